@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// machine says what was measured on what, and when.
+// machine describes the commit, the machine and its load, and the time of measurement.
 func machine(now time.Time) string {
 	return fmt.Sprintf("%s, commit %s, %s, %d CPUs, %s/%s, %s", now.UTC().Format("2006-01-02 15:04 UTC"), commit(),
 		processor(), runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
 
-// commit is what is checked out, marked where files differ from it.
+// commit returns the checked-out commit, marked if files differ from it.
 func commit() string {
 	id, err := exec.Command("git", "describe", "--always", "--dirty=+changes").Output()
 	if err != nil {
@@ -24,7 +24,7 @@ func commit() string {
 	return strings.TrimSpace(string(id))
 }
 
-// processor is the model's name as the kernel gives it.
+// processor returns the processor's model as the kernel names it.
 func processor() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err != nil {
@@ -35,7 +35,7 @@ func processor() string {
 	return strings.TrimLeft(model, "\t: ")
 }
 
-// load is the load average of the last 1, 5 and 15 minutes.
+// load returns the load averages of the last 1, 5 and 15 minutes.
 func load() string {
 	text, err := os.ReadFile("/proc/loadavg")
 	if err != nil {

@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// try runs the short form of a table and drops what it prints.
+// try runs the short form of a table and discards its output.
 func try(t table) error {
 	began := time.Now()
 	var printed strings.Builder
@@ -51,8 +51,8 @@ func try(t table) error {
 	return nil
 }
 
-// record measures a table and writes it to a file. A file that is there stays as it is
-// until the whole table has been measured.
+// record measures a table and writes it to a file. An existing file stays until the whole table has
+// been measured.
 func record(t table, name string) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// table is one table of measurements, and how it is made.
+// table is a table of measurements, and how to make it.
 type table struct {
 	name, title string
-	program     string // as go run takes it
-	dir         string // where go run is started, "" for here: a module of its own
+	program     string // an argument of go run
+	dir         string // where to start go run if it is another module, "" for here
 	args        string
-	tags        string // to build the program with
-	short       string // the arguments for a trial with small sizes
+	tags        string // build tags of the program
+	short       string // arguments for a trial with small sizes
 }
 
 var tables = []table{
@@ -63,7 +63,7 @@ func (t table) words(short bool) []string {
 	return append(append(words, t.program), strings.Fields(args)...)
 }
 
-// commandLine is what makes the table, as typed in the project's folder.
+// commandLine returns the command that makes the table, as typed in the project's folder.
 func (t table) commandLine(short bool) string {
 	line := "go " + strings.Join(t.words(short), " ")
 	if t.dir != "" {

@@ -1,11 +1,10 @@
-// Command class measures what it costs to plan class shares, on the states on which
-// Scoot's load-based scheduler was measured.
+// Command class measures the cost of planning class shares, on the states on which Scoot's load-based
+// scheduler was measured.
 //
 //	go run ./bench/class [-runs 5]
 //
-// The arithmetic is how many tasks each class starts; the whole is that, which class
-// each requestor is in, how many tasks its jobs have, and the starts listed one by
-// one. Scoot's figures are quoted, not measured here.
+// The arithmetic is how many tasks each class starts. The whole also finds each requestor's class and
+// the tasks of its jobs, and lists the starts one by one. Scoot's figures are quoted, not measured here.
 package main
 
 import (
@@ -22,14 +21,14 @@ import (
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
-// scoot is what Scoot took for the whole, and for its arithmetic alone.
+// scoot holds Scoot's times for the whole, and for its arithmetic alone.
 var scoot = map[string][2]string{
 	"6c_1kw_1kt":     {"174-491 us", "2.8-7.4 us"},
 	"20c_10kw_100kt": {"2.7-5.1 ms", "1.1-1.4 us"},
 	"100c_100kw_1Mt": {"47-110 ms", "59-78 us"},
 }
 
-// An input is a state; placer/fairshare/testdata/README.md describes it.
+// An input is a state. placer/fairshare/testdata/README.md describes it.
 type input struct {
 	Name    string
 	Workers int
@@ -83,7 +82,7 @@ func read(path string) (inputs []input, err error) {
 	return inputs, lines.Err()
 }
 
-// state is the input with nothing known of jobs.
+// state returns the input without its jobs.
 func (in *input) state() *fairshare.State {
 	s := &fairshare.State{TotalWorkers: in.Workers}
 	for _, c := range in.Classes {
@@ -108,7 +107,7 @@ type whole struct {
 	started    []task
 }
 
-// A task is one that starts: of a class, of a job of it.
+// A task is a task that starts, of a job of a class.
 type task struct{ class, job, task int32 }
 
 func newWhole(in *input) *whole {
@@ -150,7 +149,7 @@ func (w *whole) plan() {
 	}
 }
 
-// median is that of the time something takes, each time the mean of many.
+// median returns the median time of do. Each measurement is the mean of many calls.
 func median(runs int, do func()) time.Duration {
 	var times []time.Duration
 	for range runs {
@@ -171,7 +170,7 @@ func median(runs int, do func()) time.Duration {
 	return times[runs/2]
 }
 
-// must is for states and settings that are known to be good.
+// must returns v, and panics on an error. It is for states and settings known to be valid.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err)

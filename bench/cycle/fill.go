@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// open opens a store as of a minute ago: the processes measured read the clock.
+// open opens a store as of a minute ago, because the measured processes read the clock.
 func open(path string) (*store.DB, error) {
 	return openAt(path, time.Now().Add(-time.Minute).Truncate(time.Second))
 }
@@ -19,8 +19,8 @@ func openAt(path string, now time.Time) (*store.DB, error) {
 	return store.Open(path, &store.Options{Private: true, Now: func() time.Time { return now }})
 }
 
-// fill makes a store with nodes of 16 kinds, some of which run a job each, that end
-// one after the other.
+// fill makes a store with nodes of 16 kinds. Some of them run a job each, and these end one after the
+// other.
 func fill(path string, nodes, running int) error {
 	if err := create(path, time.Now().Add(-2*time.Minute), nodes); err != nil {
 		return err
@@ -59,7 +59,7 @@ func create(path string, then time.Time, nodes int) error {
 	})
 }
 
-// run has jobs run on so many nodes.
+// run makes jobs run on some nodes.
 func run(path string, running int) error {
 	db, err := open(path)
 	if err != nil {
@@ -80,8 +80,8 @@ func run(path string, running int) error {
 	})
 }
 
-// queue submits mixed jobs: whole nodes and parts of them, one to 512 chunks, of some
-// kind or any, for minutes to a day, of 20 users.
+// queue submits mixed jobs of 20 users: whole nodes and parts of them, one to 512 chunks, of some kind
+// or any, for minutes to a day.
 func queue(path string, n int) error {
 	db, err := open(path)
 	if err != nil {
@@ -108,7 +108,7 @@ func queue(path string, n int) error {
 	})
 }
 
-// outcome counts the jobs of the queue that run, and those that have a plan.
+// outcome counts the queue's running jobs, and those with a plan.
 func outcome(path string, placed int) (started, planned int, err error) {
 	db, err := open(path)
 	if err != nil {

@@ -1,18 +1,16 @@
-// Command cycle measures the queue as its users meet it, one process for each
-// command: a submission, and cycles over so many mixed waiting jobs on a cluster that
-// is full or half full.
+// Command cycle measures the queue as its users meet it, with one process for each command: a
+// submission, and cycles over mixed waiting jobs on a cluster that is full or half full.
 //
 //	go run ./bench/cycle [-nodes 10000] [-waiting 1000,10000] [-runs 5] [-cpu]
 //
 //	go run ./bench/cycle -plays 100,1000 [-waiting 100,1000] [-backfill easy] [-profile FILE]
 //
-// With -plays it measures expected starts: the queue played in memory, and reading the value kept.
+// With -plays it measures expected starts: playing the queue in memory, and reading the stored result.
 //
-// Each cycle is made on a copy of the same file, so that all of a row do the same
-// work. "first" is the cycle that meets all jobs for the first time, "again" the one
-// after it, when nothing has changed, and "one ended" the one after a single running
-// job has ended. With -cpu it is the processor time of each process that counts, for a
-// machine that is busy with other work.
+// Each cycle is made on a copy of the same file, so that all cycles of a row do the same work. "first"
+// is the cycle that meets all jobs for the first time, "again" the one after it, when nothing has
+// changed, and "one ended" the one after a single running job has ended. With -cpu the processor time of
+// each process counts, for a machine that is busy with other work.
 package main
 
 import (
@@ -128,7 +126,7 @@ func (b *bench) cycles(queued string, running, waiting int, kind string) error {
 	return nil
 }
 
-// time runs the program once.
+// time runs the program once, and returns how long it took.
 func (b *bench) time(db string, args ...string) (time.Duration, error) {
 	cmd := exec.Command(b.program, append([]string{"--db", db, "-q"}, args...)...)
 	start := time.Now()
@@ -140,7 +138,7 @@ func (b *bench) time(db string, args ...string) (time.Duration, error) {
 	return took, err
 }
 
-// output runs a command and shows what it has said if it fails.
+// output runs a command, and shows its output if it fails.
 func output(cmd *exec.Cmd) error {
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, out)

@@ -14,8 +14,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// plays measures expected starts: the queue is played twice in memory, once by asked walltimes
-// and once by likely ones. Of the jobs that have ended each ran for a third of its walltime.
+// plays measures expected starts: the queue is played twice in memory, by requested walltimes and by
+// likely ones. Each job that has ended ran for a third of its walltime.
 func plays(dir, nodes, waiting, backfill, profile string, runs int) error {
 	if profile != "" {
 		out, err := os.Create(profile)
@@ -130,7 +130,7 @@ func fillPlayed(path string, nodes, waiting int, kind string) error {
 	return queue(path, waiting)
 }
 
-// learn has jobs of every user begin that have asked for an hour.
+// learn starts jobs of every user that have requested an hour.
 func learn(path string, now time.Time, nodes int, kind string) (jobs []uint64, err error) {
 	db, err := openAt(path, now)
 	if err != nil {
@@ -149,7 +149,7 @@ func learn(path string, now time.Time, nodes int, kind string) (jobs []uint64, e
 	})
 }
 
-// end has jobs end.
+// end ends jobs.
 func end(path string, now time.Time, jobs []uint64) error {
 	db, err := openAt(path, now)
 	if err != nil {
@@ -166,7 +166,7 @@ func end(path string, now time.Time, jobs []uint64) error {
 	})
 }
 
-// processorTime is what this process has used.
+// processorTime returns the processor time that this process has used.
 func processorTime() time.Duration {
 	var used syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {

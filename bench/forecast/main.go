@@ -1,5 +1,5 @@
-// Command forecast measures, in logs of jobs, what waits come to under each kind of backfilling,
-// and how well starts are forecast: those that jobs which have to wait get when they are submitted.
+// Command forecast measures, on logs of jobs, the waits under each kind of backfilling and how well
+// starts are forecast. Forecasts are those that waiting jobs get when they are submitted.
 //
 //	go run ./bench/forecast [-every N] [-short] [-only TEXT] [LOG PROCS]
 //
@@ -22,7 +22,7 @@ import (
 	"github.com/placectl/placectl/placer/forecast/backtest"
 )
 
-// A workload is a log, and the machine it is for.
+// A workload is a log and its machine.
 type workload struct {
 	path  string
 	procs int64
@@ -96,7 +96,7 @@ func (w workload) measure(t io.Writer, p backfill.Policy, every int, short bool)
 
 func (w workload) name() string { return strings.SplitN(filepath.Base(w.path), ".", 2)[0] }
 
-// shorten leaves the first 3,000 jobs of a log.
+// shorten keeps the first 3,000 jobs of a log.
 func shorten(log *backtest.Log) {
 	n := min(3000, len(log.Jobs))
 	log.Jobs, log.Of = log.Jobs[:n], log.Of[:n]

@@ -13,13 +13,14 @@ import (
 )
 
 const (
-	shifts    = 5   // logs that are drawn
-	mostShift = 600 // each submission is later by fewer seconds than that
+	shifts    = 5   // random logs for each log
+	mostShift = 600 // each submission is later by less than this, in seconds
 	fourHours = 4 * 3600
 )
 
-// schedules prints what waits come to under each kind of backfilling, and relaxed over easy: the
-// geometric means of the ratios of logs whose submissions are shifted at random, since one schedule is one draw.
+// schedules prints the waits under each kind of backfilling, and relaxed compared with easy. One schedule
+// is one random draw. So these are the geometric means of ratios over logs whose submissions are shifted
+// at random.
 func schedules(list []workload, only string, short bool) error {
 	t := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "log\teasy: wait, s\tslowdown\tconservative\t\trelaxed 0\t\trelaxed 1\t\tover easy: slowdown\twait\tp99\tmax\tlater by 4 h, %\tbroken\t")
@@ -71,8 +72,8 @@ func schedules(list []workload, only string, short bool) error {
 	return t.Flush()
 }
 
-// shifted compares relaxed with easy on a log that is drawn: ratios of slowdowns, waits, the 99th
-// percentile and the longest wait, and per cent of jobs later by four hours.
+// shifted compares relaxed with easy on a randomly shifted log: ratios of slowdowns, waits, the 99th
+// percentile and the longest wait, and the percentage of jobs later by four hours.
 func (w workload) shifted(jobs []backfill.Job, seed uint64) (of [5]float64, broken int, err error) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	jobs = slices.Clone(jobs)

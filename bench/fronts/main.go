@@ -1,10 +1,10 @@
-// Command fronts measures what workflow managers run all day: the commands of PBS and
-// Slurm, one process for each, on a database that keeps many jobs.
+// Command fronts measures what workflow managers run all day: the commands of PBS and Slurm, one process
+// for each, on a database with many jobs.
 //
 //	go run ./bench/fronts [-kept 100000] [-waiting 10000] [-runs 21]
 //
-// It prints a table of the median and the best of the runs: the time that passed, and the
-// cpu time of the process, which other load of the machine changes less.
+// It prints a table of the median and the best of the runs: the elapsed time, and the processor time of
+// the process, on which other load of the machine has less effect.
 package main
 
 import (

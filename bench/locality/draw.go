@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// even is the same weight for all files.
+// even returns the same weight for all files.
 func even(_ *rand.Rand, files int) []float64 {
 	out := make([]float64, files)
 	for i := range out {
@@ -14,7 +14,7 @@ func even(_ *rand.Rand, files int) []float64 {
 	return out
 }
 
-// segments is a hundred stretches of files with a log-normal weight each.
+// segments returns a hundred stretches of files, each with a log-normal weight.
 func segments(r *rand.Rand, files int) []float64 {
 	const n = 100
 	var weights [n]float64
@@ -28,7 +28,7 @@ func segments(r *rand.Rand, files int) []float64 {
 	return out
 }
 
-// zipf is the weight 1/k for the file of rank k, ranks by chance.
+// zipf returns the weight 1/k for the file of rank k. Ranks are random.
 func zipf(r *rand.Rand, files int) []float64 {
 	out := make([]float64, files)
 	for i, k := range r.Perm(files) {
@@ -37,7 +37,7 @@ func zipf(r *rand.Rand, files int) []float64 {
 	return out
 }
 
-// logNormal is a speed around 1, from 0.2 to 8.
+// logNormal returns a speed around 1, from 0.2 to 8.
 func logNormal(r *rand.Rand) float64 {
 	for {
 		if s := math.Exp(0.8 * r.NormFloat64()); s >= 0.2 && s <= 8 {
@@ -46,7 +46,7 @@ func logNormal(r *rand.Rand) float64 {
 	}
 }
 
-// twoKinds is a fast host in five.
+// twoKinds returns a speed: one host in five is fast.
 func twoKinds(r *rand.Rand) float64 {
 	if r.IntN(5) == 0 {
 		return 4
@@ -54,8 +54,8 @@ func twoKinds(r *rand.Rand) float64 {
 	return 0.5
 }
 
-// noisy is a speed as measured, with noise.
+// noisy returns a speed as measured, with noise.
 func noisy(r *rand.Rand, s float64) float64 { return s * math.Exp(0.3*r.NormFloat64()) }
 
-// wrong is the speed of some other host.
+// wrong returns the speed of some other host.
 func wrong(r *rand.Rand, _ float64) float64 { return logNormal(r) }

@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// fileSite keeps the batch in a database, every operation a durable commit.
+// fileSite keeps the batch in a database. Every operation is a durable commit.
 type fileSite struct {
 	db    *store.DB
 	b     locality.Batch
@@ -64,14 +64,13 @@ func openFile(path string, s locality.Settings, files int, jobs []locality.Job) 
 
 func (f *fileSite) batch() *locality.Batch { return &f.b }
 
-// arrive needs no row: a host exists once it asks. A new database does not know its past.
+// arrive writes no row: a host exists once it asks. A new database does not know its past.
 func (f *fileSite) arrive(h *locality.Host) error {
 	f.names = append(f.names, h.Name)
 	return nil
 }
 
-// update runs one operation at an instant of the simulation and notes how long it
-// took.
+// update runs one operation at an instant of the simulation, and notes how long it took.
 func (f *fileSite) update(now int64, took *[]time.Duration, fn func(*store.Tx) error) error {
 	f.now = max(f.now, now)
 	began := time.Now()
@@ -115,7 +114,7 @@ func (f *fileSite) done(host int, now int64, job int) error {
 	})
 }
 
-// report tells how long the operations took, and what check says.
+// report says how long the operations took, and what check finds.
 func (f *fileSite) report() {
 	for _, x := range []struct {
 		name string

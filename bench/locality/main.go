@@ -1,6 +1,5 @@
-// Command locality prints what each policy of package locality costs in a
-// simulation: how often a file is sent, and how much longer than ideal a batch
-// takes.
+// Command locality prints what each policy of package locality costs in a simulation: how often a file
+// is sent, and how much longer than ideal a batch takes.
 package main
 
 import (
@@ -72,8 +71,8 @@ func usage() {
 	flag.PrintDefaults()
 }
 
-// print runs the policies in a world with every seed and prints a table: the middle
-// and the range of each figure.
+// print runs the policies in a world with every seed, and prints a table with the median and the range
+// of each figure.
 func print(name string, w world, only string, from, seeds int, open opener) error {
 	fmt.Printf("\n%s\n\n| policy | files | makespan | moves a host |\n|---|---|---|---|\n", name)
 	for _, p := range rows() {

@@ -11,18 +11,18 @@ import (
 	"github.com/placectl/placectl/locality"
 )
 
-// outcome is what a simulation came to.
+// outcome is the result of a simulation.
 type outcome struct {
-	files    float64 // transfers over files used
-	makespan float64 // over the ideal: all work, at the speed of all hosts
+	files    float64 // transfers, divided by files used
+	makespan float64 // divided by the ideal: all work, at the speed of all hosts
 	moves    float64 // moves a host
 }
 
-// event is something that a host does at a time.
+// event is an action of a host at a time.
 type event struct {
 	at   float64
 	host int
-	job  int // it has done this job; -1 when it asks for work
+	job  int // the finished job, -1 if the host asks for work
 	last bool
 }
 
@@ -47,8 +47,7 @@ type simulation struct {
 	ideal  float64
 }
 
-// simulate works a batch off with a policy, in memory or through a database, and
-// returns what it cost.
+// simulate works through a batch with a policy, in memory or through a database, and returns the cost.
 func simulate(w world, s locality.Settings, seed uint64, open opener) (outcome, error) {
 	sim := &simulation{w: w, r: rand.New(rand.NewPCG(seed, 1)), queue: heap.New((*event).before)}
 	sim.jobs = w.draw(sim.r)
@@ -85,7 +84,7 @@ func simulate(w world, s locality.Settings, seed uint64, open opener) (outcome, 
 	return outcome{float64(b.Transfers) / float64(b.Used), end / sim.ideal, float64(b.Moves) / float64(len(sim.actors))}, err
 }
 
-// arrive has a host come and ask for work. The first hosts have a history.
+// arrive makes a host come and ask for work. The first hosts have a history.
 func (s *simulation) arrive(n int, at float64) error {
 	h := &locality.Host{Number: uint32(n), Name: fmt.Sprint("h", n)}
 	if s.w.history > 0 && n < s.w.hosts {
@@ -96,8 +95,8 @@ func (s *simulation) arrive(n int, at float64) error {
 	return s.site.arrive(h)
 }
 
-// idealTime is when all work, in jobs, could be done if every host worked from when
-// it came, without downloads.
+// idealTime returns when all work, in jobs, could be done if every host worked from its arrival on,
+// without downloads.
 func (s *simulation) idealTime(work float64, came []float64) float64 {
 	order := make([]int, len(came))
 	for i := range order {
@@ -115,7 +114,7 @@ func (s *simulation) idealTime(work float64, came []float64) float64 {
 	return now + work/speed*hour
 }
 
-// run goes through the events until the batch is finished.
+// run processes the events until the batch is finished.
 func (s *simulation) run() (end float64, err error) {
 	for s.queue.Len() > 0 {
 		e := s.queue.Pop()
@@ -138,7 +137,7 @@ func (s *simulation) run() (end float64, err error) {
 	return 0, errors.New("the hosts have stopped and the batch is not finished")
 }
 
-// report says that a host has done a job.
+// report reports that a host has done a job.
 func (s *simulation) report(e event) error {
 	err := s.site.done(e.host, int64(e.at)+1, e.job)
 	if errors.Is(err, locality.ErrNotHeld) {
@@ -150,7 +149,7 @@ func (s *simulation) report(e event) error {
 	return err
 }
 
-// ask gives a host work, or has it wait.
+// ask gives a host work, or makes it wait.
 func (s *simulation) ask(e event, a *actor) error {
 	jobs, fetched, err := s.site.next(e.host, int64(e.at)+1, s.w.request)
 	if errors.Is(err, locality.ErrIdle) || errors.Is(err, locality.ErrOver) {

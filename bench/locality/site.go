@@ -2,7 +2,7 @@ package main
 
 import "github.com/placectl/placectl/locality"
 
-// site is where a batch is worked off: simulated hosts ask it and report to it.
+// site is where a batch is kept. Simulated hosts ask it for work and report to it.
 type site interface {
 	arrive(h *locality.Host) error
 	next(host int, now int64, want int) (jobs []locality.Given, fetched int, err error)

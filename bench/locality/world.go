@@ -9,37 +9,36 @@ import (
 	"github.com/placectl/placectl/locality"
 )
 
-// world is what a simulation is of. Times are in seconds unless something else is
-// said, speeds in mean jobs an hour.
+// world describes a simulation. Times are in seconds unless noted, speeds in mean jobs an hour.
 type world struct {
 	hosts    int
 	files    int
 	jobs     int
-	dense    func(r *rand.Rand, files int) []float64 // how many jobs begin with each file, as weights
-	longest  int                                     // files of a job, 1 to this
-	more     float64                                 // the chance of a file more; 0 for all lengths alike
+	dense    func(r *rand.Rand, files int) []float64 // relative numbers of jobs that begin with each file
+	longest  int                                     // greatest number of files of a job
+	more     float64                                 // probability of one more file; 0: all lengths are equally likely
 	quorum   int
-	churn    float64 // part of the hosts that vanish, each at a random moment, and are replaced
+	churn    float64 // fraction of hosts that vanish at a random moment, and are replaced
 	download float64 // hours a file
-	scaled   bool    // a fast host downloads faster, by as much as it works faster
+	scaled   bool    // fast hosts also download faster, in proportion
 	request  int     // jobs a request
 	keep     int     // files that a host may keep
 	speed    func(r *rand.Rand) float64
-	history  float64                               // hours that the first hosts have worked before
-	shown    func(r *rand.Rand, s float64) float64 // the speed that they have shown in them
-	arrival  float64                               // hosts come within so many times the ideal time; 0 for at once
+	history  float64                               // hours that the first hosts worked before
+	shown    func(r *rand.Rand, s float64) float64 // the speed that they showed then
+	arrival  float64                               // hosts arrive within this multiple of the ideal time; 0: at once
 }
 
 const hour = 3600
 
-// table is the world of the table in which the policies were first compared. All
-// others are this one with something changed.
+// table returns the world of the table in which the policies were first compared. All other worlds are
+// changes of it.
 func table() world {
 	return world{hosts: 1000, files: 10_000, jobs: 100_000, dense: segments, longest: 5, more: 0.4, quorum: 1, churn: 0.1,
 		download: 0.2, request: 1, keep: 200, speed: logNormal, history: 10, shown: noisy}
 }
 
-// change makes another world of one.
+// change makes one world from another.
 type change struct {
 	name, what string
 	make       func(*world)
@@ -69,7 +68,7 @@ func changes() []change {
 	}
 }
 
-// names are those of all worlds that differ from the first in one thing.
+// names returns the names of all worlds that differ from the first in one thing.
 func names() []string {
 	var out []string
 	for _, c := range changes() {
@@ -78,7 +77,7 @@ func names() []string {
 	return out
 }
 
-// worldOf is the world of a name: changes joined by "+", one after the other.
+// worldOf returns the world of a name: changes joined by "+", one after the other.
 func worldOf(name string) (world, error) {
 	w := table()
 	for part := range strings.SplitSeq(name, "+") {
@@ -96,8 +95,7 @@ func worldOf(name string) (world, error) {
 	return w, nil
 }
 
-// length draws how many files a job uses: one more with a chance of w.more, up to
-// w.longest.
+// length draws how many files a job uses: one more with probability w.more, up to w.longest.
 func (w world) length(r *rand.Rand) int {
 	if w.more == 0 {
 		return 1 + r.IntN(w.longest)
@@ -109,8 +107,8 @@ func (w world) length(r *rand.Rand) int {
 	return n
 }
 
-// draw makes the jobs: first files as dense as the world says, in order, lengths and
-// credits of each by chance, the mean credit one.
+// draw makes the jobs: sorted first files as dense as the world says, and random lengths and credits
+// with a mean credit of one.
 func (w world) draw(r *rand.Rand) []locality.Job {
 	sums := w.dense(r, w.files)
 	for i := 1; i < len(sums); i++ {

@@ -1,5 +1,4 @@
-// Package members runs etcd on loopback: for tests of logs that are kept there, and for
-// what is measured of them.
+// Package members runs etcd on loopback, for tests and measurements of logs in etcd.
 package members
 
 import (
@@ -15,10 +14,11 @@ import (
 	"time"
 )
 
-// Binaries names the programs, separated by colons: of several versions, to test with each.
+// Binaries is the variable that names the programs, separated by colons: several versions, to test with
+// each.
 const Binaries = "PLACECTL_ETCD_BINARIES"
 
-// Find lists the programs that Binaries names, else the etcd on the PATH.
+// Find returns the programs that Binaries names, or else the etcd on the PATH.
 func Find() []string {
 	if list := os.Getenv(Binaries); list != "" {
 		return filepath.SplitList(list)
@@ -29,12 +29,12 @@ func Find() []string {
 	return nil
 }
 
-// Missing says how to get what Find has not found.
+// Missing says how to get the programs that Find does not find.
 const Missing = "there is no etcd here: testdata/etcd/fetch.sh DIR gets it, and says what to set"
 
-// Cluster is members that run.
+// Cluster is a cluster of running members.
 type Cluster struct {
-	// Hosts are where the members answer: HOST:PORT, one for each.
+	// Hosts are the addresses of the members, HOST:PORT.
 	Hosts []string
 
 	binary string
@@ -48,10 +48,10 @@ type member struct {
 	ended   chan struct{}
 }
 
-// startWithin limits how long a member may take until it answers.
+// startWithin bounds the time until a member answers.
 const startWithin = 60 * time.Second
 
-// Start runs so many members, whose data and logs are in dir, with further arguments.
+// Start runs count members with further arguments. Their data and logs are in dir.
 func Start(binary, dir string, count int, more ...string) (*Cluster, error) {
 	c := &Cluster{binary: binary}
 	ports, err := freePorts(2 * count)
@@ -87,7 +87,7 @@ func Start(binary, dir string, count int, more ...string) (*Cluster, error) {
 	return c, c.Wait()
 }
 
-// freePorts are ports without a listener.
+// freePorts returns ports without a listener.
 func freePorts(count int) (ports []int, err error) {
 	for range count {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -100,7 +100,7 @@ func freePorts(count int) (ports []int, err error) {
 	return ports, nil
 }
 
-// Start runs a member that does not run.
+// Start starts a stopped member.
 func (c *Cluster) Start(i int) error {
 	m := c.list[i]
 	out, err := os.OpenFile(m.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -120,7 +120,7 @@ func (c *Cluster) Start(i int) error {
 	return nil
 }
 
-// Wait returns when every member answers that it is healthy.
+// Wait returns when every member says that it is healthy.
 func (c *Cluster) Wait() error {
 	until := time.Now().Add(startWithin)
 	for i, host := range c.Hosts {
@@ -134,7 +134,7 @@ func (c *Cluster) Wait() error {
 	return nil
 }
 
-// healthy asks a member. One that wants TLS is healthy when it listens.
+// healthy asks a member whether it is healthy. One that wants TLS is healthy when it listens.
 func (c *Cluster) healthy(i int, host string) bool {
 	conn, err := net.DialTimeout("tcp", host, time.Second)
 	if err != nil {
@@ -152,7 +152,7 @@ func (c *Cluster) healthy(i int, host string) bool {
 	return err == nil && strings.Contains(line, " 200 ")
 }
 
-// Signal sends a signal to a member: SIGSTOP makes it hang, SIGCONT go on, SIGKILL die.
+// Signal sends a signal to a member: SIGSTOP makes it hang, SIGCONT continues it, SIGKILL kills it.
 func (c *Cluster) Signal(i int, s syscall.Signal) error {
 	m := c.list[i]
 	if m.running == nil {

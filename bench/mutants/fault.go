@@ -15,13 +15,13 @@ import (
 // fault is a small change that makes the program wrong.
 type fault struct {
 	name     string
-	file     string // in which it is made
+	file     string // the file to change
 	old, new string // whole lines, without their indentation
 	packages []string
-	tests    string // a regular expression of their names
+	tests    string // a regular expression for their names
 }
 
-// parse reads a list of faults:
+// parse parses a list of faults:
 //
 //	== index: a node that ended is not free again
 //	file index/bucket.go
@@ -29,7 +29,7 @@ type fault struct {
 //	+ free.Add(n + 1)
 //	test ./index ./store TestLife|TestModel
 //
-// Lines may be indented; # begins a comment. A fault without + lines takes lines out.
+// Lines may be indented. # begins a comment. A fault without + lines removes lines.
 func parse(text string) ([]fault, error) {
 	var faults []fault
 	for n, line := range strings.Split(text, "\n") {
@@ -72,8 +72,8 @@ func parse(text string) ([]fault, error) {
 	return faults, nil
 }
 
-// source is the text of the fault's file with the fault in it. What it changes has to
-// be there exactly once.
+// source returns the text of the fault's file with the fault in it. The lines that it changes must occur
+// exactly once.
 func (f fault) source() (string, error) {
 	text, err := os.ReadFile(f.file)
 	if err != nil {
@@ -109,7 +109,7 @@ func same(lines, want []string) bool {
 
 var failed = regexp.MustCompile(`(?m)^\s*--- FAIL: (\S+)`)
 
-// try runs the tests over a source, and says which of them failed first; "" is none.
+// try runs the tests on a source, and returns the first that failed, "" for none.
 func (f fault) try(source string, seeds int) (noticed string, err error) {
 	dir, err := os.MkdirTemp("", "placectl-mutant-*")
 	if err != nil {
@@ -122,7 +122,7 @@ func (f fault) try(source string, seeds int) (noticed string, err error) {
 	}
 	for seed := 1; seed <= seeds; seed++ {
 		args := append([]string{"test", "-count=1", "-failfast", "-timeout", "5m", "-overlay", overlay, "-run", f.tests}, f.packages...)
-		if tag, is := strings.CutPrefix(source, "//go:build "); is { // it is in the second build
+		if tag, is := strings.CutPrefix(source, "//go:build "); is { // the second build includes it
 			tag, _, _ = strings.Cut(tag, "\n")
 			args = slices.Insert(args, 1, "-tags="+tag)
 		}
@@ -145,7 +145,7 @@ func (f fault) try(source string, seeds int) (noticed string, err error) {
 	return "", nil
 }
 
-// overlay writes the source, and the file that tells go test to read it.
+// overlay writes the source, and the file that makes go test read it.
 func (f fault) overlay(dir, source string) (string, error) {
 	original, err := filepath.Abs(f.file)
 	if err != nil {

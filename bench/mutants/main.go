@@ -1,11 +1,11 @@
-// Mutants tries whether the tests would notice. faults.txt lists small faults of the
-// kinds that people make: a bit that is not cleared, a bound off by one, a row that is
-// not written. Each is put into a copy of its file, which go test reads in place of the
-// original (-overlay), and the tests that should notice have to fail.
+// Mutants checks whether the tests would notice. faults.txt lists small faults of the kinds that people
+// make: a bit that is not cleared, a bound off by one, a row that is not written. Each is put into a
+// copy of its file, which go test reads instead of the original (-overlay). The tests that should notice
+// must then fail.
 //
 //	go run ./bench/mutants               # all, about half an hour
-//	go run ./bench/mutants -only index   # those whose names hold a text
-//	go run ./bench/mutants -list         # which there are; do their places still exist?
+//	go run ./bench/mutants -only index   # those whose names contain a text
+//	go run ./bench/mutants -list         # list them: do their places still exist?
 //
 // The tests of a fault run with several seeds before it counts as unnoticed.
 package main

@@ -8,15 +8,15 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// Generator makes random tables and random statements about them. Numbers are such
-// that sums of them are exact, in whatever order.
+// Generator makes random tables and random statements about them. The sums of its numbers are exact in
+// any order.
 type Generator struct {
 	*rand.Rand
 	tables map[string][]query.Column
 	depth  int
 }
 
-// NewGenerator makes one that says the same for the same seed.
+// NewGenerator makes a generator, which is the same for the same seed.
 func NewGenerator(seed uint64) *Generator {
 	return &Generator{Rand: rand.New(rand.NewPCG(seed, 1))}
 }
@@ -25,7 +25,7 @@ func (g *Generator) pick(list ...string) string { return list[g.IntN(len(list))]
 
 func (g *Generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-// Tables makes three small tables. The first column of t1 and of t2 is in some the number of the row.
+// Tables makes three small tables. In some, the first column of t1 and of t2 is the number of the row.
 func (g *Generator) Tables() map[string]*query.Memory {
 	shapes := map[string][]query.Column{
 		"t1": {{Name: "a", Type: query.IntegerAffinity}, {Name: "b", Type: query.TextAffinity}, {Name: "c", Type: query.RealAffinity}, {Name: "d", Type: query.IntegerAffinity}},
@@ -72,13 +72,13 @@ func (g *Generator) word() string {
 	return g.pick("", "a", "A", "ab", "b", "aB", "node1", "node10", "1", "2", "2.0", " 3", "1e1", "x%", "_", "zz", "Ä", "free", "-1", "1x")
 }
 
-// source is a table of a statement, and its columns.
+// source is a table of a statement, with its columns.
 type source struct {
 	name    string
 	columns []query.Column
 }
 
-// Statement makes a SELECT, and reports whether its order is told.
+// Statement makes a SELECT, and reports whether its order is determined.
 func (g *Generator) Statement() (text string, ordered bool) {
 	g.depth = 0
 	return g.query(nil, true)
@@ -207,7 +207,7 @@ func (g *Generator) from(outer []source) (string, []source) {
 	return text, sources
 }
 
-// derived is a subquery in FROM.
+// derived makes a subquery in FROM.
 func (g *Generator) derived(alias string) (string, source) {
 	g.depth++
 	defer func() { g.depth-- }()
@@ -235,7 +235,7 @@ func (g *Generator) column(sources []source) string {
 	return s.name + "." + s.columns[g.IntN(len(s.columns))].Name
 }
 
-// collate is a collation, mostly none.
+// collate makes a collation, mostly none.
 func (g *Generator) collate() string {
 	return g.pick("", "", "", "", " COLLATE NOCASE", " COLLATE RTRIM")
 }
@@ -290,7 +290,7 @@ func (g *Generator) expr(sources []source, depth int) string {
 	return "(" + g.condition(sources, depth-1) + ")"
 }
 
-// scalar is a subquery for a value, which may look outwards.
+// scalar makes a subquery for a value, which may refer to outer tables.
 func (g *Generator) scalar(outer []source) string {
 	g.depth++
 	defer func() { g.depth-- }()
@@ -346,7 +346,7 @@ func (g *Generator) condition(sources []source, depth int) string {
 	return x() + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ") + x()
 }
 
-// inner is IN (SELECT ...) or EXISTS.
+// inner makes IN (SELECT ...) or EXISTS.
 func (g *Generator) inner(outer []source, not string) string {
 	g.depth++
 	defer func() { g.depth-- }()

@@ -8,13 +8,13 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// What SQLite has in other words, or not at all: views, tables at another instant, and
-// functions that make tables of columns. SQLiteText says the same to SQLite.
+// Features that SQLite has in other words or not at all: views, tables at another instant, and functions
+// that make tables of columns. SQLiteText translates them for SQLite.
 
-// then is the instant at which tables are asked for that differ from those of now.
+// then is the instant for which queries get other tables than for now.
 const then = 1000
 
-// Views makes two views of the tables, as statements: both sides understand them.
+// Views makes two views of the tables, as statements that both sides understand.
 func (g *Generator) Views() []string {
 	pq := []query.Column{{Name: "p"}, {Name: "q"}}
 	var out []string
@@ -31,7 +31,7 @@ func (g *Generator) Views() []string {
 	return out
 }
 
-// viewsOf are the views as the options of a statement have them.
+// viewsOf parses the views for the options of a statement.
 func viewsOf(statements []string) (map[string]*query.View, error) {
 	out := map[string]*query.View{}
 	for _, text := range statements {
@@ -44,7 +44,7 @@ func viewsOf(statements []string) (map[string]*query.View, error) {
 	return out, nil
 }
 
-// table is what may stand in FROM: a table, sometimes as it is then, or a view.
+// table makes an item of FROM: a table, sometimes at the instant then, or a view.
 func (g *Generator) table() (text string, columns []query.Column) {
 	name := g.pick("t1", "t2", "t3")
 	switch {
@@ -56,8 +56,8 @@ func (g *Generator) table() (text string, columns []query.Column) {
 	return name, g.tables[name]
 }
 
-// each is a call of a function that makes a row of each of its arguments, of the tables
-// before.
+// each makes a call of the function each, which returns a row for each of its arguments. These come from
+// the tables before it.
 func (g *Generator) each(sources []source, alias string) (string, source) {
 	args := []string{g.column(sources)}
 	if g.chance(60) {
@@ -72,20 +72,20 @@ var (
 	ofEach   = regexp.MustCompile(`\b(x\d+\.value)\b`)
 )
 
-// SQLiteText is a statement in SQLite's words. What a function makes is of no type to us, and
-// a column of type BLOB there: as an expression it is of none.
+// SQLiteText translates a statement for SQLite. To us the values of a function have no type. In SQLite
+// they are a column of type BLOB, but as an expression they have none, too.
 func SQLiteText(text string) string {
 	text = eachCall.ReplaceAllString(atThen.ReplaceAllString(text, "_then"), "json_each(json_array($1))")
 	return ofEach.ReplaceAllString(text, "(+$1)")
 }
 
-// each is the function.
+// each is the function each.
 type each struct{}
 
 // Columns describes its only column.
 func (each) Columns() []query.Column { return []query.Column{{Name: "value"}} }
 
-// Rows are the arguments.
+// Rows returns the arguments.
 func (each) Rows(args []query.Value) (query.Cursor, error) {
 	m := &query.Memory{Cols: each{}.Columns()}
 	for _, v := range args {

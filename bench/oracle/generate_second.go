@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// core is a SELECT of n columns without an order; the first one compares as it is told.
+// core makes a SELECT of n columns without an order. The first column has the given collation.
 func (g *Generator) core(outer []source, n int, collate string) string {
 	from, sources := g.from(outer)
 	items := make([]string, n)
@@ -65,7 +65,7 @@ func (g *Generator) with() (string, bool) {
 	return g.order(text, 2, true)
 }
 
-// rows is VALUES as a table.
+// rows makes VALUES as a table.
 func (g *Generator) rows(alias string) (string, source) {
 	var rows []string
 	for range 1 + g.IntN(4) {
@@ -74,7 +74,7 @@ func (g *Generator) rows(alias string) (string, source) {
 	return "(VALUES " + strings.Join(rows, ", ") + ") AS " + alias, source{alias, []query.Column{{Name: "column1"}, {Name: "column2"}}}
 }
 
-// row is a condition on rows of values.
+// row makes a condition on rows of values.
 func (g *Generator) row(sources []source, not string) string {
 	pair := func() string { return "(" + g.column(sources) + ", " + g.literal() + ")" }
 	switch g.IntN(3) {
@@ -93,8 +93,8 @@ func (g *Generator) row(sources []source, not string) string {
 	return pair() + " " + not + "IN (SELECT " + g.column(inner) + ", " + g.column(inner) + " FROM " + name + " AS r)"
 }
 
-// windows is a SELECT with window functions. Their orders are total as far as the results
-// can tell: rows that are equal in all columns are equal.
+// windows makes a SELECT with window functions. Their orders are total as far as the results can tell:
+// rows that tie are equal in all columns.
 func (g *Generator) windows(from string, sources []source) (string, bool) {
 	var all []string
 	for _, s := range sources {
@@ -136,7 +136,7 @@ func (g *Generator) windows(from string, sources []source) (string, bool) {
 	return g.order(text, n, true)
 }
 
-// frame is a frame of a window that does not end before it begins.
+// frame makes a frame of a window that does not end before it begins.
 func (g *Generator) frame(unit string) string {
 	ends := []string{"UNBOUNDED PRECEDING", "2 PRECEDING", "1 PRECEDING", "CURRENT ROW", "1 FOLLOWING", "3 FOLLOWING", "UNBOUNDED FOLLOWING"}
 	from := g.IntN(6)

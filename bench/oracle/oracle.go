@@ -1,6 +1,5 @@
-// Package oracle compares package query with SQLite: the same rows in both, the same
-// statement to both, the same answer from both. It is a module of its own, so that
-// nothing else depends on SQLite.
+// Package oracle compares package query with SQLite: given the same rows and the same statement, both
+// must return the same answer. It is a module of its own, so that nothing else depends on SQLite.
 package oracle
 
 import (
@@ -17,10 +16,10 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-// Tables are tables by name, as a catalog of package query.
+// Tables are tables by name, as a catalog for package query.
 type Tables map[string]query.Table
 
-// Table finds a table, or what it is then.
+// Table finds a table, or its state at the instant then.
 func (t Tables) Table(name string, at query.Value) (query.Table, error) {
 	if !at.IsNull() {
 		name += "_then"
@@ -31,7 +30,7 @@ func (t Tables) Table(name string, at query.Value) (query.Table, error) {
 	return nil, nil
 }
 
-// Function finds each.
+// Function finds the function each.
 func (t Tables) Function(name string, _ int) (query.Function, error) {
 	if name == "each" {
 		return each{}, nil
@@ -84,7 +83,7 @@ func Load(tables map[string]*query.Memory) (*sql.DB, error) {
 	return db, nil
 }
 
-// AskSQLite runs a statement there. Rows are values written as literals.
+// AskSQLite runs a statement in SQLite. Rows are values written as literals.
 func AskSQLite(db *sql.DB, text string) (columns []string, rows []string, err error) {
 	r, err := db.Query(text)
 	if err != nil {
@@ -158,15 +157,14 @@ func AskQuery(tables query.Catalog, text string, opt query.Options) (columns []s
 	return columns, rows, nil
 }
 
-// Differ says how two answers of a statement differ, "" when they do not. Without an
-// order rows are compared as a bag. Of values that are equal but for 3 and 3.0 either
-// may come first in an order, and either may stand for both where one does: which, is
-// not told by the dialect but by the order in which tables are joined.
+// Differ says how two answers to a statement differ, "" if they do not. Without an order it compares rows
+// as a bag. Values may be equal except for 3 and 3.0. Either of them may come first in an order, and may
+// represent both: that depends on the order in which tables are joined, not on the dialect.
 func Differ(statement string, want, got []string, ordered bool) string {
 	return differ(statement, want, got, ordered, ByCollation(statement))
 }
 
-// DifferInForm is Differ for statements in one form: texts are compared as they are.
+// DifferInForm is Differ for statements in one form: it compares texts exactly.
 func DifferInForm(statement string, want, got []string, ordered bool) string {
 	return differ(statement, want, got, ordered, false)
 }
@@ -180,7 +178,7 @@ func differ(statement string, want, got []string, ordered, texts bool) string {
 		key = func(row string) string { return strings.ToLower(strings.ReplaceAll(plain(row), " ", "")) }
 	}
 	exactly := ordered && !oneForAll.MatchString(statement) && !strings.Contains(statement, "LIMIT")
-	if exactly { // the order apart
+	if exactly { // the order is compared below
 		a, b := slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
 		if !slices.Equal(a, b) {
 			return fmt.Sprintf("rows, sorted, are\n  %s\nSQLite has\n  %s", strings.Join(b, "\n  "), strings.Join(a, "\n  "))
@@ -201,29 +199,29 @@ func differ(statement string, want, got []string, ordered, texts bool) string {
 	return ""
 }
 
-// oneForAll finds what lets one value stand for all that are equal to it.
+// oneForAll matches what lets one value represent all values equal to it.
 var oneForAll = regexp.MustCompile(`DISTINCT|GROUP BY|OVER|UNION|INTERSECT|EXCEPT|\b(min|max)\(`)
 
-// oneText and byCollation, both, find what lets one text stand for those that differ in case,
-// or in blanks: the columns of views may compare so.
+// oneText and byCollation together match what lets one text represent texts that differ in case or in
+// blanks: the columns of views may compare in that way.
 var (
 	oneText     = regexp.MustCompile(`GROUP BY|DISTINCT|OVER|UNION|INTERSECT|EXCEPT|\b(min|max)\(`)
 	byCollation = regexp.MustCompile(`COLLATE|\bv[12]\b`)
 )
 
-// ByCollation reports whether in a statement one text may stand for others that differ from it in
-// case, or in blanks. Differ takes all such texts for the same, which hides what is wrong with
-// them: so that such a statement is asked in its one form, too (OneForm).
+// ByCollation reports whether in a statement one text may represent others that differ from it in case
+// or in blanks. Differ treats all such texts as equal, which hides errors in them. So such a statement
+// is also run in one form (OneForm).
 func ByCollation(statement string) bool {
 	return oneText.MatchString(statement) && byCollation.MatchString(statement)
 }
 
-// OneForm is a statement in which no texts differ in case alone, or in blanks.
+// OneForm returns a statement in which no texts differ only in case or in blanks.
 func OneForm(statement string) string { return oneForm.Replace(statement) }
 
 var oneForm = strings.NewReplacer("'A'", "'a'", "upper(", "lower(")
 
-// InOneForm is tables in which no texts do.
+// InOneForm returns tables in which no texts differ only in case or in blanks.
 func InOneForm(tables map[string]*query.Memory) map[string]*query.Memory {
 	out := make(map[string]*query.Memory, len(tables))
 	for name, m := range tables {
@@ -247,7 +245,7 @@ func InOneForm(tables map[string]*query.Memory) map[string]*query.Memory {
 	return out
 }
 
-// plain writes whole numbers alike.
+// plain writes equal whole numbers in the same way: 3, 3.0 and 3e0.
 func plain(row string) string {
 	cells := strings.Split(row, "|")
 	for i, c := range cells {

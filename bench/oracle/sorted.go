@@ -7,14 +7,14 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// Sorted is a table whose first column is the number of each row, and that knows more or
-// less where the rows are whose values in its other columns of integers are some.
+// Sorted is a table whose first column is the number of each row. For other columns of integers it knows
+// approximately which rows have given values.
 type Sorted struct{ query.IndexedMemory }
 
-// Order is the first column.
+// Order returns the first column.
 func (t *Sorted) Order() int { return 0 }
 
-// Range goes through the rows with some numbers.
+// Range returns the rows with a range of numbers.
 func (t *Sorted) Range(from, to int64) query.Cursor {
 	rows := roaring.New()
 	for i := range t.Rows {
@@ -25,8 +25,8 @@ func (t *Sorted) Range(from, to int64) query.Cursor {
 	return t.Scan(rows)
 }
 
-// Between finds what it may by the column and, as it is not exact, each fourth row beside it.
-// Of an odd column it tells only between which rows they are.
+// Between returns the rows whose column may lie in a range. As an inexact index, it also returns each
+// fourth of the other rows. For an odd column it only tells between which rows they are.
 func (t *Sorted) Between(column int, from, to int64) (query.Range, bool) {
 	if column == 0 || t.Cols[column].Type != query.IntegerAffinity {
 		return query.Range{}, false

@@ -64,7 +64,7 @@ func addNodes(tx *store.Tx, n int, uniform bool) error {
 	return nil
 }
 
-// occupy takes a quarter of the nodes whole and gives each of a half two jobs.
+// occupy takes a quarter of the nodes whole, and gives half of the nodes two jobs each.
 func occupy(tx *store.Tx, n int) error {
 	for i := range n {
 		var jobs []placer.Request

@@ -1,11 +1,11 @@
-// Command policies measures what every policy costs on a cluster that is half
-// full and shared: one core, 16 nodes, one GPU, in the library and as a process.
+// Command policies measures what every policy costs on a shared cluster that is half full, for one core,
+// 16 nodes and one GPU, in the library and as a process.
 //
 //	go run ./bench/policies [-sizes 10000,100000] [-runs 11]
 //
-// A quarter of the nodes is taken whole, a half is shared by two jobs each and has
-// room left, a quarter is idle. One node in eight has GPUs; nodes have one of four
-// speeds, every fourth a measured load, and 48 share a switch, 8 switches a rack.
+// A quarter of the nodes is taken whole. A half is shared by two jobs each and has room left. A quarter
+// is idle. One node in eight has GPUs. Nodes have one of four speeds, and every fourth has a measured
+// load. 48 nodes share a switch, and 8 switches a rack.
 package main
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// requests are what is asked for under every policy.
+// requests are the requests made under every policy.
 var requests = []struct {
 	name string
 	r    placer.Request
@@ -73,7 +73,7 @@ func table(program, path string, runs int, only string) error {
 	fmt.Fprintln(out)
 	for _, p := range placer.Policies() {
 		if p == placer.Local || only != "" && only != p.String() {
-			continue // the site's program is what it costs
+			continue // its cost is that of the site's program
 		}
 		fmt.Fprint(out, p)
 		for _, q := range requests {
@@ -93,8 +93,8 @@ func table(program, path string, runs int, only string) error {
 	return out.Flush()
 }
 
-// library is what a decision costs a process that has the store's indexes in
-// memory: the median of runs, after one that loads them.
+// library returns the cost of a decision to a process with the store's indexes in memory. It is the
+// median of runs, after one that loads the indexes.
 func library(path string, r placer.Request, runs int) (time.Duration, error) {
 	db, err := store.Open(path, &store.Options{Private: true})
 	if err != nil {
@@ -118,8 +118,8 @@ func library(path string, r placer.Request, runs int) (time.Duration, error) {
 	return median(list[1:]), nil
 }
 
-// process is what placing costs a script: a process that places, durably. The job
-// is released again by another, which does not count.
+// process returns the cost of placing to a script: a process that places, durably. Another process
+// releases the job again, which does not count.
 func process(program, path string, r placer.Request, runs int) (time.Duration, error) {
 	args := []string{"--db", path, "place", r.Select, "-t", "1h", "--policy", r.Policy, "-o", "id"}
 	if r.Place != "" {

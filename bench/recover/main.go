@@ -1,12 +1,12 @@
-// Recover measures the verbs that get out of trouble, on a large database: how long each
-// takes as a process, and how much memory of its own it has at most.
+// Recover measures the verbs for recovery on a large database: how long each takes as a process, and how
+// much memory of its own it uses at most.
 //
 //	go run ./bench/recover                             # 100,000 nodes, 1,000,000 ended jobs
 //	go run ./bench/recover -nodes 1000 -jobs 10000     # the short form, in CI
 //
-// With -check a verb that takes more memory or time than it may ends with status 1. Own
-// memory is RssAnon of /proc/PID/status, looked at every 2 ms: what is mapped of the file
-// is not counted, the kernel takes it back when it likes.
+// With -check a verb that takes more memory or time than allowed ends with status 1. Own memory is
+// RssAnon of /proc/PID/status, read every 2 ms. Mapped pages of the file are not counted, because the
+// kernel can take them back.
 package main
 
 import (
@@ -34,12 +34,12 @@ func main() {
 	}
 }
 
-// step is a call of placectl, and what it may take.
+// step is a call of placectl, and its limits.
 type step struct {
 	name  string
 	most  time.Duration
 	args  []string
-	out   string   // the file that standard output goes to, "" for none
+	out   string   // the file for standard output, "" for none
 	after []string // files that the next steps do not need
 }
 
@@ -101,10 +101,10 @@ func run(dir string, nodes, jobs int, check bool) error {
 
 func mib(n int64) float64 { return float64(n) / (1 << 20) }
 
-// half is the instant by which half of the jobs have ended.
+// half returns the instant by which half of the jobs have ended.
 func half(jobs int) string { return "@" + strconv.Itoa(first+jobs/2) }
 
-// run runs the step, and watches it.
+// run runs the step, and measures it.
 func (s *step) run(dir, program string) (took time.Duration, memory int64, err error) {
 	cmd := exec.Command(program, append([]string{"-q", "--db", "placectl.db"}, s.args...)...)
 	cmd.Dir = dir
@@ -137,7 +137,7 @@ func (s *step) run(dir, program string) (took time.Duration, memory int64, err e
 	}
 }
 
-// ownMemory is what a process has of memory that is no file's, in bytes.
+// ownMemory returns a process's memory without that of files, in bytes.
 func ownMemory(pid int) int64 {
 	f, err := os.Open(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
@@ -153,10 +153,10 @@ func ownMemory(pid int) int64 {
 	return 0
 }
 
-// first is when the first of the jobs began: in the autumn of 2023.
+// first is when the first job began, in Unix seconds: in the autumn of 2023.
 const first = 1_700_000_000
 
-// writeDump writes the database to start with, one job ending a second.
+// writeDump writes the initial database, in which one job ends each second.
 func writeDump(name string, nodes, jobs int) error {
 	f, err := os.Create(name)
 	if err != nil {

@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// used is processor time: of this process and the verbs that it has run, and of the members. On a
-// busy machine it says more than a rate.
+// used is processor time: of this process and the verbs that it has run, and of the members. On a busy
+// machine it says more than a rate.
 type used struct{ ours, members time.Duration }
 
 func (u used) since(before used) used { return used{u.ours - before.ours, u.members - before.members} }
 
-// spent is what was used so far: verbs have ended, and the members run.
+// spent returns the time used so far. Verbs have ended, members are running.
 func spent() (total used) {
 	for _, who := range []int{unix.RUSAGE_SELF, unix.RUSAGE_CHILDREN} {
 		var u unix.Rusage
@@ -35,14 +35,14 @@ func spent() (total used) {
 			continue
 		}
 		for _, ticks := range fields[11:13] {
-			n, _ := strconv.ParseInt(string(ticks), 10, 64) // the kernel's own
+			n, _ := strconv.ParseInt(string(ticks), 10, 64) // written by the kernel
 			total.members += time.Duration(n) * (time.Second / 100)
 		}
 	}
 	return total
 }
 
-// rate is how many transactions there were in a time, the slowest, and what each took.
+// rate formats the transactions per second, the slowest one, and what each took.
 func (b *bench) rate(done int, worst time.Duration, u used) string {
 	each := func(d time.Duration) string { return ms(d / time.Duration(max(done, 1))) }
 	return fmt.Sprintf("%.0f/s, worst %s, processor %s and etcd's %s each", float64(done)/b.during.Seconds(), ms(worst), each(u.ours), each(u.members))

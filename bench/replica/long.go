@@ -28,8 +28,8 @@ func one(tx *store.Tx) error {
 	return err
 }
 
-// inClosure and inWords make that small change, as a function of this process, and in words that
-// another one may run as well.
+// inClosure and inWords make that small change: as a function in this process, and in words that another
+// process may run.
 func inClosure(db *store.DB) error { return db.Update(one) }
 
 func inWords(db *store.DB) error {
@@ -37,13 +37,13 @@ func inWords(db *store.DB) error {
 	return err
 }
 
-// runWords runs the words of another writer, which are the same.
+// runWords runs the words of another writer, which are always the same.
 func runWords(_ []byte, as func(*store.Options, func(*store.Tx) error) (bool, error)) ([]byte, error) {
 	_, err := as(new(store.Options), one)
 	return []byte("done"), err
 }
 
-// write puts so many entries into a log, from one process.
+// write puts entries into a log from one process.
 func write(to database, entries int) error {
 	db, err := open(to)
 	if err != nil {
@@ -55,10 +55,10 @@ func write(to database, entries int) error {
 			return err
 		}
 	}
-	return db.Log().Keep(1) // as the command does behind its answer
+	return db.Log().Keep(1) // as the command does after its answer
 }
 
-// long is a transaction that takes a second beside three machines that write all the time.
+// long measures a transaction that takes a second while three machines write all the time.
 func (b *bench) long(log database) (runs int, took time.Duration, err error) {
 	var all sync.WaitGroup
 	var stop atomic.Bool
@@ -71,7 +71,7 @@ func (b *bench) long(log database) (runs int, took time.Duration, err error) {
 		defer db.Close()
 		all.Go(func() {
 			for !stop.Load() {
-				_ = db.Update(one) // it is there to be in the way
+				_ = db.Update(one) // it only has to be in the way
 			}
 		})
 	}
@@ -89,14 +89,14 @@ func (b *bench) long(log database) (runs int, took time.Duration, err error) {
 	return runs, time.Since(began), err
 }
 
-// handles are several machines that place at once, each through a handle of its own that
-// stays open: what the log takes, without the start of processes.
+// handles measures several machines that place at once, each through a handle of its own that stays open.
+// So it measures the log without the start of processes.
 func (b *bench) handles(log database, clients int, update func(*store.DB) error) (done int, worst time.Duration, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	defer all.Wait()
 	var dbs []*store.DB
-	for i := range clients { // each has its replica, up to date, before the clock runs
+	for i := range clients { // each has an up-to-date replica before the clock runs
 		db, err := open(b.machine(log.name, i+1))
 		if err != nil {
 			return 0, 0, err
@@ -126,8 +126,8 @@ func (b *bench) handles(log database, clients int, update func(*store.DB) error)
 	return done, worst, err
 }
 
-// puts is how many keys a second etcd takes through its gateway, so many at once. A majority syncs
-// each, so this is the best possible on this machine.
+// puts returns how many keys a second etcd accepts through its gateway from some clients. A majority
+// syncs each key, so this is the best possible rate on this machine.
 func (b *bench) puts(clients int) (float64, error) {
 	var done atomic.Int64
 	var failed atomic.Value
@@ -157,7 +157,7 @@ func (b *bench) puts(clients int) (float64, error) {
 	return float64(done.Load()) / b.during.Seconds(), err
 }
 
-// put puts a key through the gateway, by hand: only the driver is to know net/http.
+// put puts a key through the gateway, without net/http, which only the driver may import.
 func put(conn net.Conn, answers *textproto.Reader) error {
 	const body = `{"key":"YmVuY2g=","value":"YmVuY2g="}`
 	if _, err := fmt.Fprintf(conn, "POST /v3/kv/put HTTP/1.1\r\nHost: etcd\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {

@@ -1,14 +1,14 @@
 //go:build etcd
 
-// Replica measures a database in etcd, three members on loopback, beside the same one in a
-// file, in one run:
+// Replica measures a database in etcd, with three members on loopback, and the same database in a file,
+// in one run:
 //
 //	go run -tags etcd ./bench/replica          # all goals, at 10,000 and 100,000 nodes: a quarter of an hour
 //	go run -tags etcd ./bench/replica -short   # small: does it still run?
 //
-// testdata/etcd/fetch.sh gets etcd. "beyond the file" is the median of differences between
-// runs that follow each other; each machine of many is a folder of replicas of its own. The last
-// column is what was aimed at, of the row that has it.
+// testdata/etcd/fetch.sh gets etcd. "beyond the file" is the median of the differences between successive
+// runs. Each of several machines is a folder of replicas of its own. The last column is the goal of the
+// row that has it.
 package main
 
 import (
@@ -32,7 +32,7 @@ type bench struct {
 	dir, program string
 	hosts        string
 	runs         int
-	during       time.Duration // of rows with several clients
+	during       time.Duration // for rows with several clients
 	behind       int           // entries of the longest catch-up
 	only         string
 	out          io.Writer
@@ -71,7 +71,7 @@ func (b *bench) run(etcd string, sizes []int) (err error) {
 	defer os.RemoveAll(b.dir)
 	b.program = filepath.Join(b.dir, "placectl")
 	build := exec.Command("go", "build", "-tags", "etcd,urfave_cli_no_docs", "-o", b.program, "./cmd/placectl")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is shipped
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as in a release
 	if text, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, text)
 	}
@@ -97,7 +97,7 @@ func (b *bench) run(etcd string, sizes []int) (err error) {
 		if err := b.size(n); err != nil {
 			return err
 		}
-		b.behind = min(b.behind, 5000) // the longest at first: a replica further behind joins again
+		b.behind = min(b.behind, 5000) // the longest at first: a replica further behind starts from a snapshot
 	}
 	return nil
 }
@@ -107,7 +107,7 @@ func (b *bench) row(nodes int, what, file, etcd, beyond, goal string) {
 	fmt.Fprintf(b.out, "| %d | %s | %s | %s | %s | %s |\n", nodes, what, file, etcd, beyond, goal)
 }
 
-// database is one, as a verb names it: by a machine of its own where it is in etcd.
+// database is a database as a verb names it. In etcd each machine has its own folder of replicas.
 type database struct{ name, replicas string }
 
 func (b *bench) machine(name string, i int) database {
@@ -156,7 +156,7 @@ func (b *bench) size(n int) error {
 	return nil
 }
 
-// pairs are verbs beside the same on the file, one after the other.
+// pairs measures verbs on the log and on the file, in turns.
 func (b *bench) pairs(n int, file, log database) error {
 	query := []string{"query", "SELECT count(*) FROM nodes WHERE state = 'free'"}
 	place := []string{"place", "1", "-t", "1h"}
@@ -187,9 +187,9 @@ func (b *bench) pairs(n int, file, log database) error {
 	return nil
 }
 
-// entry is how long the entry of a placement on one node is.
+// entry measures the length of the log entry for a placement on one node.
 func (b *bench) entry(n int, _, log database) error {
-	for range 2 { // the first writes rows that there were none of
+	for range 2 { // the first transaction also makes new rows
 		if _, _, err := b.verb(log, "place", "1", "-t", "1h"); err != nil {
 			return err
 		}
@@ -203,7 +203,7 @@ func (b *bench) entry(n int, _, log database) error {
 	return nil
 }
 
-// open are several machines that place at once, each through a handle that stays open.
+// open measures several machines that place at once, each through a handle that stays open.
 func (b *bench) open(n int, _, log database) error {
 	for _, clients := range []int{1, 4, 16} {
 		puts, err := b.puts(clients)
@@ -227,14 +227,14 @@ func (b *bench) open(n int, _, log database) error {
 	return nil
 }
 
-// atOnce is what was aimed at of several machines that place at once, and byProcess of those that
-// start a process each time.
+// atOnce is the goal for several machines that place at once, and byProcess for those that start a
+// process each time.
 var (
 	atOnce    = map[int]string{4: "250/s, worst 0.5 s", 16: "50/s, worst 2 s"}
 	byProcess = map[int]string{4: "120/s, worst 0.5 s", 16: "50/s, worst 2 s"}
 )
 
-// many are several machines that place at once, as fast as they can, each time by a process.
+// many measures several machines that place at once, as fast as they can, each time with a process.
 func (b *bench) many(n int, file, log database) error {
 	for _, clients := range []int{4, 16} {
 		var texts []string
@@ -281,7 +281,7 @@ func (b *bench) busy(name string, clients int) (done int, worst time.Duration, e
 	return done, worst, err
 }
 
-// join is a first query on a machine without a replica.
+// join measures the first query on a machine without a replica.
 func (b *bench) join(n int, _, log database) error {
 	var took []time.Duration
 	for i := range min(b.runs, 5) {
@@ -300,7 +300,7 @@ func (b *bench) join(n int, _, log database) error {
 	return nil
 }
 
-// catchUp is a query on a machine that is behind by so many entries, beyond one that is not.
+// catchUp measures how much longer a query takes on a machine that is some entries behind.
 func (b *bench) catchUp(n int, _, log database) error {
 	late := b.machine(log.name, 200)
 	for _, row := range []struct {
@@ -322,7 +322,7 @@ func (b *bench) catchUp(n int, _, log database) error {
 	return err
 }
 
-// behindBy is what one query takes beyond the next when so many entries were put before it.
+// behindBy returns how much longer a query takes than the next one if some entries were put before it.
 func (b *bench) behindBy(entries int, late, log database) (time.Duration, error) {
 	if _, _, err := b.verb(late, "query", "SELECT 1"); err != nil {
 		return 0, err

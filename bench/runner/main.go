@@ -1,6 +1,5 @@
-// Runner measures what executing jobs costs: from the commit that starts a job to its
-// command, a thousand short jobs, jobs that sleep, a pass that has nothing to do; and a
-// queue that runs by itself.
+// Runner measures the cost of executing jobs: the time from the commit that starts a job to its command,
+// a thousand short jobs, sleeping jobs, a pass that has nothing to do, and a queue that runs by itself.
 //
 //	go run ./bench/runner                      # files in a temporary folder
 //	go run ./bench/runner -dir /dev/shm -short
@@ -31,14 +30,14 @@ func main() {
 	}
 }
 
-// figure is what was measured, and what it may be at most.
+// figure is a measurement, with its maximum.
 type figure struct {
 	name     string
 	is, most float64
 	unit     string
 }
 
-// counts are how much of each is measured.
+// counts say how much of each is measured.
 type counts struct{ starts, jobs, sleepers, passes, waiting, quiet, pairs int }
 
 func run(dir string, short, check bool) error {
@@ -124,8 +123,8 @@ func (s *site) do(args ...string) (string, error) {
 	return strings.TrimSpace(string(out)), nil
 }
 
-// begin measures from the commit of a cycle that starts a job to its command, by way of a
-// pass that is made then.
+// begin measures from the commit of a cycle that starts a job to its command, through the pass that
+// follows.
 func begin(s *site, n counts) ([]figure, error) {
 	var took []float64
 	for i := range n.starts {
@@ -171,12 +170,12 @@ func many(s *site, n counts) ([]figure, error) {
 	}
 	_, err = s.do("wait", strings.TrimSuffix(first, "[]")+"[]")
 	took := time.Since(at)
-	work.Process.Signal(os.Interrupt) //nolint:errcheck // it runs
+	work.Process.Signal(os.Interrupt) //nolint:errcheck // it is running
 	work.Wait()                       //nolint:errcheck // it was interrupted
 	return []figure{{fmt.Sprintf("%d jobs of a second", n.jobs), took.Seconds(), 60 * float64(n.jobs) / 1000, "s"}}, err
 }
 
-// sleep measures what jobs cost that do nothing.
+// sleep measures the cost of sleeping jobs.
 func sleep(s *site, n counts) ([]figure, error) {
 	first, err := s.do("submit", "1:ncpus=0", "-t", "10m", "--array", strconv.Itoa(n.sleepers), "-o", "id", "--out", "/dev/null", "--", "sleep", "300")
 	if err != nil {
@@ -188,14 +187,14 @@ func sleep(s *site, n counts) ([]figure, error) {
 		return nil, err
 	}
 	var pids []string
-	processes := n.sleepers + 2 // a warden for each, the keeper, and its gate
+	processes := n.sleepers + 2 // a warden for each, the keeper, and the keeper's gate
 	for end := time.Now().Add(time.Minute); len(pids) != processes && time.Now().Before(end); time.Sleep(time.Second) {
 		pids = s.keepers()
 	}
 	if len(pids) != processes {
 		return nil, fmt.Errorf("%d processes of ours, and %d jobs", len(pids), n.sleepers)
 	}
-	time.Sleep(15 * time.Second) // until memory of the starts is given back
+	time.Sleep(15 * time.Second) // until the memory of the starts is returned
 	var memory float64
 	for _, pid := range pids {
 		memory += memoryOf(pid, "Pss_Anon:")
@@ -212,8 +211,7 @@ func sleep(s *site, n counts) ([]figure, error) {
 		{"of a core for 1,000 sleeping jobs", cpu * 100, 1, "%"}}, nil
 }
 
-// idle measures a pass that finds nothing to do, less what a process of ours takes that
-// does nothing.
+// idle measures a pass that finds nothing to do, minus the cost of a process of ours that does nothing.
 func idle(s *site, n counts) ([]figure, error) {
 	median := func(args ...string) (float64, error) {
 		var took []float64
@@ -235,7 +233,7 @@ func idle(s *site, n counts) ([]figure, error) {
 	return []figure{{fmt.Sprintf("an idle pass, as a process (%.2f ms one that does nothing)", floor), pass, 5, "ms"}}, err
 }
 
-// keepers are the processes of ours that look after jobs.
+// keepers returns the pids of our processes that execute jobs.
 func (s *site) keepers() (pids []string) {
 	list, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range list {
@@ -247,9 +245,8 @@ func (s *site) keepers() (pids []string) {
 	return pids
 }
 
-// memoryOf is a line of what the kernel counts of a process's memory, in kB: "Pss:", in which each
-// process that shares a page has its part of it, or of that "Pss_Anon:", which leaves out the pages of
-// files, such as the program.
+// memoryOf returns a line of the kernel's account of a process's memory, in kB. In "Pss:" each process
+// that shares a page has its part of it. "Pss_Anon:" leaves out pages of files, such as the program.
 func memoryOf(pid, line string) float64 {
 	text, _ := os.ReadFile("/proc/" + pid + "/smaps_rollup")
 	for is := range strings.Lines(string(text)) {
@@ -261,10 +258,10 @@ func memoryOf(pid, line string) float64 {
 	return 0
 }
 
-// cpuOf is the time that processes have had, in seconds.
+// cpuOf returns the processor time of processes in seconds.
 func cpuOf(pids []string) (sum float64) {
 	for _, pid := range pids {
-		text, _ := os.ReadFile("/proc/" + pid + "/stat") // with the threads that have ended
+		text, _ := os.ReadFile("/proc/" + pid + "/stat") // ended threads count, too
 		if _, rest, named := strings.Cut(string(text), ") "); named {
 			fields := strings.Fields(rest)
 			for _, ticks := range fields[11:13] { // in user mode, and in the kernel

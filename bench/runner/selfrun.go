@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// alone is a site whose queue runs by itself, on one cpu.
+// alone makes a site whose queue runs by itself, on one cpu.
 func alone(dir string) (*site, error) {
 	s, err := newSite(dir)
 	if err != nil {
@@ -30,7 +30,7 @@ func alone(dir string) (*site, error) {
 	return s, nil
 }
 
-// attendant is the pid of the process that attends to the queue, 0 for none.
+// attendant returns the pid of the attendant, 0 for none.
 func (s *site) attendant() int {
 	list, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range list {
@@ -57,8 +57,7 @@ func median(list []float64) float64 {
 	return list[len(list)/2]
 }
 
-// output measures from the submission of a job to its first output, with an attendant and
-// without.
+// output measures from the submission of a job to its first output, with and without an attendant.
 func output(s *site, n counts) (figures []figure, err error) {
 	for _, warm := range []bool{true, false} {
 		var took []float64
@@ -93,8 +92,8 @@ func output(s *site, n counts) (figures []figure, err error) {
 	return figures, nil
 }
 
-// gaps measures from the end of a job to the start of the next on the one cpu, with few jobs that
-// wait and with many.
+// gaps measures from the end of a job to the start of the next on the one cpu, with few and with many
+// waiting jobs.
 func gaps(s *site, n counts) (figures []figure, err error) {
 	for _, waiting := range []int{n.starts, n.waiting} {
 		log := filepath.Join(s.dir, "gaps")
@@ -134,9 +133,8 @@ func gaps(s *site, n counts) (figures []figure, err error) {
 	return figures, nil
 }
 
-// caller measures how much longer a submission takes that finds an attendant, or leaves one, than
-// one that does neither. The two of a pair run in random order, with time for the attendant to
-// settle before each.
+// caller measures how much longer a submission takes if it finds an attendant or starts one. The two
+// submissions of a pair run in random order, with time for the attendant to settle before each.
 func caller(s *site, n counts) (figures []figure, err error) {
 	blocker, err := s.do("submit", "1:ncpus=1", "-t", "1h", "-o", "id", "--out", "/dev/null", "--", "sleep", "3600")
 	if err != nil {
@@ -179,7 +177,7 @@ func caller(s *site, n counts) (figures []figure, err error) {
 	return figures, err
 }
 
-// quiet measures an attendant that has nothing to do, and how soon after the last end it has left.
+// quiet measures an idle attendant, and how soon after the last end it has left.
 func quiet(s *site, n counts) ([]figure, error) {
 	job, err := s.do("submit", "1:ncpus=1", "-t", "10m", "-o", "id", "--out", "/dev/null", "--", "sleep", "300")
 	if err != nil {

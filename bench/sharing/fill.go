@@ -13,13 +13,13 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// now is one instant for all variants.
+// now returns the same instant for all variants.
 func now() time.Time { return time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC) }
 
-// variant is rules that are set.
+// variant is a set of rules.
 type variant struct {
 	name string
-	set  func(*store.Tx) error // nil for none
+	set  func(*store.Tx) error // nil: no rules
 }
 
 var variants = []variant{
@@ -38,7 +38,7 @@ var variants = []variant{
 	}},
 }
 
-// twenty sets as many rules: for each user, for some of them, and for all.
+// twenty sets twenty rules: for each user, for some of them, and for all.
 func twenty(tx *store.Tx) error {
 	var list []store.Limit
 	for i := range 10 {
@@ -92,10 +92,10 @@ func node(tx *store.Tx, name string, cpus int64) error {
 	return err
 }
 
-// changes is how often nodes of the large cluster change.
+// changes is how often the nodes of the large cluster change.
 const changes = 500
 
-// past prints how long it takes to ask for what a large cluster was.
+// past prints how long queries about a large cluster's past take.
 func past(dir string, nodes, rounds int) error {
 	path, at := filepath.Join(dir, "past.db"), now()
 	clock := func() time.Time { return at }

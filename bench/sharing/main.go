@@ -1,11 +1,11 @@
-// Command sharing measures what it costs that many share a machine: places, releases and
-// cycles with no rules set, beside the same under limits, an order of the queue and rules of
-// preemption; and how long the past of a large cluster takes to be asked for.
+// Command sharing measures the cost of sharing a machine: placing, releasing and cycles without rules,
+// and the same under limits, an order of the queue and rules of preemption. It also measures queries
+// about the past of a large cluster.
 //
 //	go run ./bench/sharing [-rounds 15] [-waiting 10000] [-nodes 100000]
 //
-// All variants of a row are measured in turns, in one process, by its processor time: so other
-// work on the machine hardly matters, and what is written to the disk does not count.
+// All variants of a row are measured in turns, in one process, by processor time. So other work on the
+// machine hardly matters, and writing to the disk does not count.
 package main
 
 import (
@@ -41,7 +41,7 @@ func check(err error) {
 	}
 }
 
-// shares prints a row for each variant: its own database, and what it costs.
+// shares prints a row for each variant. Each has its own database.
 func shares(dir string, waiting, rounds int) error {
 	var dbs []*store.DB
 	for i, v := range variants {
@@ -69,7 +69,7 @@ func shares(dir string, waiting, rounds int) error {
 	all := make([][columns][]time.Duration, len(variants))
 	for round := range rounds {
 		for n := range dbs {
-			i := (n + round) % len(dbs) // none is always measured behind the same one
+			i := (n + round) % len(dbs) // no variant always follows the same one
 			db := dbs[i]
 			for c, measure := range []func(*store.DB) (time.Duration, error){placing, releasing, cycle} {
 				d, err := measure(db)
@@ -94,12 +94,12 @@ func shares(dir string, waiting, rounds int) error {
 	return nil
 }
 
-// columns are place, release and cycle.
+// columns counts place, release and cycle.
 const columns = 3
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// batch is how many jobs a measurement of placing and releasing has, each in a commit.
+// batch is the number of jobs in a measurement of placing and releasing, each in a commit of its own.
 const batch = 12
 
 // placing places jobs on the free node.
@@ -136,7 +136,7 @@ func releasing(db *store.DB) (time.Duration, error) {
 	})
 }
 
-// cycle makes one that is not kept.
+// cycle makes a cycle and discards it.
 func cycle(db *store.DB) (time.Duration, error) {
 	return spent(1, func() error {
 		return db.DryRun(func(tx *store.Tx) error {
@@ -149,7 +149,7 @@ func cycle(db *store.DB) (time.Duration, error) {
 	})
 }
 
-// spent is the processor time of one of n calls.
+// spent returns the processor time of one of n calls.
 func spent(n int, fn func() error) (time.Duration, error) {
 	before := processor()
 	for range n {
@@ -160,7 +160,7 @@ func spent(n int, fn func() error) (time.Duration, error) {
 	return (processor() - before) / time.Duration(n), nil
 }
 
-// processor is how much processor time this process has had.
+// processor returns the processor time that this process has used.
 func processor() time.Duration {
 	var u syscall.Rusage
 	check(syscall.Getrusage(syscall.RUSAGE_SELF, &u))

@@ -1,11 +1,10 @@
-// Command simulate measures what it costs to replay logs of jobs under each
-// policy: two that others have published results for, and a synthetic one of the
-// size of CEA-Curie's.
+// Command simulate measures the cost of replaying logs of jobs under each policy: two logs for which
+// others have published results, and a synthetic one of the size of CEA-Curie's.
 //
 //	go run ./bench/simulate [-runs 5] [-load 0.8] [-only TEXT]
 //
-// It uses one processor. The machine may be shared: beside the median time by the
-// clock there is that of the processor, which others disturb less.
+// It uses one processor. The machine may be shared, so beside the median elapsed time it prints the
+// processor time, which others disturb less.
 package main
 
 import (
@@ -25,7 +24,7 @@ import (
 	"github.com/placectl/placectl/placer/backfill/swf"
 )
 
-// A workload is a log, and the machine it is for.
+// A workload is a log and its machine.
 type workload struct {
 	name  string
 	procs int64
@@ -60,7 +59,7 @@ func main() {
 	t.Flush()
 }
 
-// measure prints what it takes to get the log, and to replay it.
+// measure prints the times for reading the log, and for replaying it.
 func (w workload) measure(t io.Writer, runs int) error {
 	var jobs []backfill.Job
 	wall, cpu, err := median(runs, func() (err error) {
@@ -86,7 +85,7 @@ func (w workload) measure(t io.Writer, runs int) error {
 	return nil
 }
 
-// median does something again and again, and gives the medians of both times.
+// median runs do several times, and returns the medians of both times in seconds.
 func median(runs int, do func() error) (wall, cpu float64, err error) {
 	var walls, cpus []float64
 	for range runs {
@@ -102,7 +101,7 @@ func median(runs int, do func() error) (wall, cpu float64, err error) {
 	return walls[runs/2], cpus[runs/2], nil
 }
 
-// cpuTime is what the process has used of processors.
+// cpuTime returns the processor time that this process has used.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -111,7 +110,7 @@ func cpuTime() time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// read reads a log of jobs that can all be replayed.
+// read reads a log all of whose jobs can be replayed.
 func read(path string) (jobs []backfill.Job, err error) {
 	f, err := os.Open(path)
 	if err != nil {

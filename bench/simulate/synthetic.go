@@ -7,23 +7,22 @@ import (
 	"github.com/placectl/placectl/placer/backfill"
 )
 
-// The synthetic log has the size of CEA-Curie's (Parallel Workloads Archive,
-// CEA-Curie-2011-2.1-cln: 80,640 processors, 295,540 jobs that can be replayed),
-// which cannot be kept here. What makes such a log slow to simulate is the queue,
-// so it has what makes queues: submissions by day more than by night, campaigns
-// of equal jobs, requests that are round, generous and seldom used up, and a load
-// that now and then exceeds the machine.
+// The synthetic log has the size of CEA-Curie's (Parallel Workloads Archive, CEA-Curie-2011-2.1-cln:
+// 80,640 processors, 295,540 jobs that can be replayed), which cannot be kept here. Such a log is slow
+// to simulate because of its queue. So the synthetic one has what makes queues: more submissions by day
+// than by night, campaigns of equal jobs, requests that are round, generous and seldom used up, and a
+// load that at times exceeds the machine.
 const (
 	curieJobs  = 295_540
 	curieProcs = 80_640
 	coresANode = 16
 )
 
-// requests are the times that people ask for, in minutes.
+// requests are the times that users request, in minutes.
 var requests = []int64{10, 30, 60, 120, 240, 360, 720, 1440}
 
-// synthetic makes the log of so many jobs with the load given, the processor
-// time of all runs over what the machine has until the last submission.
+// synthetic makes a log of jobs with a given load: the processor time of all runs divided by what the
+// machine has until the last submission.
 func synthetic(jobs int, load float64) []backfill.Job {
 	rng := rand.New(rand.NewPCG(2011, 2012))
 	var log []backfill.Job
@@ -46,7 +45,7 @@ func synthetic(jobs int, load float64) []backfill.Job {
 	return log
 }
 
-// shapeOf is what the jobs of a campaign ask for.
+// shapeOf draws the request of a campaign's jobs.
 func shapeOf(rng *rand.Rand) backfill.Job {
 	nodes := int64(math.Exp(rng.NormFloat64()*1.5 + 1.6))
 	if rng.Float64() < .5 { // people like powers of two
@@ -59,8 +58,8 @@ func shapeOf(rng *rand.Rand) backfill.Job {
 	return backfill.Job{Procs: procs, Request: requests[rng.IntN(len(requests))] * 60}
 }
 
-// usedPart is how much of its request a job runs: some all of it, some fail at
-// once, most a part.
+// usedPart draws the part of its request that a job runs: some use all of it, some fail at once, most use
+// a part.
 func usedPart(rng *rand.Rand) float64 {
 	switch x := rng.Float64(); {
 	case x < .08:
@@ -71,8 +70,8 @@ func usedPart(rng *rand.Rand) float64 {
 	return math.Pow(rng.Float64(), 1.5)
 }
 
-// submit spreads campaigns over the seconds given: the jobs of one within
-// minutes, by day four times as many as by night.
+// submit spreads campaigns over a number of seconds: the jobs of one within minutes, and four times as
+// many by day as by night.
 func submit(rng *rand.Rand, log []backfill.Job, seconds float64) {
 	mean := seconds / float64(len(log))
 	t := 0.0
@@ -92,5 +91,5 @@ func submit(rng *rand.Rand, log []backfill.Job, seconds float64) {
 	}
 }
 
-// campaignMean is how many jobs a campaign has beyond its first.
+// campaignMean is the mean number of jobs in a campaign beyond its first.
 const campaignMean = .3 * 11.5

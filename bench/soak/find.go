@@ -20,8 +20,8 @@ type test struct {
 	dir  string // the folder of its package
 }
 
-// find finds the random tests below a folder whose names match a pattern, in the
-// packages named or in all of them.
+// find finds the random tests below a folder whose names match a pattern, in the named packages or in
+// all.
 func find(root, pattern string, packages []string) ([]test, error) {
 	match, err := regexp.Compile(pattern)
 	if err != nil {
@@ -55,8 +55,8 @@ func find(root, pattern string, packages []string) ([]test, error) {
 	return out, err
 }
 
-// randomTests finds the tests of a package that lead to rapid's checks, or to a
-// function named seeded, which by custom gives random numbers from RAPID_SEED.
+// randomTests finds the tests of a package that lead to rapid's checks, or to a function named seeded,
+// which by convention draws random numbers from RAPID_SEED.
 func randomTests(dir string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 	if err != nil {
@@ -89,9 +89,8 @@ func randomTests(dir string) ([]string, error) {
 	return out, nil
 }
 
-// uses are the names in the body of each function of a package. Methods of the same
-// name count as one, so that a test may be taken for random that is not: that costs
-// time, and hides nothing.
+// uses holds the names used in the body of each function of a package. Methods of the same name count as
+// one. So a test may wrongly be taken for random, which costs time but hides nothing.
 type uses map[string]map[string]bool
 
 func (u uses) add(f *ast.FuncDecl) {

@@ -1,7 +1,6 @@
-// Command soak runs the random tests of this repository with fresh seeds for as
-// long as it is told, in turns of about the same length, and says which failed and
-// how to repeat that. It finds the tests by reading the sources: those that lead to
-// rapid.Check, or to a function named seeded.
+// Command soak runs the random tests of this repository with fresh seeds for a given time, in turns of
+// about the same length. It says which failed and how to repeat that. It finds the tests by reading the
+// sources: those that lead to rapid.Check, or to a function named seeded.
 //
 //	go run ./bench/soak -for 1h
 //	go run ./bench/soak -for 10m -run 'TestLife|TestShared' ./locality ./store

@@ -7,8 +7,7 @@ import (
 	"text/tabwriter"
 )
 
-// report prints a line for each test, then each failure, and is an error if there is
-// one.
+// report prints a line for each test, then each failure. It returns an error if there is one.
 func (s *soak) report(to io.Writer) error {
 	w := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "\npackage\ttest\truns\tchecks\tfailures")

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// soak is what one was told, and what has come of it so far.
+// soak holds the arguments of a run of soak, and its results so far.
 type soak struct {
 	length, turn time.Duration
 	processes    int
@@ -25,12 +25,12 @@ type soak struct {
 	logs         string            // a folder
 	binaries     map[string]string // by the folder of the package
 
-	mutex   sync.Mutex // for all that follows
+	mutex   sync.Mutex // for the fields below
 	begun   int        // runs
 	results map[test]*result
 }
 
-// result is what came of a test.
+// result is the result of a test.
 type result struct {
 	runs, made int
 	checks     int // checks of the next run
@@ -40,12 +40,12 @@ type result struct {
 // failure is a run that failed.
 type failure struct {
 	seed   string
-	repeat string // the command that does it again
-	log    string // the file with all that the run printed
+	repeat string // the command that repeats it
+	log    string // the file with the run's whole output
 }
 
 const (
-	firstChecks = 100       // as go test has it
+	firstChecks = 100       // as in go test
 	mostChecks  = 1_000_000 // of one run
 	runTimeout  = 15 * time.Minute
 )
@@ -128,7 +128,7 @@ var (
 	again  = regexp.MustCompile(`To reproduce, specify -run=.* -rapid\.seed=(\d+)`)
 )
 
-// count notes a run. One that does not use rapid is one check.
+// count counts a run's checks. A run without rapid is one check.
 func (r *result) count(out []byte) {
 	r.runs++
 	all := passed.FindAllSubmatch(out, -1)
@@ -141,10 +141,10 @@ func (r *result) count(out []byte) {
 	}
 }
 
-// fail notes a run that failed, and tells of it.
+// fail records and reports a failed run.
 func (s *soak) fail(t test, seed, checks string, out []byte) error {
 	if m := again.FindSubmatch(out); m != nil {
-		seed, checks = string(m[1]), "1" // the very check
+		seed, checks = string(m[1]), "1" // exactly that check
 	}
 	f := failure{seed: seed, log: filepath.Join(s.logs, t.name+"-"+seed+".log")}
 	f.repeat = fmt.Sprintf("RAPID_SEED=%s RAPID_CHECKS=%s RAPID_NOFAILFILE=true go test -count=1 -run '^%s$' .", seed, checks, t.name)
@@ -157,7 +157,7 @@ func (s *soak) fail(t test, seed, checks string, out []byte) error {
 	return os.WriteFile(f.log, out, 0o600)
 }
 
-// gist is what a run printed without what was drawn, as far as it fits a screen.
+// gist returns a run's output without the drawn values, cut to fit a screen.
 func gist(out []byte) string {
 	const most = 20
 	var b strings.Builder

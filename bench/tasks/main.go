@@ -1,12 +1,11 @@
-// Command tasks measures how many small tasks a second are executed, two at once: by placectl,
-// and beside it by xargs, GNU parallel and task-spooler. Tools that are not installed are said to
-// be missing.
+// Command tasks measures how many small tasks a second are executed, two at once, by placectl and by
+// xargs, GNU parallel and task-spooler. It says which tools are not installed.
 //
 //	go run ./bench/tasks [-dir /dev/shm] [-tasks 2000] [-slots 2] [-runs 5]
 //
-// The tools take turns: each row is the median of runs, between which all others had theirs. The
-// time is that from the first command line to the end of the last task. A task is true, or where
-// files are kept a shell that says its number.
+// The tools take turns: each row is the median of runs, and between two of them all other tools have
+// theirs. The time is that from the first command line to the end of the last task. A task is true, or a
+// shell that prints its number if files are kept.
 package main
 
 import (
@@ -48,7 +47,7 @@ type bench struct {
 // way is a way to execute the tasks, in a folder of its own.
 type way struct {
 	name  string
-	needs string // the program; "" for placectl
+	needs string // the program it needs, "" for placectl
 	does  func(b *bench, dir string) error
 	files bool // each task writes a file
 }
@@ -101,7 +100,7 @@ func (b *bench) run() error {
 			if n := written(dir); w.files && n < b.tasks {
 				return fmt.Errorf("%s: %d files of %d tasks", w.name, n, b.tasks)
 			}
-			os.RemoveAll(dir) //nolint:errcheck // the whole is removed
+			os.RemoveAll(dir) //nolint:errcheck // the whole folder is removed later
 		}
 	}
 	fmt.Printf("%d tasks, %d at once; medians of %d runs\n\n| way | seconds | tasks/s |\n|---|--:|--:|\n", b.tasks, b.slots, b.runs)
@@ -117,9 +116,9 @@ func (b *bench) run() error {
 	return nil
 }
 
-// written counts the files of a folder and those below it that tasks have written.
+// written counts the files that tasks have written in a folder and below it.
 func written(dir string) (n int) {
-	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error { //nolint:errcheck // what is not there is not counted
+	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error { //nolint:errcheck // missing files are not counted
 		if err == nil && !d.IsDir() && (strings.HasPrefix(filepath.Base(path), "out.") || filepath.Base(path) == "stdout") {
 			n++
 		}
@@ -128,7 +127,7 @@ func written(dir string) (n int) {
 	return n
 }
 
-// output runs a command and fails with what it has said.
+// output runs a command, and fails with its output.
 func output(c *exec.Cmd) error {
 	if out, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %.2000s", strings.Join(c.Args, " "), err, out)
@@ -151,12 +150,12 @@ func (b *bench) numbers() string {
 	return s.String()
 }
 
-// array has placectl execute the tasks as an array.
+// array makes placectl execute the tasks as an array.
 func array(b *bench, dir string) error {
 	return b.queue(dir, "submit", "1:ncpus=1", "-t", "10m", "-o", "id", "--out", "/dev/null", "--array", strconv.Itoa(b.tasks), "--", "true")
 }
 
-// each has placectl execute a task for each line.
+// each makes placectl execute a task for each line.
 func each(b *bench, dir string) error {
 	return b.queue(dir, "submit", "1:ncpus=1", "-t", "10m", "-o", "id", "--out", "out.%a", "--each", "-", "--", "echo", "{}")
 }
@@ -183,12 +182,12 @@ func (b *bench) queue(dir string, submit ...string) error {
 		return err
 	}
 	err = output(command("wait", "1[]"))
-	work.Process.Signal(syscall.SIGINT) //nolint:errcheck // it runs
+	work.Process.Signal(syscall.SIGINT) //nolint:errcheck // it is running
 	work.Wait()                         //nolint:errcheck // it was interrupted
 	return err
 }
 
-// spooler has task-spooler execute the tasks: each is submitted by a process.
+// spooler makes task-spooler execute the tasks. A process submits each of them.
 func spooler(b *bench, dir string) error {
 	command := func(args ...string) *exec.Cmd {
 		c := exec.Command("tsp", args...)

@@ -7,9 +7,9 @@ import (
 	"github.com/placectl/placectl/index/heap"
 )
 
-// A cluster writes the streams wide and narrow. It cuts the machine into
-// lanes and runs one job after the other in each, now and then with a pause
-// between, so that the plan is nearly full and no job is ever refused.
+// A cluster writes the streams wide and narrow. It divides the machine into lanes and runs one job after
+// the other in each, sometimes with a pause between them. So the plan is nearly full and no job is ever
+// refused.
 type cluster struct {
 	*generator
 	rng   *rand.Rand
@@ -17,7 +17,7 @@ type cluster struct {
 	width []int64         // of the lanes
 	free  *heap.Heap[due] // the lanes by when they become free
 	jobs  []job           // by id - 1
-	ends  *heap.Heap[due] // ids by when they end; may hold jobs removed or shrunk
+	ends  *heap.Heap[due] // ids by end; may include jobs already removed or shrunk
 	live  []int           // ids, for drawing one
 	now   int64
 }
@@ -43,19 +43,19 @@ func newCluster(g *generator, wide bool, n int) *cluster {
 	return c
 }
 
-// powerOfTwo is 1 most of the time, and up to 512 with a heavy tail.
+// powerOfTwo returns 1 most of the time, and up to 512 with a heavy tail.
 func (c *cluster) powerOfTwo() int64 {
 	x := -math.Log2(1-c.rng.Float64()) * 1.25
 	return int64(1) << min(9, int(x))
 }
 
-// duration is log-uniform from a minute to a day.
+// duration returns a log-uniform duration from a minute to a day.
 func (c *cluster) duration() int64 {
 	return int64(60 * math.Exp(c.rng.Float64()*math.Log(24*60)))
 }
 
-// request is like the running jobs, or about what is usually free, which is
-// the hard case, or so much that it fits only late.
+// request returns an amount like the running jobs', or about what is usually free, which is the hard
+// case, or so much that it fits only late.
 func (c *cluster) request() int64 {
 	switch x := c.rng.Float64(); {
 	case x < .4 && c.wide:
@@ -106,7 +106,7 @@ func (c *cluster) complete() {
 	}
 }
 
-// shrink replaces a job by one that is shorter and takes less.
+// shrink replaces a job by one that is shorter and smaller.
 func (c *cluster) shrink() {
 	id := c.live[c.rng.IntN(len(c.live))]
 	j := c.jobs[id-1]
@@ -114,7 +114,7 @@ func (c *cluster) shrink() {
 	c.run(j.start, max(1, j.duration-c.rng.Int64N(j.duration/2+1)), max(1, j.amount-c.rng.Int64N(j.amount/2+1)))
 }
 
-// horizon is where the plan thins out.
+// horizon returns where the plan thins out.
 func (c *cluster) horizon() int64 { return max(c.now+100, c.free.First().t) }
 
 func (c *cluster) moment() int64 { return c.now + c.rng.Int64N(c.horizon()-c.now+1) }
@@ -149,7 +149,7 @@ func (c *cluster) write(n, rounds int) {
 	}
 }
 
-// due is what is due when; the number breaks ties.
+// due is something due at a time. The number breaks ties.
 type due struct {
 	t int64
 	n int

@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// flat is a plan as one sorted array of change points. Changes move the tail
-// of the array, searches sweep forward over it.
+// flat is a plan as one sorted array of change points. Changes move the tail of the array, and searches
+// sweep forward over it.
 type flat struct {
 	total, end int64
 	time       []int64
@@ -28,7 +28,7 @@ func (f *flat) inside(start, duration int64) bool {
 	return start >= 0 && start < f.end && duration >= 1 && duration <= f.end-start
 }
 
-// find returns the last point not after t, by plain halving.
+// find returns the last point not after t, by binary search.
 func (f *flat) find(t int64) int {
 	a, i := f.time, 0
 	for n := len(a); n > 1; {
@@ -41,7 +41,7 @@ func (f *flat) find(t int64) int {
 	return i
 }
 
-// touch returns the index of point t, made if need be, with one more reference.
+// touch returns the index of point t, making it if necessary, and adds a reference.
 func (f *flat) touch(t int64) int {
 	i := f.find(t)
 	if f.time[i] == t {
@@ -155,13 +155,13 @@ func (f *flat) change(after, duration, amount int64) int64 {
 	return f.sweep(i, f.time[i], duration, amount)
 }
 
-// sweep searches from point i on; run is where the first run would begin. As
-// the planner's sweep it has no branch on what is free.
+// sweep searches from point i on. run is where the first run would begin. Like the planner's sweep, it
+// has no branch on what is free.
 func (f *flat) sweep(i int, run, duration, amount int64) int64 {
 	time, free := f.time[i:], f.free[i:]
 	last := len(time) - 1
 	next, some := time[1:], free[:last]
-	next = next[:len(some)] // as the loop then need not check
+	next = next[:len(some)] // so that the loop needs no bounds check
 	for k, v := range some {
 		if time[k]-run >= duration {
 			return run

@@ -14,7 +14,7 @@ const (
 // generate writes a stream. The same arguments always make the same stream.
 //
 //	wide    a machine of 10000 units nearly full with about 1000 jobs at a time,
-//	        most of them narrow; jobs end, come and shrink, queries between
+//	        most of them narrow; jobs end, come and shrink, with queries in between
 //	narrow  the same with about 10 jobs at a time
 //	frag    the whole machine taken for 10 of every 20, and queries for 11
 //	stair   one unit taken at every second moment, then everything once; the

@@ -7,7 +7,7 @@
 //
 // The last form makes the streams itself and replays each.
 //
-// A stream is lines: first "TOTAL HORIZON", then
+// A stream consists of lines. The first is "TOTAL HORIZON". The others are:
 //
 //	A id start dur amount   add a span          answer 1, or 0 if refused
 //	R id                    remove it           1 or 0
@@ -19,8 +19,8 @@
 //	M start dur             free during, or -1
 //	P name                  a new phase begins
 //
-// The implementations are placectl's planner and a flat sorted array of change
-// points with a forward sweep: the least that a better structure has to beat.
+// The implementations are placectl's planner and a flat sorted array of change points with a forward
+// sweep: a better structure must at least beat that.
 package main
 
 import (

@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// A plan is what is measured. Spans are named by small numbers.
+// A plan is an implementation to measure. Spans are named by small numbers.
 type plan interface {
 	add(id int, s timeline.Span) bool
 	remove(id int) bool

@@ -32,7 +32,7 @@ type result struct {
 	pair    int64 // ns of two clock readings
 }
 
-// merge keeps, row by row, the faster of two replays.
+// merge keeps the faster of two replays, row by row.
 func (r *result) merge(old *result) *result {
 	if old == nil {
 		return r
@@ -45,8 +45,8 @@ func (r *result) merge(old *result) *result {
 	return r
 }
 
-// clock is what two readings of the clock cost, measured before each replay
-// and taken off every timing.
+// clock is the cost of two readings of the clock. It is measured before each replay and subtracted from
+// every timing.
 type clock struct {
 	epoch time.Time
 	pair  int64
@@ -66,7 +66,7 @@ func newClock() *clock {
 	return c
 }
 
-// A replaying is a replay under way.
+// A replaying is a replay in progress.
 type replaying struct {
 	plan plan
 	last op // of the last Q or N, after set past its answer

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// report prints the rows of the first implementation with what the others
-// took beside them.
+// report prints the rows of the first implementation, with the times of the others beside them.
 func report(w io.Writer, all []*result) {
 	fmt.Fprintf(w, "%s %s/%s, GOMAXPROCS %d, %d ns a pair of clock readings, taken off\n\n",
 		runtime.Version(), runtime.GOOS, runtime.GOARCH, runtime.GOMAXPROCS(0), all[0].pair)

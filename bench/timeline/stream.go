@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// An op is a line of a stream. Span ids are numbered again from 0 as they come,
-// so that a replay needs no map.
+// An op is a line of a stream. Span ids are renumbered from 0 in order, so that a replay needs no map.
 type op struct {
 	kind    byte
 	id      int
@@ -28,7 +27,7 @@ type stream struct {
 	phases         []phase
 }
 
-// arity is how many numbers follow the letter of an operation.
+// arity is the number of arguments of each operation.
 var arity = map[byte]int{'A': 4, 'R': 1, 'Q': 3, 'N': 0, 'E': 3, 'T': 1, 'D': 3, 'M': 2}
 
 func parse(r io.Reader) (*stream, error) {

@@ -10,14 +10,13 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// staggered is how many reservations each node of the adversarial store has:
-// fifty minutes taken, fifty free, each node a little after the one before. At
-// almost any time some are free, and for an hour none is, until all that is
-// planned is over.
+// staggered is the number of reservations on each node of the adversarial store: fifty minutes taken,
+// fifty free, each node a little after the one before. At almost any time some nodes are free, but none
+// is free for an hour until all plans are over.
 const staggered = 15
 
-// adversarial measures the worst question for when: many times at which enough
-// nodes are free, but not for long enough.
+// adversarial measures the worst question for when: enough nodes are free at many times, but not for long
+// enough.
 func (b *bench) adversarial(dir string) error {
 	fmt.Printf("\nwhen, where enough nodes are free at every time but none for long enough; %d reservations a node\n", staggered)
 	for _, t := range b.stores {
@@ -40,7 +39,7 @@ func (b *bench) adversarial(dir string) error {
 	return nil
 }
 
-// fillAdversarial makes a store of so many reservations.
+// fillAdversarial makes a store with spans reservations.
 func fillAdversarial(path string, spans int) error {
 	now := base()
 	opt := &store.Options{Private: true, Now: func() time.Time { return now }}

@@ -14,8 +14,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// contend measures how processes share one file: each opens it for every
-// transaction, places one job durably, and releases it in the next.
+// contend measures how processes share one file. Each opens it for every transaction, places one job
+// durably, and releases it in the next transaction.
 func contend(self, path string, processes, verbs int) error {
 	if err := exec.Command(self, "-make", path, "-sizes", "1000").Run(); err != nil {
 		return err
@@ -56,7 +56,7 @@ func contend(self, path string, processes, verbs int) error {
 	return nil
 }
 
-// contendChild is one of the processes; it prints how long each verb took.
+// contendChild is one of the processes. It prints how long each verb took.
 func contendChild(path string, verbs int) error {
 	db, err := store.Open(path, nil)
 	if err != nil {
@@ -85,8 +85,8 @@ func contendChild(path string, verbs int) error {
 	return nil
 }
 
-// embedded measures one process that has the file to itself: placements a
-// second, a thousand to a transaction.
+// embedded measures one process that has the file to itself, in placements a second, a thousand in each
+// transaction.
 func embedded(dir string, n int) error {
 	path := filepath.Join(dir, "embedded.db")
 	now := base()

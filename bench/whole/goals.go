@@ -14,23 +14,23 @@ import (
 	"time"
 )
 
-// goal is a command, and the most processor time that it is meant to take.
+// goal is a command, and its goal for processor time.
 type goal struct {
 	name  string
-	want  float64 // ms, 0: there is none
+	want  float64 // ms, 0: no goal
 	store target
 	args  []string
-	self  bool // run by this program rather than placectl
-	hello bool // run by a program that only prints a line
+	self  bool // this program runs it rather than placectl
+	hello bool // a program that only prints a line runs it
 	undo  bool // it prints a job, which another process releases
 }
 
-// goals are the goals that hold for one process, on stores of so many jobs and nodes.
+// goals returns the goals for one process, on stores with given numbers of jobs and nodes.
 func goals(full, shared, worst target) []goal {
 	place := []string{"place", "1:ncpus=1", "--place", "excl", "-o", "id"}
 	list := []goal{
 		{name: "a program of Go that prints a line", hello: true},
-		{name: "version", want: 1, args: []string{"version"}}, // beyond that program
+		{name: "version", want: 1, args: []string{"version"}}, // in addition to that program
 		{name: "empty commit", want: 2.5, store: full, self: true, args: []string{"-commit", full.path}},
 		{name: "when, free now", want: 3, store: full, args: []string{"when", "1:ncpus=1", "--place", "excl", "-o", "json"}},
 		{name: "place 1 node", want: 3.6, store: full, args: place, undo: true},
@@ -41,7 +41,7 @@ func goals(full, shared, worst target) []goal {
 		g := goal{name: "place --policy " + policy, want: 5, store: shared, undo: true,
 			args: []string{"place", "1:ncpus=1", "-t", "1h", "--policy", policy, "-o", "id"}}
 		if policy == "firstavailable" {
-			g.want = 0 // the row that the others are compared with
+			g.want = 0 // the row with which the others are compared
 		}
 		list = append(list, g)
 	}
@@ -53,15 +53,15 @@ func goals(full, shared, worst target) []goal {
 	)
 }
 
-// measureGoals prints what each goal of one process comes to, in processor time: medians, and
-// the least, of processes that are interleaved.
+// measureGoals prints the processor time for each goal of one process: medians and minima of interleaved
+// processes.
 func measureGoals(self, dir string, jobs, runs int) error {
 	b := &bench{program: filepath.Join(dir, "placectl"), self: self, runs: runs}
 	hello, err := buildHello(dir)
 	if err != nil {
 		return err
 	}
-	if err := build(b.program, "./cmd/placectl", "-tags", "urfave_cli_no_docs", "-trimpath", "-ldflags", "-s -w"); err != nil { // as it is released
+	if err := build(b.program, "./cmd/placectl", "-tags", "urfave_cli_no_docs", "-trimpath", "-ldflags", "-s -w"); err != nil { // as in a release
 		return err
 	}
 	policies := filepath.Join(dir, "policies")
@@ -94,7 +94,7 @@ func measureGoals(self, dir string, jobs, runs int) error {
 	return b.lines(full, runs)
 }
 
-// goal runs one process, and what takes back what it did.
+// goal runs one process, and the one that undoes what it did.
 func (b *bench) goal(g goal, hello string) (sample, error) {
 	program := b.program
 	switch {
@@ -138,7 +138,7 @@ func printGoals(list []goal, got [][]sample) {
 	out.Flush()
 }
 
-// lines measures what a line of tx costs beyond the first.
+// lines measures the cost of a line of tx beyond the first.
 func (b *bench) lines(t target, runs int) error {
 	const many = 1000
 	file := filepath.Join(filepath.Dir(t.path), "lines")
@@ -160,7 +160,7 @@ func (b *bench) lines(t target, runs int) error {
 	return nil
 }
 
-// buildHello makes the least program of Go that prints something: what any start costs.
+// buildHello makes the smallest Go program that prints something: the cost of any start.
 func buildHello(dir string) (string, error) {
 	source, to := filepath.Join(dir, "hello.go"), filepath.Join(dir, "hello")
 	text := "package main\n\nimport \"fmt\"\n\nfunc main() { fmt.Println(\"hello\") }\n"

@@ -1,14 +1,12 @@
-// Command whole measures placectl as its users meet it: one process for each
-// command, on stores of growing size, beside the floor of an empty commit. It
-// prints the table of the cost law: the cost of a command follows what it
-// touches, not what the store holds.
+// Command whole measures placectl as its users meet it, with one process for each command, on stores of
+// growing size, beside the lower bound of an empty commit. It prints the table of the cost law: the cost
+// of a command follows what it touches, not what the store holds.
 //
 //	go run ./bench/whole [-sizes 100,10000,100000] [-runs 21]
-//	go run ./bench/whole -goals [-sizes 100000]   # the processor time that one process is meant to take
+//	go run ./bench/whole -goals [-sizes 100000]   # the goals for the processor time of one process
 //
-// Each store has as many running one-node jobs as the size says, on a tenth
-// more nodes; runs of the sizes are interleaved, so that ratios between columns
-// hold on a shared machine.
+// Each store has as many running one-node jobs as the size says, on a tenth more nodes. Runs of the sizes
+// are interleaved, so that ratios between columns hold on a shared machine.
 package main
 
 import (
@@ -77,8 +75,8 @@ func main() {
 		check(err)
 		path := filepath.Join(dir, word+".db")
 		fmt.Fprintf(os.Stderr, "making a store of %d jobs\n", n)
-		// In a process of its own: this one must stay small, because a process
-		// it starts counts its memory as a peak.
+		// In a process of its own: this one must stay small, because the processes that
+		// it starts count its memory in their peaks.
 		check(exec.Command(self, "-make", path, "-sizes", word, "-signatures", strconv.Itoa(*signatures),
 			"-planned="+strconv.FormatBool(*planned)).Run())
 		b.stores = append(b.stores, target{n, *signatures, path})
@@ -99,8 +97,7 @@ func check(err error) {
 	}
 }
 
-// base is when the stores' jobs start: now, because the processes measured read
-// the clock.
+// base returns when the stores' jobs start: now, because the measured processes read the clock.
 func base() time.Time { return time.Now().Add(-time.Minute).Truncate(time.Second) }
 
 // emptyCommit changes one row.
@@ -139,7 +136,7 @@ func fill(path string, n, signatures int, planned bool) error {
 	return planAhead(db, n)
 }
 
-// startJobs starts one-node jobs; no two end at the same time.
+// startJobs starts one-node jobs. No two of them end at the same time.
 func startJobs(db *store.DB, n int) error {
 	for done := 0; done < n; {
 		batch := min(10_000, n-done)
@@ -160,8 +157,8 @@ func startJobs(db *store.DB, n int) error {
 	return nil
 }
 
-// planAhead reserves every other node that is free, in half an hour and in two:
-// what takes an hour does not fit on those now.
+// planAhead reserves every other free node, in half an hour and in two hours, so that an hour does not
+// fit on those now.
 func planAhead(db *store.DB, n int) error {
 	return db.Update(func(tx *store.Tx) error {
 		var free []uint32

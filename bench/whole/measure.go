@@ -27,12 +27,12 @@ type bench struct {
 	stores        []target
 }
 
-// step is a command, and what puts the store back as it was.
+// step is a command, and the one that restores the store.
 type step struct {
 	name string
 	args func(t target) []string
 	undo func(t target, out string) []string
-	self bool // run by this program rather than placectl
+	self bool // this program runs it rather than placectl
 }
 
 func steps() []step {
@@ -40,7 +40,7 @@ func steps() []step {
 	return []step{
 		{name: "empty commit", self: true, args: func(t target) []string { return []string{"-commit", t.path} }},
 		{name: "place 1 node", args: words("place", "1:ncpus=1", "--place", "excl", "-o", "id"), undo: release},
-		{name: "place 1 node of a colour", args: func(t target) []string { // kinds fill up in order: the last is free
+		{name: "place 1 node of a colour", args: func(t target) []string { // kinds fill up in order, so the last one is free
 			return []string{"place", fmt.Sprintf("1:ncpus=1:color=c%d", t.kinds-1), "--place", "excl", "-o", "id"}
 		}, undo: release},
 		{name: "release", args: words("release")},
@@ -63,7 +63,7 @@ func steps() []step {
 
 func words(args ...string) func(target) []string { return func(target) []string { return args } }
 
-// sample is what one process took.
+// sample is the cost of one process.
 type sample struct {
 	wall, cpu time.Duration
 	rss       int64 // KiB
@@ -120,7 +120,7 @@ func median(list []sample, of func(sample) float64) float64 {
 	return values[len(values)/2]
 }
 
-// once runs a step, and what it needs before and after.
+// once runs a step, with what it needs before and after.
 func (b *bench) once(s step, t target) (sample, error) {
 	args := s.args(t)
 	if s.name == "release" {
@@ -149,8 +149,8 @@ func (b *bench) process(program string, t target, args ...string) (string, sampl
 	return out.String(), m, err
 }
 
-// processInto has a process print into out. What this one keeps of that counts in the peaks of
-// processes that it starts later.
+// processInto makes a process print into out. What this process keeps of the output counts in the peaks
+// of processes that it starts later.
 func (b *bench) processInto(out io.Writer, program string, t target, args ...string) (sample, error) {
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), "PLACECTL_DB="+t.path)

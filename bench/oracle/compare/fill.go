@@ -11,12 +11,12 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// jobs is how many jobs begin each hour, on all nodes together: planning many small
-// ones for the same nodes takes long.
+// jobs is how many jobs begin each hour on all nodes together: planning many small jobs for the same
+// nodes takes long.
 const jobs = 100
 
-// fill makes a store whose nodes are of eight kinds in four queues, with ten jobs on each, one
-// after the other; the first of them runs. A twentieth of the nodes is idle.
+// fill makes a store with nodes of eight kinds in four queues. Each node has ten jobs one after the
+// other, the first of which runs. A twentieth of the nodes is idle.
 func fill(path string, nodes int) error {
 	fmt.Fprintf(os.Stderr, "making a store of %d nodes and %d allocations\n", nodes, nodes*10)
 	opt := &store.Options{Now: clock, Private: true}

@@ -1,6 +1,6 @@
-// Command compare measures queries on a large store: the first that a handle is asked, one
-// that it is asked again, as a process of its own, and beside SQLite on its own copy of the
-// rows, with indexes on what placectl has bitmaps of. It tells processor time.
+// Command compare measures queries on a large store: the first query of a handle, a repeated one, one in
+// a process of its own, and SQLite on its own copy of the rows. SQLite has indexes on what placectl has
+// bitmaps of. The times are processor times.
 //
 //	cd bench/oracle && go run ./compare [-nodes 100000] [-runs 9] [-store FILE] [-only WORDS]
 package main
@@ -24,7 +24,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// question is a query, and how long it may take a handle that is asked once.
+// question is a query, and how long it may take as the only one of a handle.
 type question struct{ name, text, once string }
 
 var questions = []question{
@@ -109,7 +109,7 @@ func run(nodes, runs int, path string) error {
 
 func clock() time.Time { return time.Unix(1_000_000_000, 0) }
 
-// ask asks a question in a transaction, from the text on.
+// ask runs a query in a transaction, parsing included.
 func ask(tx *store.Tx, text string) error {
 	list, err := query.Parse(text)
 	if err != nil {
@@ -122,8 +122,8 @@ func ask(tx *store.Tx, text string) error {
 	return drain(rows)
 }
 
-// once measures the first question that a handle is asked, its opening apart. What the
-// transaction needs of the index for whatever is asked is read before.
+// once measures the first query of a handle, without opening the handle. The part of the index that the
+// transaction needs for any query is read before.
 func once(path, text string, runs int) (best time.Duration, err error) {
 	best = 1 << 62
 	for range max(runs, 5) {
@@ -156,8 +156,8 @@ func drain(rows *store.Rows) error {
 	return nil
 }
 
-// least is the least processor time that a run of f takes: on a machine that others
-// use, too, the wall clock measures them. What is short is run many times over.
+// least returns the least processor time of a run of f: on a shared machine elapsed time would measure
+// other users. A short f runs many times.
 func least(runs int, f func() error) time.Duration {
 	best := time.Duration(1 << 62)
 	for range runs {
@@ -174,7 +174,7 @@ func least(runs int, f func() error) time.Duration {
 	return best
 }
 
-// processorTime is what this process has used, and those that it has waited for.
+// processorTime returns the processor time of this process and of the children that it has waited for.
 func processorTime() time.Duration {
 	total := time.Duration(0)
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {

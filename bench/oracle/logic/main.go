@@ -1,9 +1,8 @@
-// Command logic runs SQLite's public logic tests (sqllogictest) against placectl. It makes
-// nodes of the rows: each table is a queue, each row a node of it with a resource for each
-// column, and a view of the table's name selects them. Tables that cannot be nodes, for
-// negative numbers or empty texts, are tables in memory. Statements that change tables are
-// run by SQLite, from which the rows are taken; what is expected of queries is what the
-// files say. The files are not kept here; they are fetched by whoever runs it:
+// Command logic runs SQLite's public logic tests (sqllogictest) against placectl. It makes nodes of the
+// rows: each table is a queue, and each row a node of it with a resource for each column. A view with
+// the table's name selects them. Tables that cannot be nodes, because of negative numbers or empty texts,
+// become tables in memory. SQLite runs the statements that change tables, and the rows come from it. The
+// expected results of queries are those in the files. The files are not kept here. To get them:
 //
 //	git clone --depth 1 https://github.com/gregrahn/sqllogictest
 //	cd bench/oracle && go run ./logic ../../../sqllogictest/test/select*.test ../../../sqllogictest/test/index ../../../sqllogictest/test/random/expr
@@ -48,7 +47,7 @@ func main() {
 	}
 }
 
-// tally is what came of the records.
+// tally counts the results of the records.
 type tally struct {
 	asked, nodes, wrong, show int
 	refused                   map[string]int
@@ -62,7 +61,7 @@ func (t *tally) refusals() (n int) {
 	return n
 }
 
-// list finds the files of folders.
+// list finds the files in folders.
 func list(args []string) (files []string, err error) {
 	for _, arg := range args {
 		err := filepath.WalkDir(arg, func(path string, d fs.DirEntry, err error) error {

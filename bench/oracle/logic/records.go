@@ -12,18 +12,18 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// record is a statement or a query of a file, and what is expected.
+// record is a statement or a query of a file, and its expected result.
 type record struct {
 	line   int
 	query  bool
-	fails  bool   // a statement that is to fail
+	fails  bool   // a statement that should fail
 	types  string // of the columns: I, R, T
 	sort   string // nosort, rowsort or valuesort
 	text   string
 	values []string
 }
 
-// each goes through the records that are meant for SQLite.
+// each calls fn for the records that are meant for SQLite.
 func each(file string, fn func(record) error) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -59,7 +59,7 @@ func each(file string, fn func(record) error) error {
 	return flush()
 }
 
-// parse reads a record; not ok where it is none for SQLite.
+// parse parses a record. ok is false if it is not for SQLite.
 func parse(lines []string) (r record, ok bool) {
 	for len(lines) > 0 {
 		words := strings.Fields(lines[0])
@@ -88,7 +88,7 @@ func parse(lines []string) (r record, ok bool) {
 	return r, false
 }
 
-// differs says how rows differ from what is expected, "" if they do not.
+// differs says how rows differ from the expected ones, "" if they do not.
 func (r *record) differs(rows [][]query.Value) string {
 	var values []string
 	cells := make([][]string, len(rows))
@@ -124,7 +124,7 @@ func (r *record) differs(rows [][]query.Value) string {
 	return ""
 }
 
-// shown is a value as the files have it.
+// shown formats a value as the files do.
 func shown(v query.Value, kind byte) string {
 	if v.IsNull() {
 		return "NULL"

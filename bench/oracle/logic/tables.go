@@ -79,7 +79,7 @@ func run(file string, memory bool, most int, total *tally) error {
 	})
 }
 
-// asked is what queries are asked of: nodes in a database, or tables in memory.
+// asked is what queries run on: nodes in a database, or tables in memory.
 type asked struct {
 	db     *store.DB
 	dir    string
@@ -125,13 +125,13 @@ func (a *asked) ask(text string) (rows [][]query.Value, err error) {
 	return rows, nil
 }
 
-// table is one of SQLite's.
+// table is a table of SQLite.
 type table struct {
 	name string
 	query.Memory
 }
 
-// read takes tables and views out of SQLite.
+// read reads tables and views from SQLite.
 func read(lite *sql.DB) (tables []table, views []store.SQLView, err error) {
 	rows, err := lite.Query("SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid")
 	if err != nil {
@@ -161,7 +161,7 @@ func read(lite *sql.DB) (tables []table, views []store.SQLView, err error) {
 
 var asSelect = regexp.MustCompile(`(?is)^CREATE\s+VIEW\s+\S+\s+AS\s+`)
 
-// affinity is that of a column as it was declared.
+// affinity returns the affinity of a column from its declaration.
 func affinity(declared string) query.Affinity {
 	switch d := strings.ToUpper(declared); {
 	case strings.Contains(d, "INT"):
@@ -230,7 +230,7 @@ func (t *table) nodes() bool {
 	return true
 }
 
-// tablesOf makes nodes of what SQLite has, or tables in memory.
+// tablesOf makes nodes of SQLite's tables, or tables in memory.
 func tablesOf(lite *sql.DB, memory bool) (a asked, err error) {
 	tables, views, err := read(lite)
 	if err != nil {
@@ -284,13 +284,13 @@ func nodesOf(tables []table, views []store.SQLView) (a asked, err error) {
 	})
 }
 
-// put makes a queue of a table.
+// put makes a queue from a table.
 func (t *table) put(tx *store.Tx) error {
 	if err := tx.Queues().Add(store.Queue{Name: t.name}); err != nil {
 		return err
 	}
 	var columns []string
-	for i, c := range t.Cols { // every other one is told by the buckets
+	for i, c := range t.Cols { // the buckets know every other column
 		d := index.Def{Name: t.name + "_" + c.Name, Unique: i%2 == 1, Type: map[query.Affinity]index.Type{query.IntegerAffinity: index.Long, query.RealAffinity: index.Float, query.TextAffinity: index.String}[c.Type]}
 		if err := tx.Config().AddResource(d); err != nil {
 			return err
