@@ -11,14 +11,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Content is what a file holds.
+// Content tells what a file holds.
 type Content struct {
 	Bytes int64
 	Rows  [row.TableCount]int64 // of each table
 }
 
-// Backup makes a file with all that is in this one, at one instant. The copy is verified
-// before it has its name.
+// Backup makes a copy of the file at one instant, and verifies it before it gets its name.
 func (f *File) Backup(path string, watch Watch) (content Content, err error) {
 	err = Fresh(path, func(tmp string) error {
 		content, err = f.CopyTo(tmp, watch)
@@ -27,8 +26,8 @@ func (f *File) Backup(path string, watch Watch) (content Content, err error) {
 	return content, err
 }
 
-// BackupTo writes such a copy. It makes and verifies the whole copy in a folder for temporary files
-// first, so a slow reader blocks no other process, and gets a sound copy or none.
+// BackupTo writes such a copy. It first makes and verifies the whole copy in a folder for
+// temporary files. So a slow reader blocks no other process, and gets a sound copy or none.
 func (f *File) BackupTo(to io.Writer, dir string, watch Watch) (content Content, err error) {
 	spool, err := os.CreateTemp(dir, "placectl-*")
 	if err != nil {
@@ -44,8 +43,8 @@ func (f *File) BackupTo(to io.Writer, dir string, watch Watch) (content Content,
 	return content, err
 }
 
-// CopyTo copies the file into an empty one that no process uses, and verifies the copy. Writers
-// wait only while the private copy is made that it reads from, if there is room for one.
+// CopyTo copies the file into an empty one that no process uses, and verifies the copy. If
+// there is room, it reads from a private copy, and writers wait only while that is made.
 func (f *File) CopyTo(path string, watch Watch) (Content, error) {
 	to, err := openFile(path, os.O_WRONLY)
 	if err != nil {
@@ -107,9 +106,8 @@ func (f *File) copyInto(to *os.File, watch Watch) error {
 	})
 }
 
-// renewMeta makes both meta pages of a file valid, and their transactions ones that
-// follow each other: a commit that was cut off, or bbolt's own copy, leaves a file that is
-// whole with one page that is not.
+// renewMeta makes both meta pages of a file valid, with consecutive transactions. A commit
+// that was cut off, or bbolt's own copy, leaves a whole file with one invalid meta page.
 func renewMeta(path string) error {
 	return guard(func() error {
 		warning, err := preflight(path)
@@ -152,7 +150,7 @@ func (f *File) commitNothing(o *opened) error {
 	return f.commit(o, r)
 }
 
-// metasFollow reports whether the transactions of the two meta pages follow each other.
+// metasFollow reports whether the transactions of the two meta pages are consecutive.
 func metasFollow(path string) bool {
 	f, err := os.Open(path)
 	if err != nil {
@@ -230,7 +228,7 @@ func Verify(path string, watch Watch) (Content, error) {
 	return content, err
 }
 
-// isFormat reports whether a key is of the one row without a checksum.
+// isFormat reports whether a key is that of the one row without a checksum.
 func isFormat(t row.Table, key []byte) bool {
 	return t == row.Meta && string(key) == string(row.KeyFormat)
 }

@@ -8,19 +8,19 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A writer who takes long, or asks others before it commits, reads beside readers: it has
-// the reservation, which keeps other writers out, and shares the seat. What it changes it
-// keeps in memory, and sees the file through that; it has the file to itself only while it
-// writes that down. SQLite's locks RESERVED and EXCLUSIVE are of the kind.
+// A writer that takes long, or asks other machines before it commits, works beside readers: it
+// holds the reservation, which keeps other writers out, and shares the seat. It keeps its
+// changes in memory, and sees the file through them. It takes the file for itself only while
+// it writes them. SQLite's locks RESERVED and EXCLUSIVE are similar.
 //
-// Who brings a replica to where its log is needs no reservation, and neither do older
-// versions: they may change the file between what a writer has read and what it writes
-// down. A writer like any reader leaves the file to them, and finds out when it comes back.
+// Processes that bring a replica up to date with its log need no reservation, and neither do
+// older versions. They may change the file between a writer's reads and its writes. Like any
+// reader, a writer leaves the file to them, and finds out when it comes back.
 
-// Reserved is a file that no other writer writes.
+// Reserved is a file with no other writer.
 type Reserved struct{ file *File }
 
-// Reserve keeps other writers out for as long as fn takes.
+// Reserve keeps other writers out while fn runs.
 func (f *File) Reserve(fn func(*Reserved) error) error {
 	if f.copied != nil {
 		return ErrReadOnly
@@ -37,20 +37,20 @@ func (f *File) Reserve(fn func(*Reserved) error) error {
 	return fn(&Reserved{f})
 }
 
-// Draft is what a transaction beside readers has changed.
+// Draft holds the changes of a transaction beside readers.
 type Draft struct {
 	changes *ChangeSet
-	of      uint64 // the transaction that the file stood at
+	of      uint64 // the transaction of the file that it is based on
 }
 
-// errOlder says that a file is of an older format: only a transaction that has it alone migrates
-// it.
+// errOlder means that a file has an older format. Only a transaction that has the file to
+// itself migrates it.
 var errOlder = errors.New("the file is of an older format")
 
 // never is later than anything.
 const never = math.MaxInt64
 
-// Try runs fn beside readers. The draft is nil unless fn says to keep what it has changed.
+// Try runs fn beside readers. The draft is nil unless fn returns keep.
 func (h *Reserved) Try(fn func(*Recorder) (keep bool, err error)) (d *Draft, err error) {
 	f := h.file
 	err = f.run(sharing, func(o *opened) error {
@@ -78,14 +78,13 @@ func (h *Reserved) Try(fn func(*Recorder) (keep bool, err error)) (d *Draft, err
 	return d, err
 }
 
-// Write writes a draft down, if the file is still what it was made of, or else if still
-// says so, which may be nil; it is false if the file is another. It fails as
-// File.Update does.
+// Write writes a draft to the file, if the file is unchanged since, or if still, which may be
+// nil, returns true. done is false if the file has changed. It fails as File.Update does.
 func (h *Reserved) Write(d *Draft, still func(*Recorder) (bool, error)) (done bool, err error) {
 	f := h.file
 	err = f.run(alone, func(o *opened) error {
 		return f.update(o, func(r *Recorder) (bool, error) {
-			same := uint64(r.bolt.ID()) == d.of+1 // the number is this transaction's already
+			same := uint64(r.bolt.ID()) == d.of+1 // the number is already that of this transaction
 			if !same && still != nil {
 				if same, err = still(r); err != nil {
 					return false, err
@@ -125,11 +124,11 @@ func (s *ChangeSet) into(r *Recorder) (err error) {
 	return nil
 }
 
-// besideMost is how often a writer tries beside readers, where older versions write, too.
+// besideMost is the number of tries beside readers, in case older versions write, too.
 const besideMost = 3
 
-// UpdateBeside is Update beside readers: they wait only while what fn has changed is
-// written down. fn has to bear to be run again.
+// UpdateBeside is Update beside readers: they wait only while the changes of fn are written.
+// It may run fn again.
 func (f *File) UpdateBeside(fn func(*Recorder) (keep bool, err error)) error {
 	if f.opt.Private {
 		return f.Update(fn)
@@ -156,8 +155,8 @@ func (h *Reserved) Alone(fn func(*Recorder) (keep bool, err error)) error {
 	return h.file.Follow(fn)
 }
 
-// alike reports whether a row already is as a writer beside readers puts it, or is already removed:
-// then there is nothing to do. It records whether a changed row was there.
+// alike reports whether a row that a writer beside readers puts or removes is already so, and
+// there is nothing to do. It records whether a changed row existed.
 func (r *Recorder) alike(t row.Table, key, value []byte) bool {
 	if !r.beside || r.supposed {
 		return false

@@ -2,10 +2,10 @@ package file
 
 import "github.com/placectl/placectl/store/internal/row"
 
-// bulkRows is how many rows a commit of Bulk has: they are in memory until then.
+// bulkRows is the number of rows in a commit of Bulk, which are in memory until then.
 const bulkRows = 20_000
 
-// Bulk puts many rows into a scratch file, so many in a commit.
+// Bulk puts many rows into a scratch file, in several commits.
 type Bulk struct {
 	file *File
 	open *opened
@@ -13,8 +13,8 @@ type Bulk struct {
 	rows int
 }
 
-// Bulk lets fn put rows, most of them in the order of their keys, and commits them. A
-// file of an older format stays one.
+// Bulk lets fn put rows, most of them in the order of their keys, and commits them. A file of
+// an older format keeps its format.
 func (f *File) Bulk(fn func(*Bulk) error) error {
 	return f.run(writing, func(o *opened) error {
 		bulk := &Bulk{file: f, open: o}
@@ -49,7 +49,7 @@ func (b *Bulk) Put(t row.Table, key, payload []byte) error {
 	return b.r.Put(t, key, payload)
 }
 
-// room makes room for one more row: it commits those that there are when they are many.
+// room makes room for one more row: it commits the present ones if there are many.
 func (b *Bulk) room() error {
 	if b.rows++; b.rows <= bulkRows {
 		return nil
@@ -74,7 +74,7 @@ func (b *Bulk) Each(t row.Table, fn func(key, payload []byte) error) error {
 // SetFormat sets the format of the rows.
 func (b *Bulk) SetFormat(format uint32) error { return b.r.writeFormat(format) }
 
-// PutOrRemove writes a row, or removes it where the payload is nil.
+// PutOrRemove writes a row, or removes it if the payload is nil.
 func (b *Bulk) PutOrRemove(t row.Table, key, payload []byte) error {
 	if payload == nil {
 		return b.r.Remove(t, key)

@@ -8,15 +8,15 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// ChangeSet is what was changed in the file: for each table its puts and removals, in
-// key order, as Recorder takes them down. A reader may stand at a later instant than
-// the file: reservations have begun and ended, planned jobs have started. What a writer
-// would fold into the rows a reader keeps as a change-set that it sees them through, so
-// that both see the same.
+// ChangeSet is the changes to a file: the puts and removals of each table, in key order, as
+// Recorder records them. A reader may be at a later instant than the file, when reservations
+// have begun and ended, and planned jobs have started. A writer would write these changes to
+// the rows. A reader keeps them as a change-set through which it sees the rows, so that both
+// see the same.
 type ChangeSet [row.TableCount]changes
 
-// Each goes through the rows of a table that were put, or removed: value is nil then.
-// Values are as they are stored.
+// Each calls fn for the rows of a table that were put or removed, for which value is nil.
+// Values are as stored.
 func (s *ChangeSet) Each(t row.Table, fn func(key, value []byte)) {
 	c := &s[t]
 	for r, page, i := c.at(0, 0); r.key != nil; r, page, i = c.at(page, i+1) {
@@ -24,20 +24,20 @@ func (s *ChangeSet) Each(t row.Table, fn func(key, value []byte)) {
 	}
 }
 
-// Cleared reports whether all rows of a table went before these.
+// Cleared reports whether all older rows of a table were removed.
 func (s *ChangeSet) Cleared(t row.Table) bool { return s[t].cleared }
 
-// changes are those of one table. Each key comes once, with its last row.
+// changes are the changes of one table. Each key comes once, with its last row.
 type changes struct {
-	cleared bool           // before the rows here were put, all that there were went
-	pages   [][]changedRow // in key order; none is empty
+	cleared bool           // all older rows were removed
+	pages   [][]changedRow // in key order; no page is empty
 }
 
 // changedRow is a row that was put, or the key of one that was removed: row is nil.
 type changedRow struct{ key, value []byte }
 
-// changesPage is how many rows a page holds at most. A row is put into the middle of a
-// page, a page into the middle of their list: both are short.
+// changesPage is the most rows in a page. Rows are inserted into the middle of a page, and
+// pages into the middle of their list, and both are short.
 const changesPage = 128
 
 // search finds where a key is, or would be put.
@@ -69,11 +69,10 @@ func (c *changes) set(key, value []byte) {
 	}
 }
 
-// clear removes every row that there is.
+// clear removes every row.
 func (c *changes) clear() { *c = changes{cleared: true} }
 
-// get tells what became of a row: nil when it was removed. It is not known when the row
-// was left alone.
+// get returns a changed row, or nil if it was removed. known is false if the row is unchanged.
 func (c *changes) get(key []byte) (value []byte, known bool) {
 	page, i, found := c.search(key)
 	if !found {
@@ -82,7 +81,8 @@ func (c *changes) get(key []byte) (value []byte, known bool) {
 	return c.pages[page][i].value, true
 }
 
-// at returns the row of a place, or the first one after it; its key is nil when there is none.
+// at returns the row at a position, or the first one after it. Its key is nil if there is
+// none.
 func (c *changes) at(page, i int) (changedRow, int, int) {
 	if page < len(c.pages) && i == len(c.pages[page]) {
 		page, i = page+1, 0
@@ -93,7 +93,7 @@ func (c *changes) at(page, i int) (changedRow, int, int) {
 	return c.pages[page][i], page, i
 }
 
-// before returns the row before a place, and its own; its key is nil when there is none.
+// before returns the row before a position, and its position. The key is nil if there is none.
 func (c *changes) before(page, i int) (changedRow, int, int) {
 	for i == 0 {
 		if page == 0 {
@@ -105,8 +105,8 @@ func (c *changes) before(page, i int) (changedRow, int, int) {
 	return c.pages[page][i-1], page, i - 1
 }
 
-// back returns the last row before a cursor of the file, which is at k, and before a place in the
-// changes: the row that a reader of the file through the changes sees.
+// back returns the last row before a cursor of the file, which is at k, and before a position
+// in the changes. It is the row that a reader sees through the changes.
 func (c *changes) back(file *bbolt.Cursor, k, v []byte, page, i int) (key, value []byte) {
 	if c.cleared {
 		k = nil

@@ -10,8 +10,8 @@ import (
 
 // Check looks for damage below the rows and reports it to find: in the meta pages, and in the
 // pages, each of which must be reached once or free, have its own number, and keep its keys in
-// order. It does not use bbolt, which trusts what it reads and can run in a circle. If it finds
-// nothing, fn checks the rows; below a broken page they would add nothing.
+// order. It does not use bbolt, which trusts what it reads and can run in a circle. If it
+// finds nothing, fn checks the rows. Below a broken page, that would add nothing.
 func (f *File) Check(find func(format string, args ...any), fn func(*Recorder) error) error {
 	return f.run(sharing, func(o *opened) error {
 		return f.readPages(o, func(tx *bbolt.Tx, pages *os.File) error {
@@ -61,8 +61,8 @@ func scanPages(f *os.File, meta boltMeta, find func(format string, args ...any))
 	return whole, err
 }
 
-// Whole reports whether the pages of the file as it was last committed are sound, and
-// tells find what is not. It is for those who hold the lock already.
+// Whole reports whether the pages of the last committed state are sound, and reports damage to
+// find. The caller must hold the lock.
 func (f *File) Whole(find func(format string, args ...any)) (bool, error) {
 	data, err := os.Open(f.path)
 	if err != nil {
@@ -80,8 +80,8 @@ func (f *File) Whole(find func(format string, args ...any)) (bool, error) {
 	return scanPages(data, metas[0], find)
 }
 
-// CheckRows verifies that all tables are there and no others, the checksum of every row,
-// that it can be decoded, and that the rows are those that the last transaction left.
+// CheckRows verifies that the file has all tables and no others, that every row has its
+// checksum and can be decoded, and that the rows are those that the last transaction left.
 func (r *Recorder) CheckRows(find func(t row.Table, format string, args ...any)) error {
 	stored, err := r.storedSums()
 	if err != nil {

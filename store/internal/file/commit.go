@@ -2,8 +2,8 @@ package file
 
 import "fmt"
 
-// commit makes a transaction durable, and answers exactly: nil once it is on disk; ErrUnknown if
-// the outcome is unknown; any other error means that nothing was changed.
+// commit makes a transaction durable. Its result is exact: nil means that it is on disk,
+// ErrUnknown that the outcome is unknown, and any other error that nothing was changed.
 func (f *File) commit(o *opened, r *Recorder) error {
 	if err := r.writeSums(); err != nil {
 		return err
@@ -23,7 +23,7 @@ func (f *File) commit(o *opened, r *Recorder) error {
 			return err
 		}
 	}
-	// A mark that stays is no harm: the next one to open the file syncs it once more.
+	// A mark that stays does no harm: the next process to open the file syncs it again.
 	if err := o.lock.unmark(); err != nil {
 		f.warn(fmt.Sprintf("%s: %v", f.path, err))
 	}
@@ -38,9 +38,9 @@ func (f *File) commit(o *opened, r *Recorder) error {
 
 func notChanged(err error) error { return fmt.Errorf("nothing was changed: %w", err) }
 
-// settle finds out what came of a commit that failed: the file itself tells. Without a
-// valid meta page of the transaction nothing was changed. With one it was, but for what
-// is on disk: that page is written and synced once more.
+// settle finds the outcome of a failed commit from the file. Without a valid meta page of the
+// transaction, nothing was changed. With one, the change may only be missing on disk: settle
+// writes and syncs that page again.
 func (o *opened) settle(transaction uint64, cause error) error {
 	newest, err := newestMeta(o.data)
 	if err != nil {

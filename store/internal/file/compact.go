@@ -10,17 +10,16 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Compacted is what Compact did.
+// Compacted reports what Compact did.
 type Compacted struct {
 	Before, After int64 // the size of the file, in bytes
 }
 
-// compactBytes is how many bytes of rows a commit of Compact has: they are in memory
-// until then.
+// compactBytes is the size of the rows in a commit of Compact, which are in memory until then.
 const compactBytes = 4 << 20
 
-// Compact writes the file again without its free pages, and puts it in its own place in
-// one step. It has the file to itself meanwhile.
+// Compact rewrites the file without its free pages, and replaces it in one step. It has the
+// file to itself meanwhile.
 func (f *File) Compact(dryRun bool, watch Watch) (done Compacted, err error) {
 	err = f.run(writing, func(o *opened) error {
 		old, err := os.Lstat(f.path)
@@ -29,7 +28,7 @@ func (f *File) Compact(dryRun bool, watch Watch) (done Compacted, err error) {
 		}
 		done.Before = old.Size()
 		take := func(tmp string) error {
-			o.spent = true // the open file is the old one
+			o.spent = true // the open file is now the old one
 			return rename(tmp, f.path, 0)
 		}
 		if dryRun {
@@ -76,8 +75,8 @@ func (f *File) compactInto(tmp string, from *bbolt.DB, watch Watch) error {
 	return renewMeta(tmp)
 }
 
-// resum lets the row of the sums, which was copied, say which transaction of the copy
-// wrote it.
+// resum sets the transaction in the copied row of the sums to the one of the copy that wrote
+// it.
 func resum(tx *bbolt.Tx) error {
 	r := &Recorder{bolt: tx}
 	if err := r.readFormat(); err != nil || r.format < sumsSince {
@@ -93,7 +92,7 @@ func resum(tx *bbolt.Tx) error {
 	return r.writeSums()
 }
 
-// sameRows verifies that two files hold the same.
+// sameRows verifies that two files hold the same rows.
 func sameRows(a, b *bbolt.DB, watch Watch) error {
 	return a.View(func(one *bbolt.Tx) error {
 		return b.View(func(other *bbolt.Tx) error {

@@ -13,10 +13,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Writers wait for readers: bbolt reuses a page once no reader of its own process needs it, so a
-// reader in another process has to keep writers out. A long read therefore uses a private copy of
-// the file. The copy shares blocks with the file if the file system can do that. It has no name, so
-// it disappears with the process.
+// Writers wait for readers: bbolt reuses a page once no reader of its own process needs it, so
+// a reader in another process has to keep writers out. A long read therefore uses a private
+// copy of the file. If the file system supports it, the copy shares blocks with the file. It
+// has no name, so it disappears with the process.
 
 // Copy makes a handle on a private copy of the file as it is now. Reading it needs no lock and
 // blocks no one; Update fails. Close deletes the copy. It fails if there is no room for a copy.
@@ -43,11 +43,11 @@ func (f *File) Copy() (*File, error) {
 	return &File{path: f.path, opt: opt, copied: &opened{bolt: bolt, data: copied, lock: new(fileLock)}}, nil
 }
 
-// errOver says that the copy is no longer needed.
+// errOver means that the copy is no longer needed.
 var errOver = errors.New("it is over")
 
-// copyFile copies what is used of a file into one without a name: beside it, and where that cannot be in
-// the folder for temporary files. It gives up where that is over.
+// copyFile copies the used part of a file into one without a name: beside it or, if that
+// fails, in the folder for temporary files. It gives up once over is set.
 func copyFile(from *os.File, used int64, over *atomic.Bool) (to *os.File, err error) {
 	var failed []error
 	for _, dir := range []string{filepath.Dir(from.Name()), os.TempDir()} {
@@ -81,7 +81,7 @@ func nameless(dir string) (f *os.File, err error) {
 // copyChunk is how much is copied at a time.
 const copyChunk = 8 << 20
 
-// fill makes a file what another is: it shares its blocks, or gets a copy of them.
+// fill copies the content of one file to another, by sharing its blocks if possible.
 func fill(to, from *os.File, used int64, over *atomic.Bool) error {
 	info, err := from.Stat()
 	if err != nil {
@@ -110,8 +110,8 @@ func fill(to, from *os.File, used int64, over *atomic.Bool) error {
 	return nil
 }
 
-// copyRange copies a part of a file to the same place of another, in the kernel where it
-// can do that between the two.
+// copyRange copies a part of a file to the same place in another, in the kernel if that can
+// copy between the two.
 func copyRange(to, from *os.File, at, length int64) (int64, error) {
 	in, out := at, at
 	n, err := unix.CopyFileRange(int(from.Fd()), &in, int(to.Fd()), &out, int(length), 0)

@@ -8,24 +8,24 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Cursor goes through the rows of a table, and leaps where it is told to.
+// Cursor iterates over the rows of a table, and can skip ahead.
 type Cursor struct {
-	Key, Payload []byte // of the row at hand
+	Key, Payload []byte // of the current row
 	Err          error  // why there was no next row, nil at the end
 
 	last []byte // the key to end with, nil for none
 	cursor
 }
 
-// cursor iterates over the rows of a table in key order: those of the file, and those of a reader's
-// patch in their place. If the table changes meanwhile, it continues behind its row in the changed
-// table. Walk iterates over the table as it was.
+// cursor iterates over the rows of a table in key order: those of the file, replaced by those
+// of a reader's patch. If the table changes meanwhile, it continues after its row in the
+// changed table. Walk iterates over the table as it was.
 type cursor struct {
 	file   *Recorder
 	table  row.Table
-	prefix []byte // of all rows that it goes through
-	err    error  // the table is missing, or damaged where the cursor has landed
-	writes int    // to the table, when the cursor found its place
+	prefix []byte // of all rows that it visits
+	err    error  // the table is missing, or damaged where the cursor landed
+	writes int    // writes to the table when the cursor found its position
 
 	rows *bbolt.Cursor
 	k, v []byte // the next row of the file
@@ -35,11 +35,11 @@ type cursor struct {
 	page, i int // where patched is in patch
 
 	placed bool
-	past   bool   // the cursor is before the first row behind
-	from   []byte // this key, or from it on
+	past   bool   // the cursor is before the first row after
+	from   []byte // this key, or at or after it
 
-	whole bool    // it has gone through all rows of the file with the prefix so far
-	sum   row.Sum // of those
+	whole bool    // it has visited all rows of the file with the prefix so far
+	sum   row.Sum // of those rows
 }
 
 func (r *Recorder) cursor(t row.Table, prefix []byte) cursor {
@@ -47,12 +47,12 @@ func (r *Recorder) cursor(t row.Table, prefix []byte) cursor {
 	return cursor{file: r, table: t, prefix: prefix, err: err}
 }
 
-// Cursor makes a cursor that is before the first row of a table.
+// Cursor returns a cursor before the first row of a table.
 func (r *Recorder) Cursor(t row.Table) *Cursor {
 	return &Cursor{cursor: r.cursor(t, nil)}
 }
 
-// Range makes a cursor that goes through the rows whose keys are first..last.
+// Range returns a cursor for the rows with the keys first..last.
 func (r *Recorder) Range(t row.Table, first, last []byte) *Cursor {
 	c := r.Cursor(t)
 	c.last = last
@@ -60,8 +60,7 @@ func (r *Recorder) Range(t row.Table, first, last []byte) *Cursor {
 	return c
 }
 
-// Numbers makes a cursor that goes through the rows of a table with numbers for keys
-// that are from..to.
+// Numbers returns a cursor for the rows of a table whose keys are the numbers from..to.
 func (r *Recorder) Numbers(t row.Table, from, to int64) *Cursor {
 	c := r.Range(t, row.Key64(uint64(max(from, 0))), row.Key64(uint64(max(to, 0))))
 	if to < max(from, 0) {
@@ -70,7 +69,7 @@ func (r *Recorder) Numbers(t row.Table, from, to int64) *Cursor {
 	return c
 }
 
-// Next goes to the next row. It is false at the end, and with an error.
+// Next moves to the next row. It returns false at the end, and after an error.
 func (c *Cursor) Next() bool {
 	if c.Err != nil {
 		return false
@@ -84,15 +83,14 @@ func (c *Cursor) Next() bool {
 	return c.Err == nil && (c.last == nil || bytes.Compare(c.Key, c.last) <= 0)
 }
 
-// Seek goes to the row of a key, or the first one behind it. Keys are asked for in
-// ascending order.
+// Seek moves to the row of a key, or the first one after it. Seek keys in ascending order.
 func (c *Cursor) Seek(key []byte) bool {
 	c.seek(key)
 	return c.Next()
 }
 
-// seek goes before the first row whose key is key or comes after it, and never back.
-// The key must not change before the next row was asked for.
+// seek moves before the first row whose key is key or comes after it, and never back. The key
+// must not change before the next row is read.
 func (c *cursor) seek(key []byte) {
 	if !c.placed || c.writes != c.file.writes[c.table] {
 		if !c.placed || bytes.Compare(key, c.from) > 0 {
@@ -120,7 +118,7 @@ func (c *cursor) seek(key []byte) {
 	}
 }
 
-// place finds the cursor's place in the table as it is now.
+// place finds the cursor's position in the present table.
 func (c *cursor) place() {
 	c.placed, c.writes, c.whole = true, c.file.writes[c.table], false
 	c.patched = changedRow{}
@@ -149,8 +147,8 @@ func (c *cursor) place() {
 	}
 }
 
-// land goes to the first row of the file whose key is key or comes after it. A search goes
-// astray at a damaged key, and then the row before is damaged, or not before.
+// land moves to the first row of the file whose key is key or comes after it. If a damaged key
+// misleads the search, the row before is damaged or out of order.
 func (c *cursor) land(key []byte) {
 	c.whole = false
 	k, v := before(c.rows, key)
@@ -164,7 +162,7 @@ func (c *cursor) land(key []byte) {
 	}
 }
 
-// next goes past the next row and returns it as it is stored. Its key is nil at the end.
+// next returns the next row as stored, and moves past it. Its key is nil at the end.
 func (c *cursor) next() (key, value []byte, err error) {
 	if c.err != nil {
 		return nil, nil, c.err
@@ -199,17 +197,17 @@ func (c *cursor) next() (key, value []byte, err error) {
 			c.step()
 		}
 		c.from, c.past = key, true
-		if value == nil { // to bbolt it is a table in the table
+		if value == nil { // to bbolt, it is a nested table
 			return nil, nil, fmt.Errorf("%w: table %s has something at %s that is no row", row.ErrDamaged, c.table, row.Shown(key))
 		}
 		if c.table == row.Meta && string(key) == string(row.KeyFormat) {
-			continue // not a row: older and newer versions must be able to read it
+			continue // not a row, because older and newer versions must be able to read it
 		}
 		return key, value, nil
 	}
 }
 
-// left verifies the row of the file that ends a scan, as the first one without its prefix.
+// left verifies the row that ends a scan: the first one without the prefix.
 func (c *cursor) left() error {
 	k, v := c.k, c.v
 	c.k = nil
@@ -219,11 +217,11 @@ func (c *cursor) left() error {
 	return whole(c.table, k, v)
 }
 
-// step goes to the next row of the file.
+// step moves to the next row of the file.
 func (c *cursor) step() {
 	switch {
 	case !c.whole:
-	case len(c.prefix) > 0 && c.table.Part(c.k) < len(c.prefix): // the sums are of shorter parts
+	case len(c.prefix) > 0 && c.table.Part(c.k) < len(c.prefix): // the sums are for shorter prefixes
 		c.whole = false
 	case row.Counted(c.table, c.k):
 		c.sum.Add(c.v)
@@ -231,8 +229,8 @@ func (c *cursor) step() {
 	c.k, c.v = c.rows.Next()
 }
 
-// complete verifies, at the end of a scan that has gone through a whole table or all keys of
-// a prefix, that it has seen the rows that there should be: a damaged page may hide some.
+// complete verifies, at the end of a scan of a whole table or of all keys with a prefix, that
+// no row is missing, because a damaged page may hide some.
 func (c *cursor) complete() error {
 	if !c.whole {
 		return nil

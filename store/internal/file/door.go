@@ -11,19 +11,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A process that waits for the seat holds the door, and later ones wait for the door, so a stream
-// of readers cannot keep a writer out. A process that is stopped at the door cannot release it. So
-// a process that has waited doorTime checks for that, and then takes the seat without the door.
-// While the one at the door is running, it stays behind it, for at most doorLimit: the information
-// may be out of date.
+// A process that waits for the seat holds the door, and later ones wait for the door, so a
+// stream of readers cannot keep a writer out. A process that is stopped while it holds the
+// door cannot release it. So a process that has waited doorTime checks for that, and if so
+// takes the seat without the door. If the holder of the door is running, it keeps waiting, for
+// at most doorLimit, because the information may be out of date.
 const (
 	doorTime  = 100 * time.Millisecond
 	doorLimit = 10 * time.Second
 )
 
-// door queues at the door, for a time, and returns what leaves it. The wait in the
-// kernel cannot be called off: the door has a file description of its own, that is
-// closed whenever the wait is over.
+// door waits for the door, for a time, and returns the function that releases it. The wait in
+// the kernel cannot be cancelled, so the door has its own file description, which is closed
+// once the wait is over.
 func (l *fileLock) door(timeout time.Duration) (leave func()) {
 	nothing := func() {}
 	if l.readOnly || l.atDoor {
@@ -50,8 +50,8 @@ func (l *fileLock) door(timeout time.Duration) (leave func()) {
 	return nothing
 }
 
-// awaited reports whether a process may be waiting for the seat: the door is held. Without a lock
-// file it cannot tell.
+// awaited reports whether a process may be waiting for the seat, because the door is held.
+// Without a lock file it cannot tell.
 func (l *fileLock) awaited() bool {
 	if l.f == nil {
 		return true
@@ -61,15 +61,15 @@ func (l *fileLock) awaited() bool {
 	return err != nil || at.Type != unix.F_UNLCK
 }
 
-// doorLength is how long the line is, behind the other two of the lock file, in which
-// the one at the door leaves the number of his process.
+// doorLength is the length of the third line of the lock file, in which the process that holds
+// the door writes its number.
 const doorLength = 12
 
 func (l *fileLock) signDoor() {
 	_ = l.writeAt(fmt.Appendf(nil, "%-*d\n", doorLength-1, os.Getpid()), markLine+signLength)
 }
 
-// doorRuns reports whether the process at the door is running, as far as it can be seen.
+// doorRuns reports whether the process that holds the door is running, as far as visible.
 func (l *fileLock) doorRuns() bool {
 	b := make([]byte, doorLength)
 	n, _ := l.f.ReadAt(b, markLine+signLength)

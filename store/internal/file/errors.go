@@ -22,8 +22,8 @@ var (
 	ErrNoDatabase = fmt.Errorf("there is no database%w", Wordless(row.ErrNotFound))
 )
 
-// Wordless makes an error what another is, where its own words say it all: it is put
-// behind them with %w.
+// Wordless returns an error without text that errors.Is matches to another. Append it with %w
+// to words that already say everything.
 func Wordless(is error) error { return wordless{is} }
 
 type wordless struct{ is error }

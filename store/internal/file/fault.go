@@ -10,13 +10,13 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// fault is an ErrDamaged that left bbolt in the middle of something.
+// fault is an ErrDamaged that interrupted bbolt in the middle of an operation.
 type fault struct{ what string }
 
 func (f *fault) Error() string { return row.ErrDamaged.Error() + ": " + f.what }
 func (f *fault) Unwrap() error { return row.ErrDamaged }
 
-// Panic is a panic that is no damaged file's, on its way out of a transaction.
+// Panic is a panic that a damaged file did not cause, on its way out of a transaction.
 type Panic struct {
 	Value any
 	stack []byte
@@ -24,11 +24,11 @@ type Panic struct {
 
 func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
 
-// Stack returns where it comes from.
+// Stack returns the stack of the panic.
 func (p *Panic) Stack() []byte { return p.stack }
 
-// guard turns the faults and panics that a damaged file sets off inside bbolt, or in a
-// bitmap that was read of it, into ErrDamaged. Other panics go on.
+// guard turns faults and panics that a damaged file causes inside bbolt, or in a bitmap read
+// from it, into ErrDamaged. Other panics continue.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -52,12 +52,12 @@ func guard(fn func() error) (err error) {
 	return fn()
 }
 
-// trusting are the modules that take what a file holds for what they have written.
+// trusting lists the modules that trust the contents of a file to be what they wrote.
 var trusting = []string{"go.etcd.io/bbolt", "github.com/RoaringBitmap/roaring"}
 
-// panicOrigin returns the function that a panic which is being recovered comes from. A deferred
-// function on the way may have recovered it and panicked again: the first panic counts, which
-// is the deepest.
+// panicOrigin returns the function that a panic which is being recovered comes from. A
+// deferred function on the way may have recovered it and panicked again. The first panic,
+// which is the deepest, counts.
 func panicOrigin() (origin string) {
 	var pcs [1024]uintptr
 	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs[:])])

@@ -1,13 +1,12 @@
-// Package file keeps a database file: its locks, what is looked at before it is opened,
-// its format, and its rows. It is the only one that knows bbolt.
+// Package file keeps a database file: its locks, the checks before it is opened, its format,
+// and its rows. It is the only package that uses bbolt.
 //
-// A File is opened for each transaction, under a lock of our own, or stays open where it
-// is private. A transaction is handed a Recorder, through which all rows are read and
-// all that writes goes: what a commit changed is a ChangeSet, table by table. A reader
-// may see the file through a ChangeSet of its own.
+// A File is opened for each transaction, under our own lock, or stays open if it is private. A
+// transaction gets a Recorder, through which all reads and writes of rows go. The changes of a
+// commit are a ChangeSet, table by table. A reader may see the file through its own ChangeSet.
 //
-// The package knows tables and keys, and not what rows mean: those are payloads here,
-// see package row.
+// The package knows tables and keys, but not what rows mean: here they are payloads. See
+// package row.
 package file
 
 import (
@@ -21,12 +20,12 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Options are how a file is opened.
+// Options configure how a file is opened.
 type Options struct {
 	LockTimeout time.Duration // how long a transaction waits for the file
 	Private     bool          // it stays open and locked from the first transaction to Close
-	Replica     bool          // it is a copy of what lasts elsewhere: its commits are not synced, and what they change is known
-	Scratch     bool          // no other process knows it yet: Private without a lock, its commits are not synced and its tables are filled in order
+	Replica     bool          // a copy of data stored elsewhere: commits are not synced, and their changes are recorded
+	Scratch     bool          // no other process knows it yet: Private without a lock, commits are not synced, and tables are filled in order
 	Warn        func(string)  // receives warnings; may be nil
 	Detail      func(string)  // receives details for debugging; may be nil
 }
@@ -40,10 +39,10 @@ type File struct {
 	path string
 	opt  Options
 
-	mu     sync.RWMutex // one writer at a time through a private handle, or readers
+	mu     sync.RWMutex // one writer at a time through a private handle, or several readers
 	shut   atomic.Bool
 	own    *opened // private handles only
-	copied *opened // the private copy that the handle is on, nil for none
+	copied *opened // the private copy that the handle reads; nil for none
 	warned sync.Once
 }
 
@@ -58,14 +57,14 @@ func Open(path string, opt Options) (*File, error) {
 	return f, nil
 }
 
-// Create makes a new, empty database and lets fill work on it before it has its name, as
-// Fresh does.
+// Create makes a new, empty database, and runs fill on it before it gets its name, as Fresh
+// does.
 func Create(path string, fill func(path string) error) error { return Fresh(path, empty(fill)) }
 
-// CreateTrial makes a database as Create does, and forgets it.
+// CreateTrial makes a database as Create does, and discards it.
 func CreateTrial(path string, fill func(path string) error) error { return Trial(path, empty(fill)) }
 
-// empty lets fill work on a file once its tables are there.
+// empty makes the tables of a file, and then runs fill on it.
 func empty(fill func(path string) error) func(tmp string) error {
 	return func(tmp string) error {
 		if err := layOut(tmp); err != nil {
@@ -136,8 +135,9 @@ func (f *File) read(o *opened, after, latest time.Duration, fn func(*bbolt.Tx) e
 	})
 }
 
-// readPages runs fn on a snapshot, with the file that the pages of the snapshot are in: the
-// copy that the read goes on with, since others write to the database once it has left.
+// readPages runs fn on a snapshot, with the file that holds the pages of the snapshot. That is
+// the copy with which the read continues, because others write to the database once it has
+// left.
 func (f *File) readPages(o *opened, fn func(tx *bbolt.Tx, pages *os.File) error) error {
 	return o.bolt.View(func(tx *bbolt.Tx) error {
 		pages := o.data
@@ -152,10 +152,9 @@ func (f *File) readPages(o *opened, fn func(tx *bbolt.Tx, pages *os.File) error)
 	})
 }
 
-// Update runs fn and commits what it changed, all or nothing, if it says to keep it. It
-// returns nil once the change is durable. ErrUnknown means that the commit failed on its
-// way to disk: the change may or may not be there. After any other error nothing was
-// changed.
+// Update runs fn, and commits its changes, all or nothing, if fn returns keep. It returns nil
+// once the change is durable. ErrUnknown means that the commit failed on its way to disk: the
+// change may or may not be there. Any other error means that nothing was changed.
 func (f *File) Update(fn func(*Recorder) (keep bool, err error)) error {
 	return f.run(writing, func(o *opened) error { return f.update(o, fn) })
 }
@@ -183,7 +182,7 @@ func (f *File) run(want lockMode, fn func(*opened) error) error {
 		return ErrClosed
 	}
 	if f.opt.Private {
-		if want == sharing && f.mayShare() { // readers do not wait for each other
+		if want == sharing && f.mayShare() { // readers do not exclude each other
 			defer f.mu.RUnlock()
 			return guard(func() error { return fn(f.own) })
 		}
@@ -212,9 +211,9 @@ func (f *File) run(want lockMode, fn func(*opened) error) error {
 	if err != nil {
 		return err
 	}
-	// Closing could wait for what a panic has left locked: then only the locks are given
-	// back.
-	defer o.unlock() //nolint:errcheck // it says more elsewhere
+	// Closing could wait for a lock that a panic has left held. Then it only releases our
+	// locks.
+	defer o.unlock() // nolint:errcheck // the other error says more
 	err = guard(func() error { return fn(o) })
 	var damage *fault
 	if !errors.As(err, &damage) {
@@ -233,15 +232,15 @@ func (f *File) mayShare() bool {
 	return true
 }
 
-// closed notes that a file could not be closed, or its lock not be given back: what was
-// done is done.
+// closed reports as a detail that a file could not be closed, or its lock not be released. The
+// transaction is not affected.
 func (f *File) closed(err error) {
 	if err != nil {
 		f.warn(fmt.Sprintf("%s: giving the file back failed: %v", f.path, err))
 	}
 }
 
-// Close gives a private handle's file back, and a copy up.
+// Close releases a private handle's file, and deletes a copy.
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -8,17 +8,17 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// nearby is how many rows are stepped over before one is searched for.
+// nearby is the number of rows to step over before searching.
 const nearby = 8
 
-// Finder finds rows of a table whose keys are asked for in about ascending order, as
-// policies ask for nodes: it steps from one to the next rather than search for each.
+// Finder finds rows of a table by keys in roughly ascending order, as policies read nodes. It
+// steps from one to the next instead of searching for each.
 type Finder struct {
 	file   *Recorder
 	table  row.Table
 	rows   *bbolt.Cursor
-	k, v   []byte // where it stands, nil at first and at the end
-	writes int    // to the table, when rows was made
+	k, v   []byte // the current row; nil at first and at the end
+	writes int    // writes to the table when rows was made
 }
 
 // Finder makes a finder for a table.
@@ -49,18 +49,18 @@ func (f *Finder) Find(key []byte) ([]byte, error) {
 	return row.Unseal(f.table, f.k, f.v)
 }
 
-// around is how many bytes of rows are looked at, on each side, where one is missed: a page,
-// as most are. rowHead is what bbolt has in a page for each row besides key and value.
+// around is the number of bytes of rows examined on each side of a missing row: a page of the
+// usual size. rowHead is bbolt's overhead in a page for each row.
 const (
 	around  = 4096
 	rowHead = 16
 )
 
-// absent verifies that a row which was not found does not exist. A damaged page misleads a search,
-// or leads it to another page: then the rows around the place are out of order. Or the row has
-// another key, and its checksum is wrong. Or the table seems empty, as a small one inside another
-// page does when it loses its head: the sums say how many rows it has. In a table that the
-// transaction has changed, nothing is verified.
+// absent verifies that a row which was not found does not exist. A damaged page can mislead a
+// search, or lead it to another page. Then the rows around the place are out of order. Or the
+// row has another key, and its checksum is wrong. Or the table seems empty, as a small table
+// inside another page does if it loses its header. The sums then tell how many rows it has. In
+// a table that the transaction has changed, nothing is verified.
 func (r *Recorder) absent(t row.Table, key []byte) error {
 	b := r.bucket(t)
 	if b == nil || r.writes[t] > 0 {
@@ -78,8 +78,8 @@ func (r *Recorder) absent(t row.Table, key []byte) error {
 	return inOrder(t, key, k, v, c.Prev, -1)
 }
 
-// before goes to the last row whose key is less than one, as far as a search tells; its key
-// is nil if there is none.
+// before moves to the last row whose key is less than the given one, as far as a search finds
+// it. Its key is nil if there is none.
 func before(c *bbolt.Cursor, key []byte) (k, v []byte) {
 	if k, _ := c.Seek(key); k == nil {
 		return last(c)
@@ -100,8 +100,8 @@ func outOfOrder(t row.Table, key []byte) error {
 	return fmt.Errorf("%w: the rows of %s around %s are out of order", row.ErrDamaged, t, row.Shown(key))
 }
 
-// hasNone verifies that a table without rows should be empty. The table of sums never is, and
-// opening the file looks for its rows.
+// hasNone verifies that a table without rows should be empty. The table of sums is never
+// empty: opening the file checks its rows.
 func (r *Recorder) hasNone(t row.Table) error {
 	if t == row.Meta {
 		return nil
@@ -113,8 +113,8 @@ func (r *Recorder) hasNone(t row.Table) error {
 	return err
 }
 
-// inOrder verifies that the rows on one side of a place are in order, and that the first of
-// them is whole.
+// inOrder verifies that the rows on one side of a place are in order, and that the first is
+// whole.
 func inOrder(t row.Table, place, k, v []byte, step func() (k, v []byte), way int) error {
 	if k != nil {
 		if err := whole(t, k, v); err != nil {
@@ -158,7 +158,7 @@ func last(c *bbolt.Cursor) (key, value []byte) {
 	return c.Last()
 }
 
-// Before finds the last row of a table whose key is less than one; its key is nil if
+// Before finds the last row of a table whose key is less than the given one. Its key is nil if
 // there is none.
 func (r *Recorder) Before(t row.Table, key []byte) (k, payload []byte, err error) {
 	b, err := r.table(t)

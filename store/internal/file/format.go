@@ -8,8 +8,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Files of an older format are migrated in one transaction when first written to;
-// readers leave them alone. Newer ones are refused.
+// Files of an older format are migrated in one transaction when they are first written to.
+// Readers leave them unchanged. Newer ones are refused.
 
 // createTables lays out an empty file.
 func createTables(tx *bbolt.Tx) error {
@@ -33,7 +33,7 @@ func (r *Recorder) writeFormat(format uint32) error {
 	return r.put(row.Meta, row.KeyFormat, row.EncodeFormat(format))
 }
 
-// readFormat tells the format of a file, ErrNotOurs when it has none.
+// readFormat reads the format of a file. It fails with ErrNotOurs if there is none.
 func (r *Recorder) readFormat() error {
 	meta := r.bucket(row.Meta)
 	if meta == nil {
@@ -47,11 +47,11 @@ func (r *Recorder) readFormat() error {
 	return nil
 }
 
-// migrations holds, by the format they lead from, the steps to the next one. A
-// step makes room; what is derived is rebuilt from the rows when all are taken.
+// migrations holds the steps to the next format, by the format that they start from. A step
+// makes room. After the last one, derived rows are rebuilt.
 var migrations = map[uint32]func(*Recorder) error{1: addTables(2), 2: addTables(3), 3: addSums, 4: addTables(5), 5: addTables(6), 6: addTables(7), 7: addTables(8), 8: addTables(9), 9: dropKick}
 
-// addTables makes the tables that a format brought.
+// addTables makes the tables that a format introduced.
 func addTables(format uint32) func(*Recorder) error {
 	return func(r *Recorder) error {
 		for t := range row.TableCount {
@@ -63,15 +63,15 @@ func addTables(format uint32) func(*Recorder) error {
 			}
 		}
 		if format == row.IndexSums.Since() {
-			r.format = format // from now on they are counted
+			r.format = format // the rows count from now on
 			return r.countParts()
 		}
 		return nil
 	}
 }
 
-// dropKick leads to the format in which the setting start stands for what kick was: where
-// that was never, qsub and sbatch go on without starting anything.
+// dropKick migrates to the format in which the setting start replaces kick. If kick was never,
+// qsub and sbatch continue to start nothing.
 func dropKick(r *Recorder) error {
 	kick, err := r.Get(row.Config, []byte("kick"))
 	if err == nil && kick != nil && row.DecodeText(kick) == "never" {
@@ -86,13 +86,13 @@ func dropKick(r *Recorder) error {
 	return addTables(10)(r)
 }
 
-// addSums leads to the format whose files can be told apart, and tell what rows they have.
-// Every row is verified on the way: nothing is built on damage.
+// addSums migrates to the format with an identity and sums of rows. It verifies every row, so
+// that nothing is built on damage.
 func addSums(r *Recorder) error {
 	if err := addTables(4)(r); err != nil {
 		return err
 	}
-	for _, t := range []row.Table{row.Invalidations, row.Decided} { // memories of cycles, in another form
+	for _, t := range []row.Table{row.Invalidations, row.Decided} { // caches of cycles, in another form
 		if err := r.Clear(t); err != nil {
 			return err
 		}

@@ -14,16 +14,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A new file is made beside its final name, synced and renamed: a file of that name is whole or not
-// there, whenever the work is interrupted. A leftover has a name that says so and no lock; the next
-// process that makes a file of that name removes it.
+// A new file is made beside its final name, synced and renamed. So a file with that name is
+// complete or does not exist, whenever the work is interrupted. A leftover is recognised by
+// its name and has no lock. The next process that makes a file of that name removes it.
 
-// litterAge is how long a file beside a name has to have lain still before it is taken to
-// be left behind: whoever makes one locks it a moment after.
+// litterAge is how long a file beside a name must be unchanged before it counts as a leftover,
+// because a process locks such a file only a moment after making it.
 const litterAge = 10 * time.Second
 
-// Fresh makes a file that is not there yet: make fills the one that is to become it. It
-// fails with ErrExists when there is one, and never replaces it.
+// Fresh makes a new file: make fills a temporary one, which then gets the name. It fails with
+// ErrExists if a file has the name, and never replaces it.
 func Fresh(path string, make func(tmp string) error) error {
 	if err := vacant(path); err != nil {
 		return err
@@ -40,7 +40,7 @@ func Fresh(path string, make func(tmp string) error) error {
 	})
 }
 
-// Trial makes a file as Fresh does, in the same folder, and forgets it.
+// Trial makes a file as Fresh does, in the same folder, and deletes it.
 func Trial(path string, make func(tmp string) error) error {
 	if err := vacant(path); err != nil {
 		return err
@@ -48,7 +48,7 @@ func Trial(path string, make func(tmp string) error) error {
 	return beside(path, make, os.Remove)
 }
 
-// vacant is ErrExists where a name is taken.
+// vacant returns ErrExists if a name is taken.
 func vacant(path string) error {
 	_, err := os.Lstat(path)
 	switch {
@@ -60,7 +60,7 @@ func vacant(path string) error {
 	return err
 }
 
-// beside makes a file beside a name, syncs it, and lets take give it its own.
+// beside makes a file beside a name, syncs it, and calls take to give it its name.
 func beside(path string, make, take func(tmp string) error) error {
 	sweep(path)
 	tmp, err := os.CreateTemp(filepath.Dir(path), litterOf(path))
@@ -92,18 +92,18 @@ func rename(from, to string, how uint) error {
 	})
 }
 
-// cannot reports whether a file system has no such kind of rename.
+// cannot reports whether a file system does not support a kind of rename.
 func cannot(err error) bool { return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) }
 
-// litterOf returns how the files are called that are to become one.
+// litterOf returns the pattern of names for temporary files that become a file.
 func litterOf(path string) string { return "." + filepath.Base(path) + ".new-*" }
 
-// litterName is what litterOf makes, and the lock file of that.
+// litterName matches names by litterOf, and their lock files.
 var litterName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.(.+)\.new-[0-9]+(\.lock|-lock)?$`) })
 
-// sweep removes what runs that were cut off have left in a folder, of any name there: a backup
-// may be called otherwise each day. A name that is not path's is only ours if its content
-// is, or it is empty. What cannot be removed stays.
+// sweep removes the leftovers of interrupted runs in a folder, for any name there, because a
+// backup may have another name each day. A leftover of another name than path's is only
+// removed if its content is ours or it is empty. Files that cannot be removed stay.
 func sweep(path string) {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -139,7 +139,7 @@ func isLitter(name string, info fs.FileInfo) bool {
 	return err == nil
 }
 
-// abandoned reports whether no process works on a file: one that does has locked it.
+// abandoned reports whether no process works on a file. Such a process would have locked it.
 func abandoned(name string) bool {
 	f, err := os.Open(name)
 	if err != nil {
@@ -149,8 +149,8 @@ func abandoned(name string) bool {
 	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
 }
 
-// notMade says of a file, and not of the one that was to become it, that its
-// folder does not take it.
+// notMade returns the error that a folder does not accept a file, with the final name instead
+// of the temporary one.
 func notMade(path string, err error) error {
 	var at *fs.PathError
 	if errors.As(err, &at) {
@@ -159,7 +159,7 @@ func notMade(path string, err error) error {
 	return fmt.Errorf("%s cannot be made in folder %s: %w", path, filepath.Dir(path), err)
 }
 
-// noRoom says of a full disk how much there is.
+// noRoom adds to the error of a full disk how much room there is.
 func noRoom(path string, err error) error {
 	var disk unix.Statfs_t
 	if !errors.Is(err, unix.ENOSPC) || unix.Statfs(filepath.Dir(path), &disk) != nil {
@@ -179,24 +179,23 @@ func (w Watch) more(n int64) error {
 	return w(n)
 }
 
-// takeAfter gives a file the mode of the one whose place it takes and, where that is
-// allowed, its owner and group.
+// takeAfter gives a file the mode of the one that it replaces and, if permitted, its owner and
+// group.
 func takeAfter(path string, old os.FileInfo) error {
 	if is, ok := old.Sys().(*syscall.Stat_t); ok {
 		if os.Chown(path, int(is.Uid), int(is.Gid)) != nil {
-			_ = os.Chown(path, -1, int(is.Gid)) // members of the group may
+			_ = os.Chown(path, -1, int(is.Gid)) // members of the group may change the group only
 		}
 	}
 	return os.Chmod(path, old.Mode().Perm())
 }
 
-// Renew makes a database again and puts it in the place of the one that is there, if any.
+// Renew makes a database, and replaces an existing one, if any.
 func Renew(path string, fill func(tmp string) error) error {
 	return beside(path, empty(fill), func(tmp string) error { return rename(tmp, path, 0) })
 }
 
-// Rewrite makes a file again and puts it in the place of the one that is there: was, which
-// is nil if there is none.
+// Rewrite makes a file, and replaces the existing one, was, which is nil if there is none.
 func Rewrite(path string, fill func(was, tmp *os.File) error) error {
 	was, err := openFile(path, os.O_RDONLY)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -10,18 +10,19 @@ import (
 	"time"
 )
 
-// signLength is how long the line is that a writer leaves in the lock file, behind the
-// mark: always the same, so that nothing has to be cut off behind it.
+// signLength is the length of the line that a writer writes into the lock file, after the
+// mark. It is fixed, so that nothing must be truncated.
 const signLength = 256
 
-// sign writes the holder of a lock into the lock file, with the time, for the message to processes
-// that time out waiting. Readers, which are many, leave it alone. Nothing depends on it.
+// sign writes the holder of a lock into the lock file, with the time, for the message to
+// processes that time out waiting. Readers, which are many, do not sign. Nothing depends on
+// it.
 func (l *fileLock) sign() {
 	text := fmt.Sprintf("%d %d %s", os.Getpid(), time.Now().Unix(), commandText(os.Args))
 	_ = l.writeAt(fmt.Appendf(nil, "%-*.*s\n", signLength-1, signLength-1, text), markLine)
 }
 
-// commandText returns a command line as messages show it.
+// commandText formats a command line for messages.
 func commandText(words []string) string {
 	if len(words) > 0 {
 		words = append([]string{filepath.Base(words[0])}, words[1:]...)
@@ -33,7 +34,7 @@ func commandText(words []string) string {
 	return strconv.QuoteToASCII(line)
 }
 
-// signature reads what sign wrote. The process may have given the lock back since.
+// signature reads what sign wrote. The process may have released the lock since.
 func (l *fileLock) signature() (pid int, since time.Time, command string) {
 	b := make([]byte, signLength)
 	n, _ := l.f.ReadAt(b, markLine)
@@ -61,19 +62,18 @@ func (l *fileLock) holders(at int64) string {
 	return describe(found)
 }
 
-// holders describes the processes that hold the lock of a file that is no lock file.
+// holders describes the processes that hold a lock on a file other than a lock file.
 func holders(path string) string { return describe(lockers(path, lockSeat)) }
 
 // locker is a process that has a lock.
 type locker struct {
 	pid    int
 	writes bool
-	since  time.Time // when it got the lock; else its start is told
+	since  time.Time // when it got the lock; if unknown, its start is shown
 }
 
-// lockers finds the processes that have a byte of a lock file, or the lock that
-// bbolt takes of a file: the system tells of each open file of a process, as far as we
-// may look.
+// lockers finds the processes that lock a byte of a lock file, or that hold bbolt's lock on a
+// file. /proc lists the locks on each open file of a process, as far as we may read it.
 func lockers(path string, at int64) (found []locker) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -101,7 +101,7 @@ func lockers(path string, at int64) (found []locker) {
 //
 //	lock:	1: OFDLCK  ADVISORY  READ -1 fe:00:2621475 0 0
 //
-// It is "" for a line that is not about the byte.
+// It returns "" for a line that is not about the byte.
 func lockOf(line, inode string, at int64) (how string) {
 	words := strings.Fields(line)
 	if len(words) < 9 || words[0] != "lock:" || !strings.Contains(line, inode) {
@@ -113,10 +113,10 @@ func lockOf(line, inode string, at int64) (how string) {
 	return ""
 }
 
-// described is how many processes a message tells of.
+// described is the most processes that a message names.
 const described = 3
 
-// describe tells of those who have a lock: their numbers, commands, since when, and
+// describe describes the processes that have a lock: their numbers, commands, since when, and
 // whether they are stopped.
 func describe(found []locker) string {
 	if len(found) == 0 {
@@ -152,8 +152,7 @@ func (p *locker) describe() string {
 	return text
 }
 
-// processState tells the state of a process, T or t where it is stopped, and when it
-// began.
+// processState returns the state of a process, T or t if it is stopped, and when it began.
 func processState(proc string) (state byte, start time.Time) {
 	stat, _ := os.ReadFile(proc + "stat")
 	_, rest, _ := strings.Cut(string(stat), ") ")
@@ -164,6 +163,6 @@ func processState(proc string) (state byte, start time.Time) {
 	}
 	seconds, _, _ := strings.Cut(string(up), " ")
 	running, _ := strconv.ParseFloat(seconds, 64)
-	ticks, _ := strconv.ParseFloat(words[19], 64) // hundredths since the machine started
+	ticks, _ := strconv.ParseFloat(words[19], 64) // hundredths of a second since the machine started
 	return words[0][0], time.Now().Add(-time.Duration((running - ticks/100) * float64(time.Second)))
 }

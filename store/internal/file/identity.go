@@ -8,8 +8,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Identity is what tells the file from others. Older formats have none: all of it is
-// zero then.
+// Identity returns the file's identity. Older formats have none: then it is zero.
 func (r *Recorder) Identity() (*row.Identity, error) {
 	id := new(row.Identity)
 	payload, err := r.Get(row.Meta, row.KeyIdentity)
@@ -19,7 +18,8 @@ func (r *Recorder) Identity() (*row.Identity, error) {
 	return id, id.Decode(payload)
 }
 
-// identify draws the id and the epoch of a file that has none; its owner is whoever makes it.
+// identify draws the id and the epoch of a file that has none. Its owner is the user of this
+// process.
 func (r *Recorder) identify() error {
 	uid := uint32(os.Getuid())
 	id := &row.Identity{Owner: &uid}
@@ -28,8 +28,8 @@ func (r *Recorder) identify() error {
 	return r.PutIdentity(id)
 }
 
-// DrawEpoch gives the file another epoch, for an older state of it that is about to be
-// used again: what was begun under the former epoch is known by it.
+// DrawEpoch gives the file another epoch, because an older state of it is about to be used
+// again. What began under the former epoch can then be told apart.
 func (r *Recorder) DrawEpoch() error {
 	id, err := r.Identity()
 	if err != nil {
@@ -42,7 +42,7 @@ func (r *Recorder) DrawEpoch() error {
 	return r.PutIdentity(id)
 }
 
-// PutOwner changes whose the file is, nil for whoever owns it on disk.
+// PutOwner changes the owner of the file; nil means its owner on disk.
 func (r *Recorder) PutOwner(uid *uint32) error {
 	id, err := r.Identity()
 	if err != nil {
@@ -52,12 +52,12 @@ func (r *Recorder) PutOwner(uid *uint32) error {
 	return r.PutIdentity(id)
 }
 
-// PutIdentity changes what tells the file from others.
+// PutIdentity changes the file's identity.
 func (r *Recorder) PutIdentity(id *row.Identity) error {
 	return r.put(row.Meta, row.KeyIdentity, row.Seal(row.KeyIdentity, id.Encode()))
 }
 
-// drawEpoch draws a number that is neither 0 nor another.
+// drawEpoch draws a number that is neither 0 nor other.
 func drawEpoch(other uint32) uint32 {
 	for {
 		var b [4]byte

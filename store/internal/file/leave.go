@@ -10,17 +10,17 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A read that takes long releases the file while it runs, so writers need not wait. It does so
-// after a short time if a process waits at the door, and in any case a little later, because its
-// own process may be stopped after that. Still under its lock, a goroutine copies the file and maps
-// the copy in place of the file, at the same addresses. The bytes are the same, so the transaction
-// continues undisturbed. Then the locks are released.
+// A long read releases the file while it runs, so that writers need not wait. It does so after
+// a short time if a process holds the door, and in any case a little later, because its own
+// process may be stopped after that. Still under its lock, a goroutine copies the file and
+// maps the copy in place of the file, at the same addresses. The bytes are the same, so the
+// transaction continues undisturbed. Then the locks are released.
 //
 // The kernel replaces one mapping by another in one step: a read of a page waits for it meanwhile
 // (mmap(2), MAP_FIXED).
 
-// A read may keep writers waiting for shortTime, but for the time that the copy takes. It
-// has left by longTime, whether anybody waits or not.
+// A read may keep writers waiting for shortTime, plus the time for the copy. It has left by
+// longTime, whether or not any process waits.
 const (
 	shortTime = 50 * time.Millisecond
 	longTime  = 250 * time.Millisecond
@@ -32,12 +32,13 @@ type departure struct {
 	file  *File
 	from  *opened
 	at    uintptr // where the file is mapped
-	size  int64   // of what the transaction may read of it
+	size  int64   // of the part that the transaction may read
 	timer *time.Timer
-	over  atomic.Bool   // the read is over: there is nothing to release any more
+	over  atomic.Bool   // the read is over, so there is nothing left to release
 	ended chan struct{} // closed when the read is over
 	done  chan struct{} // closed when it has left, or could not
-	// copied is what it goes on with, nil until done and where it could not leave.
+	// copied is the copy with which it continues. It is nil until done is closed, and if it
+	// could not leave.
 	copied *os.File
 }
 
@@ -57,8 +58,8 @@ func (f *File) leave(o *opened, tx *bbolt.Tx, after, latest time.Duration) *depa
 	return d
 }
 
-// called waits until a process waits for the file, for at most a time. It returns false if the read
-// ends before.
+// called waits, for at most a time, until a process waits for the file. It returns false if
+// the read ends before.
 func (d *departure) called(most time.Duration) bool {
 	late := time.NewTimer(most)
 	defer late.Stop()
@@ -89,7 +90,7 @@ func (d *departure) leave() error {
 	return d.from.unlock()
 }
 
-// end ends the departure: from now on the transaction may end.
+// end ends the departure. After that, the transaction may end.
 func (d *departure) end() {
 	if !d.timer.Stop() {
 		d.over.Store(true)
@@ -101,7 +102,7 @@ func (d *departure) end() {
 	}
 }
 
-// mapOver maps the beginning of a file to where another is mapped.
+// mapOver maps the beginning of a file to the address at which another is mapped.
 func mapOver(at uintptr, size int64, f *os.File) error {
 	page := int64(os.Getpagesize())
 	length := (size + page - 1) / page * page

@@ -13,12 +13,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The lock is a file beside the database. bbolt's own lock is polled for every
-// 50 ms; this one is waited for in the kernel. Three bytes of it are locked, by
-// open file description: the seat, held through a transaction (readers share
-// it), the door, held while waiting for the seat, so that whoever leaves
-// the seat cannot take it again before those who wait (door.go), and the
-// reservation, which one writer has at a time, also while he reads beside
+// The lock is a file beside the database. bbolt polls its own lock every 50 ms, but for this
+// one processes wait in the kernel. Three bytes of it are locked, by open file description.
+// The seat is held through a transaction; readers share it. The door is held while waiting for
+// the seat, so that a process that leaves the seat cannot take it again before those that wait
+// (door.go). The reservation is held by one writer at a time, also while it works beside
 // readers (beside.go).
 const (
 	lockSeat     = 0
@@ -26,30 +25,29 @@ const (
 	lockReserved = 2
 )
 
-// lockMode is a way to hold a lock.
+// lockMode is a way to hold the lock.
 type lockMode int
 
 const (
-	sharing lockMode = iota // the seat, beside others who read
-	alone                   // the seat for himself: to change nothing that a writer who thinks counts on
-	writing                 // that, and the reservation
+	sharing lockMode = iota // the seat, shared with other readers
+	alone                   // the seat alone, for changes on which no writer beside readers relies
+	writing                 // the seat alone, and the reservation
 )
 
-// fileLock is a held lock, or what stands for one where a reader goes without: then f
-// is nil.
+// fileLock is a held lock. f is nil for a reader without a lock.
 type fileLock struct {
 	f        *os.File
 	path     string // of the lock file
-	readOnly bool   // it can be locked for reading only, and not be written
-	atDoor   bool   // the door could not be left: it is held for as long as the file is open
+	readOnly bool   // it can only be locked for reading, and not written
+	atDoor   bool   // the door could not be released: it is held while the file is open
 }
 
 // lockPath returns the lock file of a database.
 func lockPath(db string) string { return db + ".lock" }
 
-// acquire waits for the lock, at most for timeout. A reader that may neither make nor
-// write the lock file shares it read-only, and where there is none goes without: bbolt's
-// own lock still holds.
+// acquire waits for the lock, for at most timeout. A reader that may neither make nor write
+// the lock file shares it read-only, and reads without a lock if there is none. bbolt's own
+// lock still applies.
 func acquire(db string, want lockMode, timeout time.Duration) (*fileLock, error) {
 	l, err := openLock(db, want != sharing)
 	if err != nil || l.f == nil {
@@ -84,7 +82,7 @@ func (l *fileLock) reserve(timeout time.Duration) error {
 	return l.await(lockReserved, unix.F_WRLCK, late, timeout)
 }
 
-// openLock opens the lock file, and makes it where there is none.
+// openLock opens the lock file, and makes it if there is none.
 func openLock(db string, write bool) (*fileLock, error) {
 	l := &fileLock{path: lockPath(db)}
 	err := l.open(os.O_RDWR)
@@ -118,8 +116,8 @@ func (l *fileLock) open(flags int) (err error) {
 	return err
 }
 
-// make makes the lock file. It belongs to whom the database belongs to, and is as open
-// to others; where we may not do that, it is ours.
+// make makes the lock file, with the owner and mode of the database. If we may not set them,
+// the file is ours.
 func (l *fileLock) make(db string) error {
 	info, err := os.Stat(db)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -134,8 +132,7 @@ func (l *fileLock) make(db string) error {
 	return err
 }
 
-// follow gives the lock file the owner, group and mode of the database, as far as we
-// may.
+// follow gives the lock file the owner, group and mode of the database, as far as permitted.
 func (l *fileLock) follow(db fs.FileInfo) {
 	ours, err := l.f.Stat()
 	if l.f == nil || err != nil {
@@ -152,7 +149,7 @@ func (l *fileLock) follow(db fs.FileInfo) {
 	}
 }
 
-// sound refuses a lock file that leads elsewhere: holders write into it.
+// sound refuses a lock file that leads elsewhere, because holders write into it.
 func (l *fileLock) sound() error {
 	info, err := l.f.Stat()
 	if err != nil {
@@ -213,7 +210,7 @@ func (l *fileLock) await(at int64, how int16, late *time.Timer, timeout time.Dur
 		return nil
 	case <-late.C:
 		holder := l.holders(at)
-		go func() { // the wait cannot be called off; give the lock back when it comes
+		go func() { // the wait cannot be cancelled, so release the lock when it comes
 			<-came
 			l.f.Close()
 		}()
@@ -234,7 +231,7 @@ func (l *fileLock) now(how int16) bool {
 	return ok
 }
 
-// release gives the lock back. The error says that this could not be told.
+// release releases the lock. An error means that this may have failed.
 func (l *fileLock) release() error {
 	if l == nil || l.f == nil {
 		return nil

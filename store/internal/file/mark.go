@@ -13,18 +13,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A commit that failed, or was cut off, may have written its meta page and not synced
-// it: then the next one to open the file finds a state in memory that is not on disk,
-// and must neither answer from it nor build on it. So a writer marks the lock file
-// before it commits, and takes the mark off once the commit is on disk, before it
-// answers. Whoever opens a file whose lock is marked writes the newest valid meta page
-// again as it is, since a failed sync takes pages for written, and syncs it. The pages
-// that the meta page leads to are on disk: bbolt syncs them before it writes that page.
+// A commit that failed, or was cut off, may have written its meta page without syncing it.
+// Then the next process to open the file finds a state in memory that is not on disk. It must
+// neither answer from it nor build on it. So a writer marks the lock file before it commits,
+// and removes the mark once the commit is on disk, before it answers. A process that opens a
+// file with a marked lock writes the newest valid meta page again, because a failed sync
+// counts pages as written, and syncs it. The pages that the meta page leads to are on disk,
+// because bbolt syncs them before it writes that page.
 //
-// The mark is the first line of the lock file, and is not synced: after a power loss
-// there is nothing in memory that is not on disk. A lock file without the line that says
-// that all is well counts as marked, as one does that had to be made: a mark may have
-// gone with the one that was there.
+// The mark is the first line of the lock file, and is not synced: after a power loss, memory
+// holds nothing that is not on disk. A lock file without the line that says that all is well
+// counts as marked. So does one that had to be made, because the mark may have been lost with
+// the former one.
 const markLine = 32 // bytes, with the line break
 
 // These are on disk and must not change.
@@ -33,12 +33,12 @@ var (
 	markWords = "committing %d"
 )
 
-// mark says that a transaction is being committed.
+// mark records that a transaction is being committed.
 func (l *fileLock) mark(transaction uint64) error {
 	return l.writeAt(fmt.Appendf(nil, "%-*s\n", markLine-1, fmt.Sprintf(markWords, transaction)), 0)
 }
 
-// unmark says that what was committed is on disk.
+// unmark records that the commit is on disk.
 func (l *fileLock) unmark() error { return l.writeAt(unmarked, 0) }
 
 func (l *fileLock) writeAt(b []byte, at int64) error {
@@ -60,8 +60,8 @@ func (l *fileLock) marked() (bool, error) {
 	return !bytes.Equal(line[:], unmarked), nil
 }
 
-// acquireMended waits for the lock of a file whose state is on disk. Where it may not
-// be it is written there first.
+// acquireMended waits for the lock of a file. If its state may not be on disk, it is written
+// there first.
 func acquireMended(db string, want lockMode, timeout time.Duration) (*fileLock, error) {
 	lock, err := acquire(db, want, timeout)
 	if err != nil {
@@ -72,20 +72,20 @@ func acquireMended(db string, want lockMode, timeout time.Duration) (*fileLock, 
 		lock, err = lock.mend(db, want, timeout)
 	}
 	if err != nil {
-		lock.release() //nolint:errcheck // the other error says more
+		lock.release() // nolint:errcheck // the other error says more
 		return nil, err
 	}
 	return lock, nil
 }
 
-// mend takes the lock exclusively, looks again, and mends the file. It keeps the lock as
-// whoever came for it wants it.
+// mend takes the lock exclusively, checks again, and mends the file. It then holds the lock in
+// the mode want.
 func (l *fileLock) mend(db string, want lockMode, timeout time.Duration) (lock *fileLock, err error) {
 	if l.readOnly {
 		return l, unmended(db, fmt.Errorf("%s: %w", l.path, fs.ErrPermission))
 	}
 	if want == sharing {
-		l.release() //nolint:errcheck // it is taken again
+		l.release() // nolint:errcheck // it is taken again
 		if l, err = acquire(db, alone, timeout); err != nil {
 			return nil, err
 		}
@@ -96,8 +96,8 @@ func (l *fileLock) mend(db string, want lockMode, timeout time.Duration) (lock *
 		if err := mendFile(db); err != nil {
 			return l, err
 		}
-		// Where the mark stays on the next one mends again: a reader may go on, and a
-		// writer fails when it is to make its own.
+		// If the mark stays, the next process mends again. A reader may continue, and a writer
+		// fails when it sets its own mark.
 		_ = l.unmark()
 	}
 	if want == sharing {
@@ -133,8 +133,8 @@ func mendFile(db string) error {
 	return nil
 }
 
-// flockWithin takes the lock of bbolt, which programs heed that are not placectl, or
-// that had a lock file which is no more.
+// flockWithin takes bbolt's lock, for programs other than placectl, and for processes whose
+// lock file was deleted.
 func flockWithin(f *os.File, timeout time.Duration) error {
 	until := time.Now().Add(timeout)
 	for {

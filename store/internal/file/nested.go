@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// errNotBeside says that only a writer beside readers has transactions within its own.
+// errNotBeside means that only a writer beside readers can have nested transactions.
 var errNotBeside = errors.New("a transaction within another needs a writer beside readers")
 
-// errSupposes says that only a reader supposes anything.
+// errSupposes means that only a reader can suppose changes.
 var errSupposes = errors.New("a writer changes the file, and supposes nothing")
 
-// Nested runs fn as a transaction within this one: if it fails, nothing that it has changed is
-// kept, and the transaction goes on as it was. It is for a writer beside readers, whose changes
-// are in memory alone, while no walk is under way.
+// Nested runs fn as a transaction within this one. If it fails, its changes are dropped, and
+// the outer transaction continues unchanged. It is only for a writer beside readers, whose
+// changes are in memory, while no walk is under way.
 func (r *Recorder) Nested(fn func() error) error {
 	if !r.beside {
 		return errNotBeside
@@ -27,8 +27,8 @@ func (r *Recorder) Nested(fn func() error) error {
 	return err
 }
 
-// Suppose returns a recorder of the same rows, for whoever supposes that they are changed: its changes are
-// in memory alone, and never written down. It is for readers.
+// Suppose returns a recorder of the same rows whose changes stay in memory and are never
+// written. It is only for readers.
 func (r *Recorder) Suppose() (*Recorder, error) {
 	if r.bolt.Writable() {
 		return nil, errSupposes
@@ -36,7 +36,7 @@ func (r *Recorder) Suppose() (*Recorder, error) {
 	return &Recorder{bolt: r.bolt, format: r.format, beside: true, supposed: true, changed: true, changes: new(ChangeSet)}, nil
 }
 
-// Supposed reports whether that has made the recorder.
+// Supposed reports whether Suppose made the recorder.
 func (r *Recorder) Supposed() bool { return r.supposed }
 
 // clone copies a change-set. The rows stay shared: they are replaced, never changed.

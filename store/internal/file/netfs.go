@@ -4,8 +4,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// NetworkFileSystem names the file system of a directory when several machines share it, and
-// locks may not exclude the others; else it is "".
+// NetworkFileSystem names the file system of a directory if several machines share it, so that
+// locks may not exclude the others. Otherwise it returns "".
 func NetworkFileSystem(dir string) string {
 	var st unix.Statfs_t
 	if unix.Statfs(dir, &st) != nil {

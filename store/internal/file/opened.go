@@ -19,14 +19,14 @@ type opened struct {
 	bolt *bbolt.DB
 	data *os.File // the file that bolt has, and closes
 	lock *fileLock
-	free sync.Once // gives the locks back
-	// spent is set where a commit failed: what bbolt has in memory may differ from what
-	// is in the file.
+	free sync.Once // releases the locks
+	// spent is set after a failed commit, because bbolt's memory may then differ from the
+	// file.
 	spent bool
 }
 
-// openTimeout bounds bbolt's own lock, which is free unless another program
-// than placectl has the file.
+// openTimeout bounds the wait for bbolt's own lock, which is free unless a program other than
+// placectl has the file.
 const openTimeout = 2 * time.Second
 
 // open takes the lock and opens the file.
@@ -57,7 +57,7 @@ func (f *File) open(want lockMode) (*opened, error) {
 	return o, nil
 }
 
-// open opens the file that the lock is for.
+// open opens the file of the lock.
 func (o *opened) open(path string, write, scratch bool) (err error) {
 	if o.data, err = openData(path, write); err != nil {
 		return err
@@ -78,12 +78,12 @@ func (o *opened) open(path string, write, scratch bool) (err error) {
 	return openError(path, err)
 }
 
-// scratchRoom is how many bytes of addresses a file that is being made gets at once: where it
-// outgrows what is mapped bbolt copies all that the transaction has in memory.
+// scratchRoom is the number of bytes to map at once for a file under construction. If a file
+// outgrows its mapping, bbolt copies everything that the transaction has in memory.
 const scratchRoom = 256 << 20
 
-// openBolt lets bbolt open a file that is open: what was looked at is what it opens.
-// bbolt closes it, even where it fails. So many bytes are mapped at least.
+// openBolt lets bbolt open a file that is already open, so that it opens the file that was
+// checked. bbolt closes it, even if it fails. At least room bytes are mapped.
 func openBolt(f *os.File, write bool, room int) (*bbolt.DB, error) {
 	given := false
 	opt := &bbolt.Options{Timeout: openTimeout, ReadOnly: !write, NoStatistics: true, InitialMmapSize: room}
@@ -97,11 +97,11 @@ func openBolt(f *os.File, write bool, room int) (*bbolt.DB, error) {
 	return bbolt.Open(f.Name(), 0o600, opt)
 }
 
-// contents are the errors of bbolt that are about what a file holds.
+// contents lists the errors of bbolt that are about the content of a file.
 var contents = []error{bbolterrors.ErrInvalid, bbolterrors.ErrInvalidMapping, bbolterrors.ErrVersionMismatch, bbolterrors.ErrChecksum}
 
-// openError is why bbolt could not open a file. What is not about the file's content is about
-// this machine: too little memory, say. Its words are bbolt's own.
+// openError explains why bbolt could not open a file. An error that is not about the file's
+// content is about this machine, such as too little memory. It keeps bbolt's words.
 func openError(path string, err error) error {
 	switch {
 	case err == nil:
@@ -114,13 +114,13 @@ func openError(path string, err error) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// unlock gives the locks back while the file stays open.
+// unlock releases the locks while the file stays open.
 func (o *opened) unlock() (err error) {
 	o.free.Do(func() { err = errors.Join(unix.Flock(int(o.data.Fd()), unix.LOCK_UN), o.lock.release()) })
 	return err
 }
 
-// close closes the file and gives the lock back.
+// close closes the file and releases the lock.
 func (o *opened) close() error {
 	err := o.bolt.Close()
 	o.free.Do(func() { err = errors.Join(err, o.lock.release()) })

@@ -8,18 +8,18 @@ import (
 	"slices"
 )
 
-// bbolt trusts the pages that it maps, and a damaged one ends the process or keeps it for
-// ever. What verifies a file, or gets out of it what can be read, does not ask bbolt: it
-// reads page by page, and trusts none.
+// bbolt trusts the pages that it maps, and a damaged one ends the process or makes it loop for
+// ever. So code that verifies or salvages a file does not use bbolt. It reads page by page,
+// and trusts none.
 
-// Layout of bbolt's pages, besides what preflight.go and preflight_root.go name.
+// Layout of bbolt's pages, besides the constants in preflight.go and preflight_root.go.
 const (
 	freelistFlag = 0x10
-	manyFree     = 0xFFFF // elements of a freelist whose number does not fit: it comes first
-	maxDepth     = 64     // of a tree of pages; a sound one with 2^40 rows has less than 20
+	manyFree     = 0xFFFF // entries of a freelist whose number does not fit: the number comes first
+	maxDepth     = 64     // of a tree of pages; a sound one with 2^40 rows has less than 20 levels
 )
 
-// boltMeta is a meta page with the page on which free ones are listed.
+// boltMeta is a meta page, with the page that lists free pages.
 type boltMeta struct {
 	metaPage
 	freelist uint64
@@ -51,7 +51,7 @@ func readMetas(f io.ReaderAt, size int64) []boltMeta {
 	return metas
 }
 
-// pages are those that a meta page leads to.
+// pages are the pages that a meta page leads to.
 type pages struct {
 	from io.ReaderAt
 	meta boltMeta
@@ -69,7 +69,7 @@ func newPages(from io.ReaderAt, meta boltMeta) *pages {
 	return &pages{from: from, meta: meta, seen: make(bitset, meta.pages/64+1)}
 }
 
-// read reads a page with those that overflow from it. Its number has to be its own.
+// read reads a page with its overflow pages. The page must have its own number.
 func (p *pages) read(id uint64) ([]byte, error) {
 	if id < 2 || id >= p.meta.pages {
 		return nil, fmt.Errorf("page %d is not in the file", id)
@@ -89,7 +89,7 @@ func (p *pages) read(id uint64) ([]byte, error) {
 	return page, nil
 }
 
-// reach is read for a page that is a part of the tree: none is twice.
+// reach is read for a page of the tree. No page may be reached twice.
 func (p *pages) reach(id uint64) ([]byte, error) {
 	page, err := p.read(id)
 	if err != nil {
@@ -132,8 +132,8 @@ func within(page []byte, from, to uint64) ([]byte, bool) {
 	return page[from:to], true
 }
 
-// readFree reads which pages are free, or nil if the list itself is damaged. The pages
-// that the list is on are none of the tree's.
+// readFree reads the list of free pages. The set is nil if the list is damaged. The pages of
+// the list itself do not belong to the tree.
 func (p *pages) readFree() error {
 	page, err := p.reach(p.meta.freelist)
 	if err != nil {

@@ -15,9 +15,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// bbolt trusts the file it maps: a truncated one ends the process. So the file
-// is looked at before bbolt opens it: what kind of file it is, whether one of
-// the two meta pages is whole, and whether the pages it speaks of are there.
+// bbolt trusts the file that it maps, and a truncated one ends the process. So the file is
+// checked before bbolt opens it: what kind of file it is, whether one of the two meta pages is
+// whole, and whether the pages that it refers to exist.
 
 // Layout of a bbolt meta page (go.etcd.io/bbolt internal/common).
 const (
@@ -27,12 +27,12 @@ const (
 	metaFlag       = 0x04
 )
 
-// looks is how often meta pages are read before one counts as not valid.
+// looks is how often meta pages are read before one counts as invalid.
 const looks = 3
 
-// preflight refuses files that are truncated or not databases. It warns of a file that is usable
-// but may have lost its newest transaction. It needs no lock: others may commit meanwhile, and it
-// reads a meta page again that is being written.
+// preflight refuses files that are truncated or not databases. It warns of a file that is
+// usable but may have lost its newest transaction. It needs no lock: if others commit
+// meanwhile, it reads a half-written meta page again.
 func preflight(path string) (warning string, err error) {
 	f, err := openData(path, false)
 	if err != nil {
@@ -48,8 +48,7 @@ func preflight(path string) (warning string, err error) {
 	return warning, nil
 }
 
-// openData opens a database file, if it is one that is safe to open: neither a link, nor
-// open to everybody.
+// openData opens a database file if that is safe: if it is neither a link nor writable by all.
 func openData(path string, write bool) (f *os.File, err error) {
 	if info, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, noDatabase(path)
@@ -77,7 +76,7 @@ func isLink(path string) error {
 	return fmt.Errorf("%w: %s is a symbolic link; name the file itself", ErrUnsafe, path)
 }
 
-// safe refuses what others may have put in the place of a database.
+// safe refuses files that others may have put in place of a database.
 func safe(path string, info fs.FileInfo) error {
 	switch {
 	case info.Mode()&fs.ModeSymlink != 0:
@@ -92,7 +91,7 @@ func safe(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// preflightFile refuses what bbolt must not map or, for a writer, write to.
+// preflightFile refuses files that bbolt must not map or, for a writer, write to.
 func preflightFile(f *os.File, write bool) (fs.FileInfo, error) {
 	found, info, err := preflightMetas(f)
 	if err != nil {
@@ -105,7 +104,7 @@ func preflightFile(f *os.File, write bool) (fs.FileInfo, error) {
 	return info, err
 }
 
-// pageSize finds how large the pages of a file are, from the meta page that is whole.
+// pageSize finds the page size of a file, from a whole meta page.
 func pageSize(f *os.File) (int64, error) {
 	head := make([]byte, pageHeaderSize+metaSize)
 	switch err := readAt(f, head, 0); {
@@ -121,8 +120,7 @@ func pageSize(f *os.File) (int64, error) {
 	return pageSizeOfSecond(f)
 }
 
-// pageSizeOfSecond looks for the second meta page where the first does not tell
-// the page size.
+// pageSizeOfSecond looks for the second meta page if the first does not tell the page size.
 func pageSizeOfSecond(f *os.File) (int64, error) {
 	b := make([]byte, pageHeaderSize+metaSize)
 	for size := int64(1024); size <= 64<<10; size *= 2 {
@@ -138,18 +136,18 @@ func pageSizeOfSecond(f *os.File) (int64, error) {
 	return 0, fmt.Errorf("%w: %s has no valid meta page", ErrNotOurs, f.Name())
 }
 
-// metaPage is what a valid meta page says.
+// metaPage holds the fields of a valid meta page.
 type metaPage struct {
 	transaction uint64
-	root, pages uint64 // the page of tables, and how many pages there are
-	freelist    uint64 // the page that lists those that are free
+	root, pages uint64 // the page of tables, and the number of pages
+	freelist    uint64 // the page that lists free pages
 	pageSize    int64
-	at          int64 // where it is in the file
+	at          int64 // its offset in the file
 }
 
 type metaPages []metaPage
 
-// newest returns the one that counts.
+// newest returns the meta page that counts.
 func (found metaPages) newest() metaPage {
 	return slices.MaxFunc(found, func(a, b metaPage) int { return cmp.Compare(a.transaction, b.transaction) })
 }
@@ -188,8 +186,9 @@ func (found metaPages) warning(f *os.File) string {
 	return fmt.Sprintf("one of the two meta pages of %s is not valid: it was cut short in a commit, or damaged since; the newest transaction may be missing", f.Name())
 }
 
-// preflightMetas checks that the pages of every valid meta page are in the file. How large
-// that is is asked afterwards: a file may grow meanwhile, and then its meta pages say so.
+// preflightMetas checks that the pages of every valid meta page are in the file. It reads the
+// file's size afterwards, because a file may grow meanwhile, and then its meta pages refer to
+// the new size.
 func preflightMetas(f *os.File) (found metaPages, info fs.FileInfo, err error) {
 	if found, err = validMetas(f); err != nil {
 		return nil, nil, err
@@ -209,7 +208,7 @@ func preflightMetas(f *os.File) (found metaPages, info fs.FileInfo, err error) {
 	return found, info, nil
 }
 
-// parseMeta reads a meta page. It is not ok when the magic or the checksum is wrong.
+// parseMeta reads a meta page. ok is false if the magic or the checksum is wrong.
 func parseMeta(b []byte) (m metaPage, ok bool) {
 	meta := b[pageHeaderSize:]
 	sum := fnv.New64a()

@@ -9,13 +9,13 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A writer puts new pages where the list of free pages says there is room. A number in
-// it that is wrong would lead into pages that are in use, or far behind the end of the
-// file, and neither bbolt nor a checksum of ours finds that in time.
+// A writer puts new pages where the list of free pages says there is room. A wrong number in
+// it would lead into pages in use, or far beyond the end of the file. Neither bbolt nor our
+// checksums find that in time.
 
 // preflightFree verifies the list of free pages, which is in ascending order.
 func preflightFree(f *os.File, m metaPage) error {
-	if m.freelist == math.MaxUint64 { // there is none: it is made of the pages in use
+	if m.freelist == math.MaxUint64 { // no list: bbolt makes it from the pages in use
 		return nil
 	}
 	list, n, err := listedFree(f, m)
@@ -33,7 +33,7 @@ func preflightFree(f *os.File, m metaPage) error {
 	return nil
 }
 
-// listedFree reads the list of free pages, and how many there are.
+// listedFree reads the list of free pages, and their number.
 func listedFree(f *os.File, m metaPage) (list []byte, n uint64, err error) {
 	page, err := readPage(f, m.pageSize, m.freelist, m.pages)
 	if err != nil {
@@ -53,8 +53,8 @@ func badFree(f *os.File, m metaPage) error {
 	return fmt.Errorf("%w: page %d of %s, which lists the free pages, is damaged; salvage reads the others", row.ErrDamaged, m.freelist, f.Name())
 }
 
-// FreeBytes returns how much of the file its free pages take, as of the newest commit. Whoever
-// writes puts new pages there first.
+// FreeBytes returns the size of the file's free pages, as of the newest commit. Writers use
+// these first.
 func (r *Recorder) FreeBytes() (int64, error) {
 	data, err := openData(r.bolt.DB().Path(), false)
 	if err != nil {

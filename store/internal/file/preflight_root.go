@@ -10,18 +10,17 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Small tables lie inline in the page that lists the tables, and bbolt copies an
-// inline page to the heap where it is not aligned. An offset in it that is wrong
-// then leads into other memory of the process, which no checksum of ours finds in
-// time. So that page is looked at before bbolt opens it: nothing in it may lie
-// outside of it.
+// Small tables are inline in the page that lists the tables, and bbolt copies an unaligned
+// inline page to the heap. A wrong offset in it then leads into other memory of the process,
+// which our checksums do not find in time. So that page is checked before bbolt opens it:
+// nothing in it may lie outside of it.
 
 // Layout of bbolt's pages (go.etcd.io/bbolt internal/common).
 const (
 	branchFlag   = 0x01
 	leafFlag     = 0x02
 	elementSize  = 16
-	bucketFlag   = 0x01 // of a leaf element
+	bucketFlag   = 0x01 // flag of a leaf element
 	bucketHeader = 16
 	maxRootDepth = 4
 )
@@ -75,8 +74,7 @@ func readPage(f *os.File, pageSize int64, id, pages uint64) ([]byte, error) {
 	return page, nil
 }
 
-// unread is why a page could not be read: the file ends before it, or what the system
-// says.
+// unread says why a page could not be read: the file ends before it, or the system's error.
 func unread(f *os.File, id uint64, err error) error {
 	if errors.Is(err, io.EOF) {
 		return badPage(f, id)
@@ -96,7 +94,7 @@ func soundElement(f *os.File, id uint64, page []byte, at int, pages uint64) erro
 		return badPage(f, id)
 	}
 	if root := binary.NativeEndian.Uint64(value); root != 0 {
-		if root >= pages || len(value) != bucketHeader { // no table has a page of its own and an inline one
+		if root >= pages || len(value) != bucketHeader { // a table has either its own page or an inline one
 			return badPage(f, id)
 		}
 		return nil

@@ -8,17 +8,17 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// Recorder is the one door to the rows of the file, for one transaction: whatever puts a
-// row, removes one, clears a table or makes one goes through it, and nothing else calls
-// the methods of bbolt that write; recorder_test.go states that. A writer's changes go
-// through to bbolt. A reader's, while it brings its clock up to date, and those of a
-// writer beside readers go into a patch that it sees the file through; it is of the type
-// in which a writer's are kept for whoever wants to know what a commit changed.
+// Recorder is the only access to the rows of the file, for one transaction. All code that puts
+// or removes a row, or clears or makes a table, uses it, and nothing else calls bbolt's
+// writing methods; recorder_test.go checks that. A writer's changes go to bbolt. Those of a
+// reader that brings its clock up to date, and of a writer beside readers, go into a patch
+// through which it sees the file. A patch has the same type as the recorded changes of a
+// commit.
 //
-// What the methods return lives as long as the transaction and must not be changed. A
-// table that a file of an older format lacks is empty, and stays so: what is put there is
-// not kept. That is for replicas of logs, which are written in the log's format until it is
-// upgraded; other files are migrated before they are written to.
+// What the methods return is valid as long as the transaction, and must not be changed. A
+// table that a file of an older format lacks is empty, and rows put there are dropped. That is
+// for replicas of logs, which are written in the log's format until it is upgraded. Other
+// files are migrated before they are written to.
 type Recorder struct {
 	bolt     *bbolt.Tx
 	format   uint32
@@ -26,23 +26,23 @@ type Recorder struct {
 	buckets  [row.TableCount]*bbolt.Bucket
 	writes   [row.TableCount]int // how often each table was changed
 	changed  bool
-	was      map[storedRow][]byte // rows that are different, and may become again what they were, until changed
-	sums     row.Sums             // a writer's; a reader's once it has looked
-	stored   bool                 // a reader has
-	parts    map[string]*row.Sum  // rows of IndexSums that the writer changes with its commit
+	was      map[storedRow][]byte // rows that differ and may be changed back, until changed is set
+	sums     row.Sums             // a writer's; a reader's once it has read them
+	stored   bool                 // a reader has read them
+	parts    map[string]*row.Sum  // rows of IndexSums that the writer writes with its commit
 	recent   [row.TableCount]recentPart
-	anew     bool                // they are being counted from the rows
-	gaps     [row.TableCount]gap // where no row of the table is
+	anew     bool                // the sums are being counted from the rows
+	gaps     [row.TableCount]gap // gaps without rows
 	walks    []*Walk             // walks under way
-	changes  *ChangeSet          // a reader's patch; a writer's changes if they are wanted
+	changes  *ChangeSet          // a reader's patch; a writer's changes if they are recorded
 	passing  bool                // the clock is being brought up to date: readers may patch
 	inOrder  bool                // rows are put in the order of their keys, mostly
-	beside   bool                // a writer beside readers: its changes are in changes alone
-	supposed bool                // and is never written down
+	beside   bool                // a writer beside readers: its changes are only in changes
+	supposed bool                // and are never written
 }
 
-// filledInOrder is how full pages are made whose rows come in order: bbolt's own half is
-// for those that come anywhere.
+// filledInOrder is the fill factor of pages whose rows come in order. bbolt's default of a
+// half is for rows in any order.
 const filledInOrder = 0.95
 
 // begin starts a transaction. A writer brings a file of an older format up to date.
@@ -81,9 +81,8 @@ func (r *Recorder) Migrated() bool { return r.migrated }
 // Size returns the size of the file, in bytes.
 func (r *Recorder) Size() int64 { return r.bolt.Size() }
 
-// Changed reports whether the file differs from what it was: a row that is put as it is
-// there already, or removed where there is none, changes nothing, nor does one that becomes
-// again what it was.
+// Changed reports whether the file differs from its state before. Putting a row unchanged,
+// removing a missing row, or changing a row back is no change.
 func (r *Recorder) Changed() bool { return r.changed || len(r.was) > 0 }
 
 // storedRow is a row of a table.
@@ -92,11 +91,10 @@ type storedRow struct {
 	key   string
 }
 
-// mostBack is how many rows may be different at once before it no longer matters whether they
-// become again what they were.
+// mostBack is the most different rows that are watched for being changed back.
 const mostBack = 4096
 
-// differs notes that a row is changed from an old value, nil for none, to another.
+// differs records that a row changes from an old value to another; nil means none.
 func (r *Recorder) differs(t row.Table, key, old, value []byte) {
 	if r.changed {
 		return
@@ -119,7 +117,7 @@ func (r *Recorder) differs(t row.Table, key, old, value []byte) {
 // Writes returns how often a table was changed in the transaction.
 func (r *Recorder) Writes(t row.Table) int { return r.writes[t] }
 
-// AllWrites returns how often any was.
+// AllWrites returns how often any table was changed.
 func (r *Recorder) AllWrites() (n int) {
 	for _, writes := range r.writes {
 		n += writes
@@ -127,8 +125,8 @@ func (r *Recorder) AllWrites() (n int) {
 	return n
 }
 
-// Pass lets a reader change what it sees of the file, as a writer changes the file,
-// until done is called: the clock is brought up to date.
+// Pass lets a reader change its view of the file, as a writer changes the file, until done is
+// called. It is for bringing the clock up to date.
 func (r *Recorder) Pass() (done func()) {
 	if !r.Writable() {
 		r.changes = new(ChangeSet)
@@ -137,10 +135,10 @@ func (r *Recorder) Pass() (done func()) {
 	return func() { r.passing = false }
 }
 
-// Passing reports whether that is under way.
+// Passing reports whether the clock is being brought up to date.
 func (r *Recorder) Passing() bool { return r.passing }
 
-// bucket returns where a table's rows are in the file: nil when it has no such table.
+// bucket returns the bbolt bucket of a table's rows, or nil if the file has no such table.
 func (r *Recorder) bucket(t row.Table) *bbolt.Bucket {
 	if r.buckets[t] == nil {
 		r.buckets[t] = r.bolt.Bucket([]byte(t.String()))
@@ -151,7 +149,7 @@ func (r *Recorder) bucket(t row.Table) *bbolt.Bucket {
 	return r.buckets[t]
 }
 
-// table is bucket for those who read: nil only where the file is older than the table.
+// table is bucket for readers. It is nil only if the file is older than the table.
 func (r *Recorder) table(t row.Table) (*bbolt.Bucket, error) {
 	b := r.bucket(t)
 	if b == nil && r.format >= t.Since() {
@@ -186,8 +184,8 @@ func (r *Recorder) get(t row.Table, key []byte) ([]byte, error) {
 	return b.Get(key), nil
 }
 
-// patch is what a reader, or a writer beside readers, sees in place of a table's rows, nil
-// for nothing.
+// patch returns the changes through which a reader, or a writer beside readers, sees a table's
+// rows, or nil.
 func (r *Recorder) patch(t row.Table) *changes {
 	if r.changes == nil || r.bolt.Writable() {
 		return nil
@@ -203,7 +201,7 @@ func (r *Recorder) Put(t row.Table, key, payload []byte) error {
 	return r.put(t, key, row.Seal(key, payload))
 }
 
-// PutOrRemove writes a row, or removes it where the payload is nil.
+// PutOrRemove writes a row, or removes it if the payload is nil.
 func (r *Recorder) PutOrRemove(t row.Table, key, payload []byte) error {
 	if payload == nil {
 		return r.Remove(t, key)
@@ -211,7 +209,7 @@ func (r *Recorder) PutOrRemove(t row.Table, key, payload []byte) error {
 	return r.Put(t, key, payload)
 }
 
-// Mark writes a row whose key says all.
+// Mark writes a row whose key says everything.
 func (r *Recorder) Mark(t row.Table, key []byte) error { return r.Put(t, key, row.EncodeMark()) }
 
 // lacks reports whether the format of the file does not have a table.
@@ -269,7 +267,7 @@ func (r *Recorder) Clear(t row.Table) error {
 		if err = r.bolt.DeleteBucket(name); err == nil {
 			r.buckets[t], err = r.bolt.CreateBucket(name)
 		}
-	} else if row.Local(t, nil) { // it follows from what is written down
+	} else if row.Local(t, nil) { // it is derived from rows
 		return err
 	} else if err == nil && r.beside {
 		r.changed = true

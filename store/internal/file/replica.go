@@ -13,12 +13,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A replica is a file whose content lasts elsewhere, in a log: package replica keeps it up
-// to date. What is written here is for it. No commit of a replica is synced, and what one
-// has changed can be looked at before it is committed.
+// A replica is a file whose durable content is elsewhere, in a log. Package replica keeps it
+// up to date, with the methods in this file. Commits of a replica are not synced, and their
+// changes can be read before they are committed.
 
-// Follow is File.Update without a reservation, for who brings the file to where the log is:
-// it may come between what a writer thinks and what he writes down.
+// Follow is File.Update without a reservation, for bringing the file up to date with the log.
+// It may come between the reads and the writes of a writer beside readers.
 func (f *File) Follow(fn func(*Recorder) (keep bool, err error)) error {
 	return f.run(alone, func(o *opened) error { return f.update(o, fn) })
 }
@@ -30,7 +30,7 @@ func (r *Recorder) Changes() *ChangeSet { return r.changes }
 func (r *Recorder) Unrecorded() { r.changes = nil }
 
 // Previous lets fn find rows as they are stored, and as they were before the transaction of a
-// writer; nil if there was none. They live as long as fn runs.
+// writer; nil if there was none. They are valid while fn runs.
 func (r *Recorder) Previous(fn func(find func(t row.Table, key []byte) []byte) error) error {
 	old := r.bolt
 	if !r.beside {
@@ -75,7 +75,7 @@ func (r *Recorder) PutStored(t row.Table, key, value []byte) error {
 	return r.writeFormat(format)
 }
 
-// lower makes a new file one of an older format.
+// lower gives a new file an older format.
 func (r *Recorder) lower(format uint32) error {
 	for t := range row.TableCount {
 		if t.Since() > format {
@@ -87,8 +87,8 @@ func (r *Recorder) lower(format uint32) error {
 	return r.writeFormat(format)
 }
 
-// EachStored calls fn for all rows of a table as they are stored, but for those that are of
-// this file alone, and verifies each, and at the end that no row is missing.
+// EachStored calls fn for all rows of a table as stored, except those that belong to this file
+// only. It verifies each, and at the end that no row is missing.
 func (r *Recorder) EachStored(t row.Table, fn func(key, value []byte) error) error {
 	b := r.bucket(t)
 	if b == nil {
@@ -117,8 +117,8 @@ func (r *Recorder) EachStored(t row.Table, fn func(key, value []byte) error) err
 	return err
 }
 
-// Upgrade brings a replica of an older format up to date: what it changes is known, and the
-// caller rebuilds what is derived.
+// Upgrade migrates a replica of an older format. Its changes are recorded, and the caller
+// rebuilds what is derived.
 func (r *Recorder) Upgrade() error {
 	if r.format == row.Format {
 		return nil
@@ -136,7 +136,7 @@ func (r *Recorder) Replica() (*row.Replica, error) {
 	return at, at.Decode(payload)
 }
 
-// PutReplica says where the file stands.
+// PutReplica sets the file's position in the log.
 func (r *Recorder) PutReplica(at *row.Replica) error {
 	return r.PutOrRemove(row.Meta, row.KeyReplica, at.Encode())
 }
@@ -170,8 +170,8 @@ func (b *Bulk) PutStored(t row.Table, key, value []byte) error {
 	return b.r.put(t, key, value)
 }
 
-// Join makes a replica, and puts it in place of the existing one, if any, which is locked until the
-// new one is done. If there was none and another process makes one meanwhile, that one stays.
+// Join makes a replica, and replaces the existing one, if any, which is locked until the new
+// one is done. If there was none and another process makes one meanwhile, that one stays.
 // Nothing is synced.
 func Join(path string, timeout time.Duration, fill func(*Bulk) error) error {
 	sweep(path)

@@ -13,19 +13,19 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Salvaged is what could be read of a damaged file.
+// Salvaged describes what could be read of a damaged file.
 type Salvaged struct {
 	Format   uint32
 	Rows     [row.TableCount]uint64 // rows read, of tables that are not derived
 	Want     *row.Sums              // the sums to expect; nil if they cannot be read, or the format has none
 	Losses   []Loss
-	Older    bool // the newest state could not be read, and this is the one before
-	Unsigned bool // no meta page is valid: what this is was found out from the pages
+	Older    bool // the newest state could not be read; this is the one before
+	Unsigned bool // no meta page is valid: the state was found from the pages
 }
 
-// Salvage reads every row of a damaged file that is whole and that can be decoded, but
-// for those that are derived, and lets take have it. bbolt is not asked: it trusts what
-// it reads. It fails with ErrNotOurs if nothing in the file looks like a database.
+// Salvage calls take for every row of a damaged file that is whole and can be decoded, except
+// derived rows. It does not use bbolt, which trusts what it reads. It fails with ErrNotOurs if
+// nothing in the file looks like a database.
 func Salvage(path string, timeout time.Duration, take func(t row.Table, key, payload []byte) error) (*Salvaged, error) {
 	info, err := os.Lstat(path)
 	switch {
@@ -49,8 +49,8 @@ func Salvage(path string, timeout time.Duration, take func(t row.Table, key, pay
 	return salvage(f, info.Size(), take)
 }
 
-// salvage tries the states that the file may stand at, the newest first, and takes the
-// first one whose list of tables can be read.
+// salvage tries the possible states of the file, the newest first, and uses the first one
+// whose list of tables can be read.
 func salvage(f *os.File, size int64, take func(t row.Table, key, payload []byte) error) (*Salvaged, error) {
 	metas := readMetas(f, size)
 	unsigned := len(metas) == 0
@@ -67,7 +67,7 @@ func salvage(f *os.File, size int64, take func(t row.Table, key, payload []byte)
 	return nil, fmt.Errorf("%w: nothing in %s leads to its tables", ErrNotOurs, f.Name())
 }
 
-// listed reports whether the list of tables of a state can be read, and names the format.
+// listed reports whether the list of tables of a state can be read, and finds the format.
 func (out *Salvaged) listed(f *os.File, meta boltMeta) bool {
 	whole := true
 	s := &scan{pages: newPages(f, meta), row: func(t row.Table, key, value []byte) error {
@@ -85,7 +85,7 @@ func (out *Salvaged) listed(f *os.File, meta boltMeta) bool {
 
 // read reads the rows of a state.
 func (out *Salvaged) read(f *os.File, meta boltMeta, take func(t row.Table, key, payload []byte) error) error {
-	if out.Format == 0 { // its row is lost: the format is one of the last with so many tables
+	if out.Format == 0 { // the row is lost: it is one of the last formats with that many tables
 		out.Format = row.Format
 	}
 	if out.Format > row.Format {
@@ -130,9 +130,9 @@ func readable(t row.Table, key, value []byte) ([]byte, error) {
 	return payload, err
 }
 
-// adopt finds the leaves below pages that cannot be read: they are neither in use nor
-// free. Which table they are of tells where their keys would lie, and whether their rows
-// can be decoded as that table's; where several could be, they are left alone.
+// adopt finds the leaves below unreadable pages: they are neither in use nor free. Their table
+// is the one in whose lost range their keys lie and whose rows they decode as. If several
+// tables are possible, the leaf is left out.
 func (s *scan) adopt(losses []Loss, lost func(Loss)) error {
 	broken := slices.DeleteFunc(slices.Clone(losses), func(l Loss) bool { return !l.branch || l.Table == row.TableCount })
 	if s.free == nil || len(broken) == 0 {
@@ -159,7 +159,7 @@ func (s *scan) adopt(losses []Loss, lost func(Loss)) error {
 	return nil
 }
 
-// owners lists the tables that a leaf could be of.
+// owners lists the tables that a leaf could belong to.
 func owners(page []byte, broken []Loss) (of []row.Table) {
 	for _, l := range broken {
 		rows := 0
@@ -180,7 +180,7 @@ func owners(page []byte, broken []Loss) (of []row.Table) {
 
 var errElsewhere = errors.New("the row is of another part")
 
-// eachElement calls fn for the rows of a leaf; all must lie within it.
+// eachElement calls fn for the rows of a leaf. All must lie within it.
 func eachElement(page []byte, fn func(key, value []byte) error) error {
 	for i := range pageElements(page) {
 		at := elementAt(i)
@@ -199,9 +199,9 @@ func eachElement(page []byte, fn func(key, value []byte) error) error {
 	return nil
 }
 
-// guessMetas finds pages that list the tables where no meta page tells: that of the last
-// transaction, and those before that have not been written over. The row of the sums says
-// which is which.
+// guessMetas finds pages that list the tables if no meta page leads to them: that of the last
+// transaction, and earlier ones that were not overwritten. The row of the sums tells them
+// apart.
 func guessMetas(f *os.File, size int64) (metas []boltMeta) {
 	for pageSize := int64(4096); pageSize <= 64<<10 && metas == nil; pageSize *= 2 {
 		count := uint64(size / pageSize)
@@ -220,7 +220,7 @@ func guessMetas(f *os.File, size int64) (metas []boltMeta) {
 	return metas
 }
 
-// listsTables reports whether a leaf holds tables, and knows them.
+// listsTables reports whether a leaf lists our tables.
 func listsTables(page []byte) bool {
 	for i := range pageElements(page) {
 		at := elementAt(i)
@@ -238,7 +238,7 @@ func listsTables(page []byte) bool {
 	return pageElements(page) > 0
 }
 
-// sumsTransaction returns the transaction that wrote the row of the sums in a state, 0 where
+// sumsTransaction returns the transaction that wrote the row of the sums in a state, or 0 if
 // that cannot be read.
 func sumsTransaction(f *os.File, meta boltMeta) (transaction uint64) {
 	s := &scan{pages: newPages(f, meta), lost: func(Loss) {}, row: func(t row.Table, key, value []byte) error {

@@ -9,24 +9,24 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// scan goes through all rows of a file that may be damaged, table by table, and past what
-// cannot be read.
+// scan reads all rows of a file that may be damaged, table by table, and skips what cannot be
+// read.
 type scan struct {
 	*pages
 	row  func(t row.Table, key, value []byte) error // as it is stored; its error ends the scan
 	lost func(Loss)
-	only func(row.Table) bool // the tables that are gone through; nil: all
+	only func(row.Table) bool // the tables to scan; nil for all
 
-	listed int    // how many tables there are
-	last   []byte // the key before, in the table
-	err    error  // of row
+	listed int    // number of tables
+	last   []byte // the previous key in the table
+	err    error  // the error of row
 }
 
-// Loss is a part of a file that cannot be read: a page, and all that it leads to.
+// Loss is a part of a file that cannot be read: a page, and everything below it.
 type Loss struct {
-	Table     row.Table // TableCount where it is not known
+	Table     row.Table // TableCount if unknown
 	Why       string
-	low, high []byte // the keys in it: low, if it is not nil, and those up to high
+	low, high []byte // its keys are from low, if not nil, to high
 	branch    bool   // it may be more than one page
 }
 
@@ -37,8 +37,8 @@ func (l Loss) String() string {
 	return fmt.Sprintf("table %s: %s", l.Table, l.Why)
 }
 
-// scanFile scans what a meta page leads to. It tells of pages that are neither in use nor
-// free, too.
+// scanFile scans the state of a meta page. It also reports pages that are neither in use nor
+// free.
 func scanFile(from io.ReaderAt, meta boltMeta, fn func(t row.Table, key, value []byte) error, lost func(Loss)) (*scan, error) {
 	s := &scan{pages: newPages(from, meta), row: fn, lost: lost}
 	if err := s.readFree(); err != nil {
@@ -51,7 +51,7 @@ func scanFile(from io.ReaderAt, meta boltMeta, fn func(t row.Table, key, value [
 	return s, s.err
 }
 
-// tables goes through the page that lists the tables.
+// tables scans the page that lists the tables.
 func (s *scan) tables(id uint64, depth int) {
 	page, err := s.reach(id)
 	if err != nil || depth > maxDepth {
@@ -81,7 +81,7 @@ func (s *scan) tables(id uint64, depth int) {
 	}
 }
 
-// table goes through the rows of a table, which may lie in the page of tables.
+// table scans the rows of a table, which may be inline in the page of tables.
 func (s *scan) table(name string, header []byte) {
 	t, ok := row.TableNamed(name)
 	if !ok {
@@ -105,7 +105,7 @@ func (s *scan) table(name string, header []byte) {
 	s.leaf(t, inline, Loss{Table: t, Why: "it is cut off"})
 }
 
-// tree goes through the rows below a page, whose keys lie where in says.
+// tree scans the rows below a page, whose keys lie in the range of in.
 func (s *scan) tree(t row.Table, id uint64, in Loss, depth int) {
 	page, err := s.reach(id)
 	if err == nil && depth > maxDepth {
@@ -128,7 +128,7 @@ func (s *scan) tree(t row.Table, id uint64, in Loss, depth int) {
 	}
 }
 
-// branch goes through the pages that a page leads to.
+// branch scans the pages that a page leads to.
 func (s *scan) branch(t row.Table, page []byte, in Loss, depth int) {
 	for i := range pageElements(page) {
 		at := elementAt(i)
@@ -155,7 +155,7 @@ func (s *scan) branch(t row.Table, page []byte, in Loss, depth int) {
 	}
 }
 
-// leaf goes through the rows of a page. Keys come in order, and lie where those above say.
+// leaf scans the rows of a page. Keys must be in order, and in the range given above.
 func (s *scan) leaf(t row.Table, page []byte, in Loss) {
 	for i := range pageElements(page) {
 		at := elementAt(i)
@@ -182,7 +182,7 @@ func (s *scan) leaf(t row.Table, page []byte, in Loss) {
 	}
 }
 
-// unreached tells of pages that are neither reached nor free.
+// unreached reports pages that are neither reached nor free.
 func (s *scan) unreached() {
 	if s.free == nil {
 		return

@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// State tells states of a database file apart without a lock: which file it is, and the
-// transactions of its meta pages. Two that are equal have nothing committed between them.
+// State identifies a state of a database file without a lock: by the file, and the
+// transactions of its meta pages. If two are equal, nothing was committed between them.
 type State struct {
 	Device, Inode uint64
-	Born          int64 // when the file was made, in nanoseconds, where the file system says so
+	Born          int64 // when the file was made, in nanoseconds, if the file system tells
 	Transactions  [2]uint64
 }
 

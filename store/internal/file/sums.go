@@ -11,14 +11,13 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A page that a disk has lost, or kept as it was some transactions ago, carries right
-// checksums: its rows are whole, and not those that should be there. So a writer keeps a
-// sum of each table's rows up to date, and writes all of them with each commit. Adding
-// the rows up again, as check does, tells; that the row of the sums is the last
-// transaction's, each transaction looks at.
+// A page that a disk has lost, or kept in an older state, has correct checksums: its rows are
+// whole, but not those that should be there. So a writer maintains a sum of each table's rows,
+// and writes all sums with each commit. check finds such pages by adding the rows up again.
+// Each transaction verifies that the row of the sums is that of the last transaction.
 
-// readSums verifies that the row of the sums is that of the transaction which the file
-// stands at. A writer takes it over. Older formats have none.
+// readSums verifies that the row of the sums is that of the file's last transaction. A writer
+// starts from it. Older formats have none.
 func (r *Recorder) readSums() error {
 	if r.format < sumsSince {
 		return nil
@@ -32,7 +31,7 @@ func (r *Recorder) readSums() error {
 	}
 	at := uint64(r.bolt.ID())
 	if r.bolt.Writable() {
-		at-- // it is this transaction's number already
+		at-- // it is already this transaction's number
 	}
 	written, err := row.SumsTransaction(payload)
 	if err == nil && written != at {
@@ -44,10 +43,10 @@ func (r *Recorder) readSums() error {
 	return err
 }
 
-// sumsSince is the format that brought the sums.
+// sumsSince is the format that introduced the sums.
 const sumsSince = 4
 
-// storedSums returns the sums as the last transaction left them, nil in an older format.
+// storedSums returns the sums as the last transaction left them, or nil in an older format.
 func (r *Recorder) storedSums() (*row.Sums, error) {
 	switch {
 	case r.format < sumsSince:
@@ -63,19 +62,19 @@ func (r *Recorder) storedSums() (*row.Sums, error) {
 	return &r.sums, err
 }
 
-// gap is where no row of a table is: behind one key and before another.
+// gap is a range without rows of a table: after one key and before another.
 type gap struct {
 	known    bool
 	low, own []byte
-	high     []byte // nil: no row is behind
+	high     []byte // nil if no row follows
 }
 
-// holds reports whether a key lies there.
+// holds reports whether a key is in the gap.
 func (g *gap) holds(key []byte) bool {
 	return g.known && bytes.Compare(key, g.low) > 0 && (g.high == nil || bytes.Compare(key, g.high) < 0)
 }
 
-// since says that no row is between a key and the next one, nil for none.
+// since records that no row is between a key and the next one; nil means none.
 func (g *gap) since(key, next []byte) {
 	g.known, g.low, g.high = true, append(g.low[:0], key...), nil
 	if next != nil {
@@ -84,11 +83,11 @@ func (g *gap) since(key, next []byte) {
 	}
 }
 
-// count adds a row that is about to be put, or deleted if it is nil, to the sums of its
-// table, and takes off the one that it replaces. One in the gap behind the last new row
-// replaces none: most new rows come in the order of their keys, of their state or kind if
-// not of all, so theirs are not searched for. It reports whether nothing changes: the row
-// is there already, or there is none to delete.
+// count adds a row that is about to be put to the sums of its table, and subtracts the one
+// that it replaces; nil deletes. A row in the gap after the last new row replaces none. Most
+// new rows come in the order of their keys, at least within their state or kind, so it need
+// not search for them. same means that nothing changes: the row is already there, or there is
+// none to delete.
 func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) (same bool, err error) {
 	if !row.Counted(t, key) {
 		r.changed = true
@@ -115,8 +114,8 @@ func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) (same 
 	return false, err
 }
 
-// part returns the sum of the rows of an index whose keys begin as one does, or nil if they are
-// not summed up.
+// part returns the sum of the rows of an index with the same first part of the key, or nil if
+// they are not summed.
 func (r *Recorder) part(t row.Table, key []byte) (*row.Sum, error) {
 	n := t.Part(key)
 	if n < 0 || r.lacks(row.IndexSums) {
@@ -148,14 +147,15 @@ func (r *Recorder) part(t row.Table, key []byte) (*row.Sum, error) {
 	return sum, nil
 }
 
-// recentPart is the part of an index that was changed last: most changes are of few parts.
+// recentPart is the part of an index that was changed last, because most changes are in few
+// parts.
 type recentPart struct {
 	part []byte
 	sum  *row.Sum
 }
 
-// sumOf returns what the rows of a table whose keys have a prefix should sum up to, as far
-// as the file says so.
+// sumOf returns the expected sum of the rows of a table whose keys have a prefix, if the file
+// has it.
 func (r *Recorder) sumOf(t row.Table, prefix []byte) (sum row.Sum, known bool, err error) {
 	if len(prefix) == 0 {
 		stored, err := r.storedSums()
@@ -181,7 +181,7 @@ func (r *Recorder) sumOf(t row.Table, prefix []byte) (sum row.Sum, known bool, e
 	return sum, err == nil, err
 }
 
-// countParts sums up the rows of indexes by the first parts of their keys, again.
+// countParts recomputes the sums of the rows of indexes by the first parts of their keys.
 func (r *Recorder) countParts() error {
 	r.parts, r.anew, r.recent = nil, true, [row.TableCount]recentPart{}
 	defer func() { r.anew = false }()
@@ -204,7 +204,7 @@ func (r *Recorder) countParts() error {
 	return nil
 }
 
-// clearParts removes the sums of a table whose rows go.
+// clearParts removes the sums of a table whose rows are removed.
 func (r *Recorder) clearParts(t row.Table) error {
 	r.recent[t].sum = nil
 	if t == row.IndexSums {

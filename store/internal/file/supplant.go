@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SupplantOptions are how one file takes the place of another.
+// SupplantOptions configure Supplant.
 type SupplantOptions struct {
-	LockTimeout time.Duration // how long the database that is there is waited for
-	DryRun      bool          // everything is done but for the last step
+	LockTimeout time.Duration // how long to wait for the existing database
+	DryRun      bool          // do everything but the last step
 	Watch       Watch
 }
 
@@ -63,7 +63,7 @@ func Supplant(path, backup string, opt SupplantOptions, finish func(tmp string, 
 	return kept, keepAside(path, kept, old, fill)
 }
 
-// distinct refuses a database and its backup that are one file.
+// distinct refuses a database and a backup that are the same file.
 func distinct(path, backup string) error {
 	a, err := os.Stat(path)
 	if err != nil {
@@ -75,7 +75,7 @@ func distinct(path, backup string) error {
 	return nil
 }
 
-// looksOurs refuses to take the place of what is no database, be it damaged.
+// looksOurs refuses to replace a file that is not a database. It may be damaged.
 func looksOurs(path string, info fs.FileInfo) error {
 	_, err := preflight(path)
 	switch {
@@ -87,7 +87,7 @@ func looksOurs(path string, info fs.FileInfo) error {
 	return nil
 }
 
-// keepAside puts a new file in the place of the one at path, which gets the name aside.
+// keepAside replaces the file at path by a new one. The old one gets the name aside.
 func keepAside(path, aside string, old fs.FileInfo, fill func(tmp string) error) error {
 	return beside(path, func(tmp string) error {
 		if err := fill(tmp); err != nil {
@@ -97,8 +97,8 @@ func keepAside(path, aside string, old fs.FileInfo, fill func(tmp string) error)
 	}, func(tmp string) error { return swap(tmp, path, aside) })
 }
 
-// swap gives a file the name of another, and that one a name that nothing has. Cut off
-// at any point, both are there, under two of these names.
+// swap gives a file the name of another, and that one an unused name. If it is interrupted,
+// both exist under two of these names.
 func swap(tmp, path, aside string) (err error) {
 	if err = rename(tmp, aside, unix.RENAME_NOREPLACE); err == nil {
 		if err = rename(aside, path, unix.RENAME_EXCHANGE); err == nil {
@@ -117,7 +117,7 @@ func swap(tmp, path, aside string) (err error) {
 	return rename(tmp, path, 0)
 }
 
-// nameAside finds a name for what is at a path that nothing has.
+// nameAside finds an unused name for the file at a path.
 func nameAside(path string) (string, error) {
 	for n := 1; ; n++ {
 		aside := fmt.Sprintf("%s.replaced-%d", path, n)

@@ -6,21 +6,21 @@ import (
 	"syscall"
 )
 
-// Operation is something that is asked of the operating system for a file of ours.
+// Operation is an operation of the operating system on one of our files.
 type Operation struct {
 	Kind string // open, read, write, sync, truncate, rename, lock, remove
 	Path string
-	At   int64  // of reads and writes: where in the file
+	At   int64  // for reads and writes: the offset in the file
 	Data []byte // the bytes to write
 }
 
-// system does operations. Tests put one in its place that lets some of them fail: what
-// bbolt does itself is told to the same one (testdata/faults).
+// system performs operations. Tests replace it to let some fail. bbolt's own operations go to
+// the same one (testdata/faults).
 type system interface {
 	Do(op Operation, fn func() error) error
 }
 
-// direct does what it is asked for.
+// direct performs operations directly.
 type direct struct{}
 
 func (direct) Do(_ Operation, fn func() error) error { return fn() }
@@ -28,8 +28,8 @@ func (direct) Do(_ Operation, fn func() error) error { return fn() }
 // calls is the system that all operations go to.
 var calls system = direct{}
 
-// openFile opens a file that is no link. Unlike os.OpenFile it does not ask whether the
-// file can be waited for: it is a regular one.
+// openFile opens a file that is not a link. Unlike os.OpenFile, it does not register it with
+// the poller, because it is a regular file.
 func openFile(path string, flags int) (f *os.File, err error) {
 	err = calls.Do(Operation{Kind: "open", Path: path}, func() error {
 		fd, err := syscall.Open(path, flags|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
@@ -45,7 +45,7 @@ func openFile(path string, flags int) (f *os.File, err error) {
 	return f, err
 }
 
-// readAt reads a part of a file. Where it ends before, the error is io.EOF.
+// readAt reads a part of a file. If the file ends before, the error is io.EOF.
 func readAt(f *os.File, b []byte, at int64) error {
 	return calls.Do(Operation{Kind: "read", Path: f.Name(), At: at}, func() error {
 		_, err := f.ReadAt(b, at)

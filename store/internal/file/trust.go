@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// Others says why a user other than the caller or root may have written the file or put it there;
-// it returns "" if none can have.
+// Others says why a user other than the caller or root may have written the file or put it
+// there, or returns "" if none could.
 func Others(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {

@@ -6,18 +6,18 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Callers that iterate over rows may change them meanwhile, even in the same table: cancel each
-// job, remove each node. So the recorder knows all walks under way, and before the first change of
-// a table they read their remaining rows. Each row that existed when a walk began comes once: as it
-// is when its turn comes, or as it was if it has been removed. New rows do not come.
+// Callers that iterate over rows may change them meanwhile, even in the same table: cancel
+// each job, remove each node. So the recorder knows all walks under way, and before the first
+// change of a table they read their remaining rows. A walk visits each row that existed when
+// it began once: as it is at its turn, or as it was if it was removed. It does not visit new
+// rows.
 
-// Walk goes through a table's rows from a key on as far as they have a prefix, in key
-// order.
+// Walk iterates over a table's rows from a key on, as far as they have a prefix, in key order.
 type Walk struct {
 	cursor cursor
-	apart  bool         // from the cursor: what is left is in rest
+	apart  bool         // detached from the cursor: the remaining rows are in rest
 	rest   []changedRow // as they were
-	err    error        // reported behind them
+	err    error        // returned after rest
 }
 
 // Walk begins a walk. The caller must end it.
@@ -28,7 +28,7 @@ func (r *Recorder) Walk(t row.Table, from, prefix []byte) *Walk {
 	return w
 }
 
-// End lets the recorder forget a walk.
+// End removes a walk from the recorder.
 func (w *Walk) End() {
 	r := w.cursor.file
 	if i := slices.Index(r.walks, w); i >= 0 {
@@ -36,8 +36,8 @@ func (w *Walk) End() {
 	}
 }
 
-// Each calls fn for the rows of a table whose keys begin with prefix, in key order,
-// until fn fails or says stop. What fn changes meanwhile is no matter.
+// Each calls fn for the rows of a table whose keys begin with prefix, in key order, until fn
+// fails or returns false. fn may change rows meanwhile.
 func (r *Recorder) Each(t row.Table, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
 	return r.EachFrom(t, prefix, prefix, fn)
 }
@@ -49,7 +49,7 @@ func (r *Recorder) EachFrom(t row.Table, from, prefix []byte, fn func(key, paylo
 	return w.Each(fn)
 }
 
-// leave makes a walk independent of its cursor: the table is about to be changed.
+// leave makes a walk independent of its cursor, because the table is about to be changed.
 func (w *Walk) leave() {
 	if w.apart {
 		return
@@ -64,7 +64,7 @@ func (w *Walk) leave() {
 	}
 }
 
-// Each goes the rest of the way, until fn fails or says stop.
+// Each calls fn for the remaining rows, until fn fails or returns false.
 func (w *Walk) Each(fn func(key, payload []byte) (more bool, err error)) error {
 	for {
 		key, value, err := w.next()
