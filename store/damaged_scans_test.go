@@ -267,3 +267,54 @@ func TestLostDependency(t *testing.T) {
 		}
 	}
 }
+
+// TestLostJob: whichever job has lost its row, what goes over the queue or the calendar says that the
+// file is damaged, never that a job is unknown.
+func TestLostJob(t *testing.T) {
+	t.Parallel()
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 2, 2)
+	mustUpdate(t, db, func(tx *Tx) error {
+		for _, s := range []Submission{{Array: 2}, {}, {Array: 3}} { // two run, one has a plan, three wait
+			s.Request = placer.Request{Select: "1:ncpus=2", User: "ann", Walltime: time.Hour}
+			if _, err := tx.Jobs().Submit(s); err != nil {
+				return err
+			}
+		}
+		_, err := tx.Cycle().Run(CycleSpec{})
+		return err
+	})
+	all := map[string]func(*Tx) error{
+		"cycle": func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err },
+		"play":  func(tx *Tx) error { _, err := tx.Cycle().Play(PlaySpec{}); return err },
+		"each":  func(tx *Tx) error { return tx.Jobs().Each(func(*Job) error { return nil }, JobStates()...) },
+		"when": func(tx *Tx) error {
+			_, err := tx.Ask().When(placer.Request{Select: "2:ncpus=2", User: "ann", Walltime: time.Hour}, time.Time{}, 1)
+			return err
+		},
+		"metrics": func(tx *Tx) error { _, err := tx.Ask().Metrics(); return err },
+	}
+	damaged := 0
+	for _, later := range []int64{0, 3600} { // when the running ones should have ended
+		clock.t += later
+		for id := range uint64(6) {
+			for what, ask := range all {
+				err := db.Update(func(tx *Tx) error {
+					if err := tx.k.File.Remove(row.Jobs, row.Key64(id+1)); err != nil {
+						return err
+					}
+					return errors.Join(ask(tx), errUndo)
+				})
+				if errors.Is(err, ErrNotFound) {
+					t.Errorf("%s without the row of job %d, %d s later: %v, want that the file is damaged", what, id+1, later, err)
+				}
+				if errors.Is(err, ErrDamaged) {
+					damaged++
+				}
+			}
+		}
+	}
+	if damaged < 20 {
+		t.Errorf("the damage was found %d times, want at least 20", damaged)
+	}
+}

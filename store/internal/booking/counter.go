@@ -183,7 +183,7 @@ func ArrayEnded(tx *kernel.Tx, array uint64) error {
 	for _, s := range []row.JobState{row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning} {
 		live := false
 		err := tx.File.EachFrom(row.JobStates, row.JobStateKey(s, array), []byte{byte(s)}, func(key, _ []byte) (bool, error) {
-			j, err := tx.Job(row.Number64(key[1:]))
+			j, err := tx.ListedJob(row.Number64(key[1:]))
 			live = err == nil && j.Array == array
 			return false, err
 		})

@@ -101,7 +101,7 @@ func EachHolder(tx *kernel.Tx, number uint32, except uint64, fn func(*row.Job) e
 		if b.Claim || b.Start > c.Now() || b.Owner == row.JobOwner(except) {
 			continue
 		}
-		j, err := tx.Job(b.Owner >> 1)
+		j, err := tx.ListedJob(b.Owner >> 1)
 		if err != nil {
 			return err
 		}

@@ -269,7 +269,7 @@ func (r Booking) bearable(b timeline.Busy) (bool, error) {
 
 // LetsIn reports whether a reservation admits the job of a stretch.
 func (r Booking) LetsIn(b timeline.Busy) (bool, error) {
-	j, err := r.Tx.Job(b.Owner >> 1)
+	j, err := r.Tx.ListedJob(b.Owner >> 1)
 	if err != nil {
 		return false, err
 	}

@@ -19,7 +19,7 @@ import (
 // nothing starts on one that is not up.
 func (p *clockAdvance) job(c change) error {
 	tx := p.tx
-	j, err := tx.Job(c.owner >> 1)
+	j, err := tx.ListedJob(c.owner >> 1)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (p *clockAdvance) clearBefore(spans []kernel.Span, j *row.Job) error {
 		return err
 	}
 	for _, id := range slices.Sorted(maps.Keys(late)) {
-		j, err := tx.Job(id)
+		j, err := tx.ListedJob(id)
 		if err != nil {
 			return err
 		}

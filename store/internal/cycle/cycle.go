@@ -408,7 +408,7 @@ func (p *pass) launches() error {
 		return err
 	}
 	for _, id := range ids {
-		j, err := p.tx.Job(id)
+		j, err := p.tx.ListedJob(id)
 		if err != nil {
 			return err
 		}

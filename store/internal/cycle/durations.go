@@ -58,7 +58,7 @@ func (d *durations) ended() (runs []*row.PastRun, err error) {
 	key, err := d.tx.File.Last(row.Ended)
 	for n := 0; err == nil && key != nil && n < LearnedFrom; n++ {
 		_, owner := row.SplitTimeKey(key)
-		j, err := d.tx.Job(owner)
+		j, err := d.tx.ListedJob(owner)
 		if err != nil {
 			return nil, err
 		}

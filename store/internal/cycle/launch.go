@@ -18,7 +18,7 @@ func (p *pass) stops() error {
 		return err
 	}
 	for _, j := range had {
-		is, err := p.tx.Job(j.ID)
+		is, err := p.tx.ListedJob(j.ID)
 		if err != nil {
 			return err
 		}

@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
-	"strconv"
 
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/kernel"
@@ -72,7 +71,7 @@ func lots(tx *kernel.Tx) (line []lot, err error) {
 				return false, err
 			}
 			if payload == nil {
-				return false, row.Missing("job", strconv.FormatUint(id, 10))
+				return false, row.LostJob(id)
 			}
 			if open && siblings.Has(payload) {
 				last := &line[len(line)-1]
@@ -163,7 +162,7 @@ func (p *pass) listLots() error {
 			continue
 		}
 		for _, id := range l.alike {
-			j, err := p.tx.Job(id)
+			j, err := p.tx.ListedJob(id)
 			if err != nil {
 				return err
 			}
@@ -182,7 +181,7 @@ func (p *pass) Alike(c *cycle.Job) (*cycle.Job, error) {
 		return nil, errors.New("there is no job like it")
 	}
 	delete(p.EqualTo, c.ID)
-	j, err := p.tx.Job(rest[0])
+	j, err := p.tx.ListedJob(rest[0])
 	if err != nil {
 		return nil, err
 	}

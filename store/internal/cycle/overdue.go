@@ -75,7 +75,7 @@ func (p *pass) unready() error {
 		return err
 	}
 	for _, id := range ids {
-		j, err := p.tx.Job(id)
+		j, err := p.tx.ListedJob(id)
 		if err != nil {
 			return err
 		}
@@ -106,7 +106,7 @@ func OverdueJobs(tx *kernel.Tx) (late []*row.Job, err error) {
 		if at > tx.Now || row.IsReservation(owner) {
 			return at <= tx.Now, nil
 		}
-		j, err := tx.Job(owner >> 1)
+		j, err := tx.ListedJob(owner >> 1)
 		late = append(late, j)
 		return true, err
 	})
@@ -145,7 +145,7 @@ func (p *pass) delays(late []*row.Job) error {
 				continue
 			}
 			seen[id] = true
-			planned, err := p.tx.Job(id)
+			planned, err := p.tx.ListedJob(id)
 			if err != nil {
 				return err
 			}

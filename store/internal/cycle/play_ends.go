@@ -60,7 +60,7 @@ func (p *Playing) finish() error {
 	late = slices.DeleteFunc(late, func(j *row.Job) bool { return p.overrun[j.ID] > tx.Now })
 	for len(p.ends) > 0 && p.ends[0].at <= tx.Now {
 		e := heap.Pop(&p.ends).(jobEnd) // nolint:forcetypeassert // only jobEnds are pushed
-		j, err := tx.Job(e.job)
+		j, err := tx.ListedJob(e.job)
 		if err != nil {
 			return err
 		}

@@ -130,7 +130,7 @@ func (as Attempts) Unclaimed(fn func(*kernel.Job) error) error {
 	for _, id := range ids {
 		var j *row.Job
 		if err == nil {
-			j, err = as.tx.Job(id)
+			j, err = as.tx.ListedJob(id)
 		}
 		if err == nil {
 			err = fn(kernel.JobOf(j))
@@ -157,7 +157,7 @@ func (as Attempts) ClaimedOn(host string, fn func(*kernel.Job, *kernel.Attempt) 
 	for _, a := range list {
 		var j *row.Job
 		if err == nil {
-			j, err = as.tx.Job(a.Job)
+			j, err = as.tx.ListedJob(a.Job)
 		}
 		if err == nil {
 			a, err = as.tx.Attempts().Of(j, a.Number)
@@ -196,7 +196,7 @@ func (as Attempts) AttendedOn(host string) ([]*kernel.Job, error) {
 	}
 	var list []*kernel.Job
 	for _, id := range slices.Compact(ids) {
-		j, err := as.tx.Job(id)
+		j, err := as.tx.ListedJob(id)
 		if err != nil {
 			return nil, err
 		}

@@ -25,7 +25,7 @@ func FitCounter(tx *kernel.Tx, c *limits.Counter) error {
 		if !c.Exceeded(h, false) {
 			continue
 		}
-		j, err := tx.Job(h.Owner >> 1)
+		j, err := tx.ListedJob(h.Owner >> 1)
 		if err != nil {
 			return err
 		}

@@ -238,7 +238,7 @@ func (hs Hosts) blame(host string) (Blame, error) {
 		if err != nil || number == 0 || !kernel.SameHost(claimer, host) {
 			return err == nil, err
 		}
-		j, err := hs.tx.Job(job)
+		j, err := hs.tx.ListedJob(job)
 		if err != nil {
 			return false, err
 		}

@@ -40,7 +40,7 @@ func RowOf(r *file.Recorder, id uint64) (*row.Job, error) {
 	case err != nil:
 		return nil, err
 	case payload == nil:
-		return nil, fmt.Errorf("%w: job %d is missing", row.ErrDamaged, id)
+		return nil, row.LostJob(id)
 	}
 	return row.DecodeJob(key, payload)
 }

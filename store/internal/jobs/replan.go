@@ -132,7 +132,7 @@ func plannedOn(tx *kernel.Tx, number uint32) (list []*row.Job, err error) {
 		if b.Claim || b.Start <= tx.Now {
 			continue
 		}
-		j, err := tx.Job(b.Owner >> 1)
+		j, err := tx.ListedJob(b.Owner >> 1)
 		if err != nil {
 			return nil, err
 		}

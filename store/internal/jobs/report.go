@@ -120,7 +120,7 @@ func (as Attempts) Lose(node uint32, why string) ([]*kernel.Job, error) {
 		if b.Claim || b.Start > as.tx.Now || row.IsReservation(b.Owner) {
 			continue
 		}
-		j, err := as.tx.Job(b.Owner >> 1)
+		j, err := as.tx.ListedJob(b.Owner >> 1)
 		if err != nil {
 			return nil, err
 		}

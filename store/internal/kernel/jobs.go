@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"encoding/binary"
 	"fmt"
 	"strconv"
 
@@ -12,19 +11,32 @@ import (
 )
 
 func (tx *Tx) Job(id uint64) (*row.Job, error) {
-	key, payload, err := tx.jobRow(id)
+	key := row.Key64(id)
+	payload, err := tx.Loaded.Jobs.Read(key)
+	if err == nil && payload == nil {
+		err = row.Missing("job", strconv.FormatUint(id, 10))
+	}
 	if err != nil {
 		return nil, err
 	}
 	return row.DecodeJob(key, payload)
 }
 
-// jobRow returns the row of a job.
-func (tx *Tx) jobRow(id uint64) (key, payload []byte, err error) {
+// ListedJob reads a job that another row lists. If it has no row, the file is damaged.
+func (tx *Tx) ListedJob(id uint64) (*row.Job, error) {
+	key, payload, err := tx.listedRow(id)
+	if err != nil {
+		return nil, err
+	}
+	return row.DecodeJob(key, payload)
+}
+
+// listedRow returns the row of a job that another row lists.
+func (tx *Tx) listedRow(id uint64) (key, payload []byte, err error) {
 	key = row.Key64(id)
 	payload, err = tx.Loaded.Jobs.Read(key)
 	if err == nil && payload == nil {
-		err = row.Missing("job", strconv.FormatUint(id, 10))
+		err = row.LostJob(id)
 	}
 	return key, payload, err
 }
@@ -58,7 +70,7 @@ func (tx *Tx) EachJobRow(fn func(key, payload []byte) error, states []row.JobSta
 			}
 			payload, err := rows.Find(key[1:])
 			if err == nil && payload == nil {
-				err = row.Missing("job", strconv.FormatUint(binary.BigEndian.Uint64(key[1:]), 10))
+				err = row.LostJob(row.Number64(key[1:]))
 			}
 			if err != nil {
 				return false, err
@@ -137,7 +149,7 @@ func (tx *Tx) OwnerNodes(owner uint64) ([]uint32, error) {
 		}
 		return r.Nodes, nil
 	}
-	key, payload, err := tx.jobRow(owner >> 1)
+	key, payload, err := tx.listedRow(owner >> 1)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func (tx *Tx) lasts(owner uint64) (int64, error) {
 	if row.IsReservation(owner) {
 		return derived.Grace, nil
 	}
-	j, err := tx.Job(owner >> 1)
+	j, err := tx.ListedJob(owner >> 1)
 	if err != nil || !IsExecuted(j) || j.Reason.Cause == row.CauseUnreachable {
 		return derived.Grace, err
 	}

@@ -19,7 +19,7 @@ func (ws Waiting) ByKey(key []byte) (*row.Job, error) {
 		return nil, fmt.Errorf("%w: waiting %x", ErrDamaged, key)
 	}
 	id := binary.BigEndian.Uint64(key[8:])
-	_, payload, err := ws.tx.jobRow(id)
+	_, payload, err := ws.tx.listedRow(id)
 	if err != nil {
 		return nil, err
 	}

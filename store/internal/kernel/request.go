@@ -96,7 +96,7 @@ func (r rows) User(owner uint64) (string, error) {
 	if row.IsReservation(owner) {
 		return "", nil
 	}
-	j, err := r.tx.Job(owner >> 1)
+	j, err := r.tx.ListedJob(owner >> 1)
 	if err != nil {
 		return "", err
 	}

@@ -23,6 +23,9 @@ type MissingError struct {
 // Missing returns the error for a named thing that does not exist.
 func Missing(kind, name string) error { return &MissingError{Kind: kind, Name: name} }
 
+// LostJob is the error for a job that a row lists, and that has no row itself.
+func LostJob(id uint64) error { return fmt.Errorf("%w: job %d is missing", ErrDamaged, id) }
+
 func (m *MissingError) Error() string {
 	return fmt.Sprintf("no %s %q%s: %v", m.Kind, m.Name, m.Hint, ErrNotFound)
 }
