@@ -50,7 +50,7 @@ func TestProgressKeepsQuiet(t *testing.T) {
 	}
 }
 
-// People are told times in their zone; a document has them as they are kept.
+// TestTimesOfMessages: people get times in their own zone, and documents get them as stored.
 func TestTimesOfMessages(t *testing.T) {
 	const kept = "at 2026-11-20T09:30:00Z"
 	for form, want := range map[output.Format]string{output.Table: "at 2026-11-20 10:30:00", output.CSV: "at 2026-11-20 10:30:00", output.JSON: kept, output.JSONL: kept} {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestArchitecturePage: the packages and files that docs/architecture.md and the table in
-// the README speak of are there.
+// TestArchitecturePage: the packages and files named in docs/architecture.md and in the README's table
+// exist.
 func TestArchitecturePage(t *testing.T) {
 	root := filepath.Join("..", "..")
 	exists := func(path string) {
@@ -25,7 +25,7 @@ func TestArchitecturePage(t *testing.T) {
 	for _, path := range folder.FindAllString(string(page), -1) {
 		exists(path)
 	}
-	// In the table of what to change files stand behind their package: "placer: a.go, b.go".
+	// In the table of what to change, files follow their package: "placer: a.go, b.go".
 	files := regexp.MustCompile(`([a-z]+): ((?:[a-z_]+\.go(?:, )?)+)`)
 	for _, m := range files.FindAllStringSubmatch(string(page), -1) {
 		for name := range strings.SplitSeq(m[2], ",") {

@@ -16,9 +16,9 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// TestAttemptsKilled kills passes, supervisors, gates and commands at random moments. No
-// attempt is executed twice, none that is reported as not executed was, each job ends, and
-// nothing is left. Package runner has the same with a database whose commits fail.
+// TestAttemptsKilled kills passes, supervisors, gates and commands at random moments. No attempt is
+// executed twice, none reported as not executed was executed, each job ends, and nothing is left.
+// Package runner has the same test with a database whose commits fail.
 func TestAttemptsKilled(t *testing.T) {
 	s := newShell(t)
 	dir := filepath.Dir(s.db)
@@ -79,7 +79,7 @@ func TestAttemptsKilled(t *testing.T) {
 	s.must("", "check")
 }
 
-// end kills whatever lives.
+// end kills all processes.
 func (s *shell) end() {
 	for range 100 {
 		list := s.processes()
@@ -93,10 +93,10 @@ func (s *shell) end() {
 	}
 }
 
-// TestAttendedKilled kills attendants, supervisors, gates, commands and the verbs inside jobs
-// at random moments, while jobs come: single ones, chains in which a job submits the next,
-// arrays, and followers. No attempt is executed twice; behind the kills one look at the
-// status is enough for the rest to drain without a verb, and nothing stays.
+// TestAttendedKilled kills attendants, supervisors, gates, commands and the verbs inside jobs at random
+// moments while jobs come: single ones, chains in which a job submits the next, arrays, and followers.
+// No attempt is executed twice. After the kills, one look at the status is enough for the rest to drain
+// without a verb, and nothing stays.
 func TestAttendedKilled(t *testing.T) {
 	t.Parallel()
 	s := newShell(t)
@@ -163,7 +163,7 @@ func TestAttendedKilled(t *testing.T) {
 	s.must("", "check")
 }
 
-// live is how many jobs have not ended.
+// live returns how many jobs have not ended.
 func (s *shell) live(t *testing.T) (n int) {
 	s.read(t, func(tx *store.Tx) error {
 		n = 0
@@ -172,7 +172,7 @@ func (s *shell) live(t *testing.T) (n int) {
 	return n
 }
 
-// over is how many jobs have ended.
+// over returns how many jobs have ended.
 func (s *shell) over(t *testing.T) (n int) {
 	s.read(t, func(tx *store.Tx) error {
 		n = 0
@@ -197,8 +197,8 @@ func (s *shell) read(t *testing.T, fn func(*store.Tx) error) {
 	}
 }
 
-// processes are those that have the database in their environment, or name it, by what they
-// are for.
+// processes returns the processes that have the database in their environment or name it, with their
+// roles.
 func (s *shell) processes() map[int]string {
 	list := map[int]string{}
 	all, _ := filepath.Glob("/proc/[0-9]*")
@@ -222,7 +222,7 @@ func (s *shell) processes() map[int]string {
 	return list
 }
 
-// checkAttempts verifies the attempts beside the ledger, in which each execution has a line.
+// checkAttempts compares the attempts with the ledger, which has a line for each execution.
 func (s *shell) checkAttempts(t *testing.T, ledger string) {
 	text, err := os.ReadFile(ledger)
 	if err != nil {

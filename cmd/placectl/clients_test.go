@@ -23,10 +23,10 @@ var (
 	submitit      = flag.String("submitit", "", "the `folder` of a checkout of submitit, which is no package")
 )
 
-// clients are Debian's packages, unpacked and not installed.
+// clients are Debian's packages, unpacked but not installed.
 type clients struct{ root string }
 
-// unpacked fetches packages and what they need, once for all tests.
+// unpacked fetches packages and their dependencies, once for all tests.
 var unpacked = sync.OnceValues(func() (*clients, error) {
 	dir := *clientsFolder
 	if dir == "" {
@@ -56,7 +56,7 @@ touch ../whole`, "fetch")
 	return c, nil
 })
 
-// theClients are the packages, for a test that is skipped where they cannot be had.
+// theClients returns the packages. It skips the test if they are not available.
 func theClients(t *testing.T) *clients {
 	t.Helper()
 	if !*withClients {
@@ -69,7 +69,7 @@ func theClients(t *testing.T) *clients {
 	return c
 }
 
-// lab is a database of this machine, and a shell that has a front-end and the packages.
+// lab is a database of this machine, with a shell that has a front-end and the packages.
 type lab struct {
 	t    *testing.T
 	c    *clients
@@ -78,7 +78,7 @@ type lab struct {
 	wait time.Duration
 }
 
-// newLab makes one with the commands of pbs or slurm first in PATH.
+// newLab makes a lab with the commands of pbs or slurm first in PATH.
 func newLab(t *testing.T, front string) *lab {
 	c := theClients(t)
 	dir := t.TempDir()
@@ -128,7 +128,7 @@ func (l *lab) file(name, text string) {
 	}
 }
 
-// holds verifies what is in a file, blanks at its ends aside.
+// holds verifies the content of a file, except for blanks at its ends.
 func (l *lab) holds(name, want string) {
 	l.t.Helper()
 	got, err := os.ReadFile(filepath.Join(l.dir, name))
@@ -137,7 +137,7 @@ func (l *lab) holds(name, want string) {
 	}
 }
 
-// snakefile has so many steps and two, one of which fails.
+// snakefile has a number of steps and two more, one of which fails.
 const snakefile = `rule all:
     input: "sum.txt"
 rule part:
@@ -151,7 +151,7 @@ rule sum:
     shell: "cat {input} | awk '{{ s += $1 }} END {{ print s }}' > {output}"
 `
 
-// statusScripts are what --cluster-status calls, as sites write them.
+// statusScripts are programs for --cluster-status, as sites write them.
 var statusScripts = map[string]string{
 	"slurm": `#!/bin/sh
 case $(sacct -j "$1" -X -n -P -o State) in
@@ -169,8 +169,8 @@ case $text in
 esac
 `}
 
-// TestClientsSnakemake: twelve steps on both front-ends, with and without a program that
-// tells of jobs, and by srun; and a step that fails is noticed.
+// TestClientsSnakemake: twelve steps run on both front-ends, with and without a program that reports on
+// jobs, and with srun. A failed step is noticed.
 func TestClientsSnakemake(t *testing.T) {
 	submits := map[string]string{
 		"slurm": "sbatch --parsable -n1 -t {resources.runtime} --mem={resources.mem_mb} -o %j.log",
@@ -211,7 +211,7 @@ func TestClientsSnakemake(t *testing.T) {
 	}
 }
 
-// toilSort sorts a file by parts, in jobs of its own.
+// toilSort sorts a file in parts, each in a job of its own.
 const toilSort = `import os, sys
 from toil.common import Toil
 from toil.job import Job
@@ -239,7 +239,7 @@ if __name__ == "__main__":
     print("sorted", *result)
 `
 
-// TestClientsToil: a sort by parts on both front-ends, and a part that fails is noticed.
+// TestClientsToil: a sort in parts runs on both front-ends, and a failed part is noticed.
 func TestClientsToil(t *testing.T) {
 	for front, system := range map[string]string{"slurm": "slurm", "pbs": "torque"} {
 		t.Run(front, func(t *testing.T) {
@@ -256,7 +256,7 @@ func TestClientsToil(t *testing.T) {
 	}
 }
 
-// TestClientsDask: workers of dask-jobqueue come by jobs of both front-ends, and add.
+// TestClientsDask: workers of dask-jobqueue start as jobs of both front-ends, and add numbers.
 func TestClientsDask(t *testing.T) {
 	carries := map[string]string{"pbs": `, job_extra_directives=["-V"]`} // plain qsub carries no PYTHONPATH
 	for front, class := range map[string]string{"slurm": "SLURMCluster", "pbs": "PBSCluster"} {
@@ -328,8 +328,8 @@ if __name__ == "__main__":
     print("again", job.result(), os.path.exists("start1"))
 `
 
-// TestClientsSubmitit: functions, an array, one that fails, and one that is interrupted, saves its
-// state and goes on in another attempt.
+// TestClientsSubmitit: functions, an array, one that fails, and one that is interrupted, saves its state
+// and goes on in another attempt.
 func TestClientsSubmitit(t *testing.T) {
 	l := newLab(t, "slurm")
 	if *submitit == "" {
@@ -344,7 +344,7 @@ func TestClientsSubmitit(t *testing.T) {
 	}
 }
 
-// ranks adds the numbers of its ranks up.
+// ranks adds up the numbers of its ranks.
 const ranks = `#include <mpi.h>
 #include <stdio.h>
 int main(int argc, char **argv) {
@@ -360,8 +360,7 @@ int main(int argc, char **argv) {
 }
 `
 
-// TestClientsMPI: two ranks of MPICH and Open MPI find each other in a job of either
-// front-end.
+// TestClientsMPI: two ranks of MPICH and Open MPI find each other in a job of either front-end.
 func TestClientsMPI(t *testing.T) {
 	for front, submit := range map[string]string{"slurm": "sbatch -n 2 -o out --wait job.sh", "pbs": "qsub -V -l select=2:ncpus=1:mpiprocs=1 -j oe -o out -W block=true job.sh"} {
 		for mpi, link := range map[string]string{
@@ -390,8 +389,8 @@ func TestClientsMPI(t *testing.T) {
 	}
 }
 
-// TestClientsExporter: node_exporter shows what metrics writes: every family, without an
-// error, and no counter goes back from one scrape to the next.
+// TestClientsExporter: node_exporter shows every family that metrics writes, without an error, and no
+// counter decreases between two scrapes.
 func TestClientsExporter(t *testing.T) {
 	l := newLab(t, "slurm")
 	l.must("placectl class set a=60 b=40 -q; placectl place 1:ncpus=1 -q && placectl release 1 -q; mkdir prom")

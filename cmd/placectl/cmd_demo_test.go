@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// TestDemo runs the demo once, and then what it tells people to try.
+// TestDemo runs the demo once, and then the commands that it suggests.
 func TestDemo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "demo.db")
 	c := newCapture("demo", "--db", path, "-o", "json")
@@ -30,14 +30,14 @@ func TestDemo(t *testing.T) {
 	tryHints(t, path, doc.Next)
 }
 
-// demoDoc is what is read back of the demo's JSON.
+// demoDoc is the part of the demo's JSON that the test reads.
 type demoDoc struct {
 	Requests, Finished, Failed, Running, Waiting, Waited int
 	Next                                                 []demo.Hint
 }
 
-// tryHints runs what the demo tells people to try, in the order given. The job that is
-// explained waits, until the one that it waits for is released and a cycle made.
+// tryHints runs the suggested commands in order. The explained job waits until the job before it is
+// released and a cycle is made.
 func tryHints(t *testing.T, path string, hints []demo.Hint) {
 	t.Helper()
 	if len(hints) < 10 {
@@ -84,7 +84,7 @@ func tryHints(t *testing.T, path string, hints []demo.Hint) {
 	}
 }
 
-// An existing file is replaced only if it is a demo, and --force is given.
+// TestDemoForce: an existing file is replaced only if it is a demo and --force is given.
 func TestDemoForce(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

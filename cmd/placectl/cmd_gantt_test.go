@@ -15,7 +15,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// 10,000 nodes with as many jobs.
+// BenchmarkGantt draws 10,000 nodes with as many jobs.
 func BenchmarkGantt(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "test.db")
 	err := store.Create(path, &store.Options{Now: func() time.Time { return testNow }}, func(tx *store.Tx) error {

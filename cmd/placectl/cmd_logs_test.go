@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// TestLogsOnTerminal: on a terminal what would control it is shown; --raw, and what is no
-// terminal, get it as it is.
+// TestLogsOnTerminal: a terminal is shown control characters as text. With --raw, and in a file or a
+// pipe, the output is unchanged.
 func TestLogsOnTerminal(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "x.db")

@@ -20,7 +20,7 @@ func runNode(t *testing.T, path, input string, args ...string) (out, errText str
 	return c.out.String(), c.err.String(), code
 }
 
-// A file that is wrong anywhere changes nothing: not a byte of the database.
+// TestNodeImportAllOrNothing: a file with any error changes not a byte of the database.
 func TestNodeImportAllOrNothing(t *testing.T) {
 	path := newNodeDB(t)
 	if _, text, code := runNode(t, path, nodesCSV(100), "node", "import", "-"); code != exit.OK {
@@ -62,7 +62,7 @@ func TestNodeImportInterrupted(t *testing.T) {
 	}
 }
 
-// While the input is slow, others read and write.
+// TestNodeImportHoldsNoLock: while the input is slow, others can read and write.
 func TestNodeImportHoldsNoLock(t *testing.T) {
 	path := newNodeDB(t)
 	in, feed := io.Pipe()
@@ -76,7 +76,7 @@ func TestNodeImportHoldsNoLock(t *testing.T) {
 	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "node", "add", "n2"); code != exit.OK {
 		t.Fatal(text)
 	}
-	// What the file was read against must still hold.
+	// The assumptions under which the file was read must still hold.
 	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "resource", "add", "late=string"); code != exit.OK {
 		t.Fatal(text)
 	}
@@ -98,7 +98,7 @@ func TestNodeImportProgress(t *testing.T) {
 	}
 }
 
-// What a list prints for programs can be imported, and says the same.
+// TestNodeListImports: importing what a list prints for programs changes nothing.
 func TestNodeListImports(t *testing.T) {
 	path := newNodeDB(t)
 	if _, text, code := runNode(t, path, nodesCSV(50), "node", "import", "-"); code != exit.OK {

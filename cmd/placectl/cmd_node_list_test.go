@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 )
 
-// On a narrow terminal a list gives up columns, and says which; where even that
-// is too little it becomes lines. Elsewhere nothing is left out.
+// TestNodeListWidth: on a narrow terminal a list leaves out columns and names them. If that is not
+// enough it becomes lines. Elsewhere nothing is left out.
 func TestNodeListWidth(t *testing.T) {
 	path := newNodeDB(t)
 	for _, args := range [][]string{

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 )
 
-// While whoever measures is slow, others write.
+// TestNodeLoadHoldsNoLock: while the input is slow, others can write.
 func TestNodeLoadHoldsNoLock(t *testing.T) {
 	path := newNodeDB(t)
 	if _, text, code := runNode(t, path, "", "node", "add", "n1"); code != exit.OK {

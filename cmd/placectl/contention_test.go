@@ -21,8 +21,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// holdMain is the program placectl-hold read|write DB: it holds a transaction until it is
-// ended, and says when it has it.
+// holdMain is the program placectl-hold read|write DB. It says when it has a transaction, and holds it
+// until it is ended.
 func holdMain() {
 	db, err := store.Open(os.Args[2], nil)
 	if err == nil {
@@ -68,8 +68,8 @@ func (s *shell) hold(how string) *exec.Cmd {
 	return cmd
 }
 
-// send sends a process a signal, and waits until all its threads stand still if it is to
-// stop: one that waits for a lock may have it before it notices the signal.
+// send sends a process a signal. For SIGSTOP it waits until all threads are stopped: a process that waits
+// for a lock may get it before it notices the signal.
 func (s *shell) send(p *os.Process, sig syscall.Signal) {
 	s.t.Helper()
 	if err := p.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
@@ -84,7 +84,7 @@ func (s *shell) send(p *os.Process, sig syscall.Signal) {
 	s.t.Fatal("it does not stop")
 }
 
-// standing reports whether no thread of a process runs.
+// standing reports whether all threads of a process are stopped.
 func standing(pid int) bool {
 	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
 	for _, thread := range threads {
@@ -97,7 +97,7 @@ func standing(pid int) bool {
 	return true
 }
 
-// soon runs a command that must get the lock before long.
+// soon runs a command that must get the lock soon.
 func (s *shell) soon(what string, args ...string) {
 	s.t.Helper()
 	began := time.Now()
@@ -110,7 +110,8 @@ func (s *shell) soon(what string, args ...string) {
 	}
 }
 
-// A stopped process blocks others only while it is writing; then they are told which process it is.
+// TestStopped: a stopped process blocks others only while it is writing. Then they are told which
+// process it is.
 func TestStopped(t *testing.T) {
 	s := newShell(t)
 	s.must(csvOfNodes("n", 50), "node", "import", "-")
@@ -158,8 +159,8 @@ func (s *shell) start(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// standStill lets a reader that has left the file, one that waits, and a check stand still
-// for a while beside others, and then go on.
+// standStill stops a reader that has left the file, one that waits, and a check for a while beside
+// others, and then lets them go on.
 func (s *shell) standStill() {
 	reader, checker := s.hold("read"), s.start("check")
 	time.Sleep(300 * time.Millisecond)
@@ -188,7 +189,7 @@ func (s *shell) standStill() {
 	}
 }
 
-// childOf is the process that a check looks with, nil if it is not met in time.
+// childOf returns the child process of a check, nil if it does not appear in time.
 func (s *shell) childOf(check *exec.Cmd, within time.Duration) *os.Process {
 	s.t.Helper()
 	for deadline := time.Now().Add(within); ; {
@@ -209,7 +210,7 @@ func (s *shell) childOf(check *exec.Cmd, within time.Duration) *os.Process {
 	}
 }
 
-// A stopped check of a large file blocks no one: it reads a copy.
+// TestStoppedCheck: a stopped check of a large file blocks no other process, because it reads a copy.
 func TestStoppedCheck(t *testing.T) {
 	s := newShell(t)
 	s.must(csvOfNodes("n", 20_000), "node", "import", "-")
@@ -236,13 +237,13 @@ func TestStoppedCheck(t *testing.T) {
 		if met && err == nil {
 			return
 		}
-		// It had ended when it was stopped, and was not waited for; or it had begun only after the
-		// first place, and was stopped while it had the file.
+		// The child had ended but was not reaped when it was stopped. Or it began only after the
+		// first place, and was stopped while it had the file open.
 	}
 	t.Error("no child of check was met that had left the file")
 }
 
-// The child that check looks with ends with it.
+// TestCheckDiesWithItsChild: the child process of a check ends with it.
 func TestCheckDiesWithItsChild(t *testing.T) {
 	s := newShell(t)
 	s.must(csvOfNodes("n", 20_000), "node", "import", "-")
@@ -268,15 +269,15 @@ func TestCheckDiesWithItsChild(t *testing.T) {
 	t.Error("no child of check was met")
 }
 
-// isItself reports whether a child of a process runs its own program already. Before that
-// it is no more than a part of its parent, and the parent waits for it.
+// isItself reports whether a child of a process runs its own program already. Before that it is only a
+// copy of its parent, which waits for it.
 func isItself(child string, parent int) bool {
 	its, err := os.ReadFile("/proc/" + child + "/cmdline")
 	parents, errParent := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", parent))
 	return err == nil && errParent == nil && !bytes.Equal(its, parents)
 }
 
-// Writers wait for a long query only until it has left the file.
+// TestWritersBesideLongQuery: writers wait for a long query only until it has left the file.
 func TestWritersBesideLongQuery(t *testing.T) {
 	s := newShell(t)
 	s.must(csvOfNodes("n", 1000), "node", "import", "-")
@@ -320,7 +321,7 @@ func TestWritersBesideLongQuery(t *testing.T) {
 	}
 }
 
-// killLines are command lines of every verb that writes and is one transaction.
+// killLines returns command lines of every verb that writes and is one transaction.
 func killLines(s *shell, random *rand.Rand, jobs, i int) []string {
 	job, node, queue := strconv.Itoa(1+random.IntN(jobs+2)), fmt.Sprintf("n%04d", random.IntN(200)), fmt.Sprint("q", i)
 	batch := " --files " + s.path("files.csv") + " --jobs " + s.path("jobs.csv")
@@ -339,8 +340,8 @@ func killLines(s *shell, random *rand.Rand, jobs, i int) []string {
 		"batch create c" + batch, "batch done b 0 --host h1", "batch fail b 0 --host h1", "batch expire", "batch recompute", "batch rm c", "node reset-usage"}
 }
 
-// TestKillLinesAreAll: no verb that writes is left out but for those that take several
-// transactions, which other tests kill.
+// TestKillLinesAreAll: no verb that writes is missing, except those that take several transactions,
+// which other tests kill.
 func TestKillLinesAreAll(t *testing.T) {
 	s := &shell{t: t, db: filepath.Join(t.TempDir(), "x.db")}
 	lines := killLines(s, seeded(t), 1, 1)
@@ -352,8 +353,8 @@ func TestKillLinesAreAll(t *testing.T) {
 	}
 }
 
-// TestKillVerbs kills verbs of all kinds at random moments: what was acknowledged is
-// there, and the file is sound.
+// TestKillVerbs kills verbs of all kinds at random moments. What was acknowledged is there, and the file
+// is sound.
 func TestKillVerbs(t *testing.T) {
 	s, random := newShell(t), seeded(t)
 	s.prepareKills()
@@ -385,7 +386,7 @@ func TestKillVerbs(t *testing.T) {
 	}
 }
 
-// prepareKills makes what the lines of killLines are about.
+// prepareKills makes the objects that the lines of killLines name.
 func (s *shell) prepareKills() {
 	s.t.Helper()
 	s.must(csvOfNodes("n", 200), "node", "import", "-")
@@ -399,8 +400,7 @@ func (s *shell) prepareKills() {
 	s.must("", "submit", "1:ncpus=1", "--array", "3%1", "--begin", "now+9d")
 }
 
-// TestKillLinesAreTaken: no line that is killed is one that is refused for what it says, whatever the
-// state of the database.
+// TestKillLinesAreTaken: none of the lines is wrong usage, whatever the state of the database.
 func TestKillLinesAreTaken(t *testing.T) {
 	s, random := newShell(t), seeded(t)
 	s.prepareKills()
@@ -412,5 +412,5 @@ func TestKillLinesAreTaken(t *testing.T) {
 	}
 }
 
-// path is that of a file beside the database.
+// path returns the path of a file beside the database.
 func (s *shell) path(name string) string { return filepath.Join(filepath.Dir(s.db), name) }

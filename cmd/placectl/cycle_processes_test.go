@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// queued puts as many jobs into a database as there is room for.
+// queued makes a database with as many jobs as there is room for.
 func queued(t *testing.T, jobs int) *shell {
 	s := newShell(t)
 	s.must(csvOfNodes("n", jobs/4), "node", "import", "-")
@@ -18,7 +18,7 @@ func queued(t *testing.T, jobs int) *shell {
 	return s
 }
 
-// told counts how often cycles have told of each job.
+// told counts how often cycles have announced each job.
 func (s *shell) told(counts map[string]int, answer string) {
 	for line := range strings.Lines(answer) {
 		if fields := strings.Split(line, ","); len(fields) > 1 && fields[0] == "start" {
@@ -27,7 +27,7 @@ func (s *shell) told(counts map[string]int, answer string) {
 	}
 }
 
-// TestCyclesAtOnce runs cycles at the same time: each job is told of once.
+// TestCyclesAtOnce runs cycles at the same time. Each job is announced once.
 func TestCyclesAtOnce(t *testing.T) {
 	const jobs = 200
 	s, counts := queued(t, jobs), make(map[string]int)
@@ -53,8 +53,8 @@ func TestCyclesAtOnce(t *testing.T) {
 	}
 }
 
-// TestKillCycle kills cycles at random moments: each leaves the state before, or the state after
-// with all jobs running, and no job is announced twice.
+// TestKillCycle kills cycles at random moments. Each leaves the state before, or the state after with
+// all jobs running, and no job is announced twice.
 func TestKillCycle(t *testing.T) {
 	const jobs = 40
 	s, random, counts := queued(t, jobs), seeded(t), make(map[string]int)
@@ -80,8 +80,8 @@ func TestKillCycle(t *testing.T) {
 	s.must("", "check")
 }
 
-// TestKillExec kills a cycle while it launches: what it has started is running and
-// was told of, and requeue puts it back.
+// TestKillExec kills a cycle while it launches. The jobs it has started are running and were announced,
+// and requeue puts them back.
 func TestKillExec(t *testing.T) {
 	s := queued(t, 8)
 	cmd, _, _ := s.command("", "cycle", "--exec", "sleep 5")

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// disaster is how one of docs/recovery.md comes about, and what holds once it is over,
-// both as shell.
+// disaster is how a disaster of docs/recovery.md comes about, and what holds once it is over, both as
+// shell.
 type disaster struct{ before, after string }
 
-// tornFile makes a file of the pages of two others, in turn.
+// tornFile makes a file from the pages of two others, in turn.
 const tornFile = `torn() {
 	cp $1 $3
 	at=2
@@ -25,7 +25,7 @@ const tornFile = `torn() {
 
 var disasters = map[string]disaster{
 	"1. The power failed": {
-		// The key was used, and a meta page is torn: that of the commit before.
+		// The key was used, and a meta page is torn, so the previous commit's counts.
 		before: `placectl place 1:ncpus=8 -t 1h --key nightly-42 -o id >~/first
 			placectl node set n40 priority=1
 			printf 'committing 99                  \n' | dd of=cluster.db.lock conv=notrunc 2>/dev/null`,
@@ -118,8 +118,8 @@ var disasters = map[string]disaster{
 	},
 }
 
-// TestDisasters lets each disaster of docs/recovery.md happen in a home of its own, ends
-// it with the commands that stand there, and looks whether it is over.
+// TestDisasters makes each disaster of docs/recovery.md happen in a home of its own, runs the commands
+// that the page gives, and checks whether it is over.
 func TestDisasters(t *testing.T) {
 	prelude, found := readDisasters(t)
 	program := commandPath(t)
@@ -147,7 +147,7 @@ func TestDisasters(t *testing.T) {
 	}
 }
 
-// readDisasters takes the page apart: what they begin with, and how each ends.
+// readDisasters parses the page: the prelude, and the remedy of each disaster.
 func readDisasters(t *testing.T) (prelude string, found map[string]string) {
 	page, err := os.ReadFile("../../docs/recovery.md")
 	if err != nil {
@@ -176,7 +176,7 @@ func readDisasters(t *testing.T) (prelude string, found map[string]string) {
 	return prelude, found
 }
 
-// TestReliabilityNamesTests: the tests that the page names are there.
+// TestReliabilityNamesTests: the tests that the page names exist.
 func TestReliabilityNamesTests(t *testing.T) {
 	page, err := os.ReadFile("../../docs/reliability.md")
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// consolePages are pages whose blocks "console" show commands and what they answer.
+// consolePages are pages whose "console" blocks show commands and their output.
 var consolePages = []string{"../../docs/questions.md", "../../docs/policies.md", "../../docs/tutorial.md"}
 
-// Commands of pages answer what the pages say, to the letter; with -update the pages are
-// written again. Each page has a directory of its own, and it is ten in the morning there,
-// on Friday, 20 November 2026.
+// TestConsolePages: commands of pages print exactly what the pages show. With -update the pages are
+// rewritten. Each page has a directory of its own, and a clock that says ten in the morning on Friday,
+// 20 November 2026.
 func TestConsolePages(t *testing.T) {
 	program := commandPath(t)
 	for _, page := range consolePages {
@@ -54,8 +54,7 @@ type consoleHome struct {
 	program string
 }
 
-// prepare makes the files that pages speak of, and a placectl that takes the time from its
-// environment.
+// prepare makes the files that pages mention, and a placectl that takes the time from its environment.
 func (c *consoleHome) prepare() {
 	c.t.Helper()
 	wrapper := "#!/bin/sh\ncase $1 in init) shift; exec " + c.program + " init --any-time \"$@\";; esac\nexec " + c.program + " \"$@\"\n"
@@ -75,7 +74,7 @@ func (c *consoleHome) prepare() {
 	}
 }
 
-// run runs the commands of a page, and returns the page with what they answered.
+// run runs the commands of a page, and returns the page with their output.
 func (c *consoleHome) run(page string) string {
 	var b strings.Builder
 	in := false
@@ -95,7 +94,7 @@ func (c *consoleHome) run(page string) string {
 
 var trailing = regexp.MustCompile(`(?m)[ \t]+$`)
 
-// answer is what a command says, errors and all.
+// answer returns a command's output, errors included.
 func (c *consoleHome) answer(command string) string {
 	cmd := exec.CommandContext(c.t.Context(), "sh", "-c", command)
 	cmd.Dir = c.dir

@@ -13,8 +13,8 @@ import (
 	"github.com/placectl/placectl/bench/members"
 )
 
-// TestEtcdPage runs docs/etcd.md: the blocks for three hosts make three members, on addresses of
-// loopback, and the rest works with them.
+// TestEtcdPage runs docs/etcd.md: the blocks for three hosts make three members on loopback addresses,
+// and the other blocks work with them.
 func TestEtcdPage(t *testing.T) {
 	program := commandPath(t)
 	list := members.Find()
@@ -68,7 +68,7 @@ func TestEtcdPage(t *testing.T) {
 	}
 }
 
-// readBlocks takes the blocks of a page, joined by the word on their fence.
+// readBlocks returns the blocks of a page, joined by the word on their fence.
 func readBlocks(t *testing.T, path string) map[string]string {
 	page, err := os.ReadFile(path)
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestDocsPages: every page of docs/ opens with its reader, ends with where to go on, and is
-// listed in docs/README.md. Links in pages lead to files and headings that exist.
+// TestDocsPages: every page of docs/ begins with its audience, ends with where to go on, and is listed in
+// docs/README.md. Links in pages lead to files and headings that exist.
 func TestDocsPages(t *testing.T) {
 	root := "../../"
 	list, err := os.ReadFile(root + "docs/README.md")

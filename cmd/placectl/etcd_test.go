@@ -21,7 +21,7 @@ import (
 
 var etcdChaos = flag.Duration("etcd-chaos", 8*time.Second, "how long the command is tried on members of etcd that fail")
 
-// eachEtcd runs a test with each etcd that there is, three members of it.
+// eachEtcd runs a test with three members of each installed etcd.
 func eachEtcd(t *testing.T, test func(t *testing.T, c *members.Cluster)) {
 	if testing.Short() {
 		t.Skip("starts many processes")
@@ -53,7 +53,7 @@ func TestScriptsInEtcd(t *testing.T) {
 	})
 }
 
-// machines are so many, each with replicas of its own, on one database.
+// machines are several machines on one database, each with replicas of its own.
 type machines struct {
 	t       *testing.T
 	program string
@@ -82,8 +82,7 @@ func (m *machines) must(machine int, args ...string) string {
 	return said.String()
 }
 
-// place places a job under a key until that is acknowledged, and kills every third process
-// at some time while it does.
+// place places a job under a key until that is acknowledged. It kills every third process at some moment.
 func (m *machines) place(machine int, key string, random *rand.Rand) {
 	m.mu.Lock()
 	m.tried[key] = true
@@ -115,9 +114,8 @@ func (m *machines) place(machine int, key string, random *rand.Rand) {
 	m.t.Errorf("machine %d: %s was not placed in 50 runs", machine, key)
 }
 
-// TestEtcdChaos: four machines place, their processes are killed, members are killed and
-// stopped, one at a time or two; what was acknowledged is there, once, and every replica
-// is the same.
+// TestEtcdChaos: four machines place while their processes are killed, and members are killed and
+// stopped, one or two at a time. What was acknowledged is there once, and all replicas are equal.
 func TestEtcdChaos(t *testing.T) {
 	program := commandPath(t)
 	eachEtcd(t, func(t *testing.T, c *members.Cluster) {
@@ -140,7 +138,7 @@ func TestEtcdChaos(t *testing.T) {
 	})
 }
 
-// disturb kills and stops members until then; all run in the end.
+// disturb kills and stops members until a time. In the end all of them run.
 func disturb(t *testing.T, c *members.Cluster, until time.Time) {
 	for time.Now().Before(until) {
 		time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)

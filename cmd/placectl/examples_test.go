@@ -20,13 +20,13 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// example is a piece of shell to paste, and its place.
+// example is a piece of shell to paste, with its position.
 type example struct {
 	where, script string
 	mention       bool // in a sentence, where arguments may be left out
 }
 
-// examples are all that help and the pages show.
+// examples returns all examples of help and the pages.
 func examples(t *testing.T) []example {
 	t.Helper()
 	var all []example
@@ -71,7 +71,7 @@ func examples(t *testing.T) []example {
 	return all
 }
 
-// markdownCode is what stands in fences, or indented by four, but for Python.
+// markdownCode returns the code in fences or indented by four, except for Python.
 func markdownCode(page string) string {
 	var b strings.Builder
 	fence, python := false, false
@@ -92,8 +92,7 @@ func markdownCode(page string) string {
 
 var backquoted = regexp.MustCompile("`(placectl [^`]+)`")
 
-// quotedCommands are the calls in backquotes of a text, but for those that have VERB
-// where a verb belongs.
+// quotedCommands returns the calls in a text's backquotes, except for those with VERB in place of a verb.
 func quotedCommands(text string) string {
 	var b strings.Builder
 	for _, m := range backquoted.FindAllStringSubmatch(text, -1) {
@@ -104,16 +103,16 @@ func quotedCommands(text string) string {
 	return b.String()
 }
 
-// waiting are words of calls that would keep the test waiting, or that run what it
-// has not: those are understood only.
+// waiting are words of calls that would wait for long, or that need programs which the test lacks. Those
+// calls are only parsed.
 var waiting = []string{"wait", "run", "demo", "shell", "--wait", "--follow", "logs"}
 
-// elsewhere reports whether a word of a call names what only other machines have: a
-// database in etcd, a group of users.
+// elsewhere reports whether a word of a call names what exists only on other machines: a database in
+// etcd, a group of users.
 func elsewhere(word string) bool { return strings.Contains(word, "://") || word == "lab" }
 
-// Every example is one that the command takes: its verbs and flags are there, its
-// values can be read, and run in a database with something in it, it is no misuse.
+// TestExamples: the command accepts every example. Its verbs and flags exist, its values are valid, and in
+// a database with some content it is no wrong usage.
 func TestExamples(t *testing.T) {
 	program, template := commandPath(t), exampleDB(t)
 	seen := map[string]bool{}
@@ -142,7 +141,7 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// exampleDB is a folder with a database and files such as examples speak of.
+// exampleDB makes a folder with a database and the files that examples name.
 func exampleDB(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -199,7 +198,7 @@ func exampleDB(t *testing.T) string {
 	return dir
 }
 
-// exampleInput is what examples read from a pipe, by their verbs.
+// exampleInput is what examples read from a pipe, by verb.
 var exampleInput = map[string]string{
 	"node import":  "NodeName=n9 CPUTot=4 State=IDLE\n",
 	"node load":    "n01 0.5\n",
@@ -228,7 +227,7 @@ func runExample(t *testing.T, program, template string, args []string) {
 	}
 }
 
-// The manual page has every example.
+// TestManualHasExamples: the manual page has every example.
 func TestManualHasExamples(t *testing.T) {
 	c := newCapture("man")
 	if code := c.run(); code != exit.OK {
@@ -252,10 +251,10 @@ func TestManualHasExamples(t *testing.T) {
 	}
 }
 
-// noVerbs are words that stand behind placectl in messages without being a verb.
+// noVerbs are words that follow placectl in messages without being a verb.
 var noVerbs = []string{"is", "has", "places", "does", "can", "or", "and", "made", "says", "keeps", "cannot", "gantt", "of", "takes", "database", "placectl"}
 
-// Messages that tell what to type name verbs that there are.
+// TestMessagesNameVerbs: messages that tell what to type name existing verbs.
 func TestMessagesNameVerbs(t *testing.T) {
 	call := regexp.MustCompile(`placectl ([a-z]+(?:-[a-z]+)*)`)
 	var verbs []string

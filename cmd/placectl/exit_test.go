@@ -17,7 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// fitError has everything an error may offer.
+// fitError offers everything that an error may offer.
 type fitError struct{}
 
 func (fitError) Error() string { return "no room for \x1b[2Jjob" }
@@ -76,7 +76,7 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// An answer that could not be written is a failure.
+// TestFullDisk: an answer that could not be written is a failure.
 func TestFullDisk(t *testing.T) {
 	for _, args := range []string{"version", "version -o json", "help"} {
 		c := newCapture(strings.Fields(args)...)

@@ -23,10 +23,10 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// These tests let operations on the database and its lock file fail. They need copies of
-// bbolt's files: see testdata/faults/overlay.sh.
+// These tests make operations on the database and its lock file fail. They need copies of bbolt's files:
+// see testdata/faults/overlay.sh.
 
-// disk is what the database and its lock file lie on.
+// disk is where the database and its lock file are.
 type disk struct {
 	mu   sync.Mutex
 	each func(op operation, do func() error) error // nil: it just works
@@ -40,7 +40,7 @@ type operation struct {
 	data       []byte
 }
 
-// theDisk is the one that all tests use, one after the other.
+// theDisk is the disk that all tests use, one after the other.
 var theDisk = func() *disk {
 	d := new(disk)
 	bbolt.Hook = d.do
@@ -59,15 +59,14 @@ func (d *disk) do(kind, path string, at int64, data []byte, do func() error) err
 	return each(op, do)
 }
 
-// works makes the disk do what it is asked for as each says, nil for all of it.
+// works makes the disk perform each operation through each. nil performs all of them normally.
 func (d *disk) works(each func(operation, func() error) error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.each, d.n = each, 0
 }
 
-// Histories of requests with keys are disturbed by operations that fail, one in some
-// hundred.
+// Histories of requests with keys are disturbed: one operation in a few hundred fails.
 func init() {
 	mayFail = func() bool { return true }
 	disturbed = func(random *rand.Rand) (over func()) {
@@ -85,7 +84,7 @@ func init() {
 	}
 }
 
-// reasons are why an operation of a kind may fail.
+// reasons are the errors with which an operation of a kind may fail.
 var reasons = map[string][]syscall.Errno{
 	"open":     {syscall.EMFILE, syscall.ENFILE, syscall.EINTR, syscall.EIO},
 	"read":     {syscall.EIO, syscall.EINTR},
@@ -108,7 +107,7 @@ const (
 	failures
 )
 
-// fail lets an operation fail.
+// fail makes an operation fail.
 func (how failure) fail(random *rand.Rand, op operation, do func() error) error {
 	list := reasons[op.kind]
 	if list == nil {
@@ -133,7 +132,7 @@ func (how failure) fail(random *rand.Rand, op operation, do func() error) error 
 	return err
 }
 
-// rawState is what is in a database, whatever its pages are; "none" where there is none.
+// rawState returns the content of a database, however it is spread over pages, "none" if there is none.
 func rawState(t testing.TB, path string) string {
 	t.Helper()
 	if _, err := os.Lstat(path); err != nil {
@@ -161,23 +160,22 @@ func rawState(t testing.TB, path string) string {
 	return fmt.Sprintf("%x", sum.Sum(nil)[:8])
 }
 
-// faultCall is a call of a verb, in a folder such as examples run in.
+// faultCall is a call of a verb, in a folder like those for examples.
 type faultCall struct {
 	args  []string
 	makes bool
 }
 
-// severalCommits are words of calls that commit more than once: passes, and what --launch
-// and --exec do behind the cycle's commit, may fail when the first one is on disk. What is
-// lost then the next pass finds: package runner's tests fail each of its steps.
+// severalCommits are words of calls that commit more than once. Passes, and what --launch and --exec do
+// after the cycle's commit, may fail when the first commit is on disk. The next pass finds what is lost
+// then: package runner's tests make each of its steps fail.
 var severalCommits = []string{"work", "attend", "keep", "--launch", "--exec"}
 
-// otherStatuses are the verbs whose statuses are those of PBS and Slurm. What they do to a
-// database is what submit, cancel and the others do, which are tried by themselves.
+// otherStatuses are the verbs with the exit statuses of PBS and Slurm. What they do to a database is what
+// submit, cancel and others do, which are tried separately.
 var otherStatuses = []string{"pbs", "slurm"}
 
-// faultCalls are the examples of every verb that works on a database here and now, in one
-// commit.
+// faultCalls returns the examples of every verb that works on a database here and now in one commit.
 func faultCalls(t *testing.T) (calls []faultCall) {
 	t.Helper()
 	met := map[string]bool{}
@@ -214,7 +212,7 @@ func faultCalls(t *testing.T) (calls []faultCall) {
 	return calls
 }
 
-// try runs a call in the process.
+// try runs a call in this process.
 func (c *faultCall) try() (status int, said string) {
 	capture := newCapture(c.args...)
 	capture.Stdin = strings.NewReader(exampleInput[strings.Join(c.args[:min(2, len(c.args))], " ")])
@@ -225,7 +223,7 @@ func (c *faultCall) try() (status int, said string) {
 	return code, capture.out.String() + capture.err.String()
 }
 
-// faultFolder is the folder that the calls work in, and what it was in the beginning.
+// faultFolder is the folder in which the calls work, with its initial content.
 type faultFolder struct {
 	t     *testing.T
 	db    string
@@ -258,7 +256,7 @@ func newFaultFolder(t *testing.T) *faultFolder {
 	return f
 }
 
-// reset makes the folder what it was, without a database for a call that makes one.
+// reset restores the folder, without a database for a call that makes one.
 func (f *faultFolder) reset(c *faultCall) {
 	f.t.Helper()
 	theDisk.works(nil)
@@ -284,7 +282,7 @@ func (f *faultFolder) reset(c *faultCall) {
 	}
 }
 
-// state is the database after a call. What a new one is differs each time.
+// state returns the database after a call. A new one differs each time, so it is left out.
 func (f *faultFolder) state(c *faultCall) string {
 	s := rawState(f.t, f.db)
 	if c.makes && s != "none" {
@@ -293,9 +291,8 @@ func (f *faultFolder) state(c *faultCall) string {
 	return s
 }
 
-// TestFaults lets the k-th operation of every verb fail, and all from the k-th on, in every way.
-// The status is exact, and the database has the state before or after; the next verb finds it
-// sound.
+// TestFaults makes the k-th operation of every verb fail, or all from the k-th on, in every way. The
+// status is exact, and the database has the state before or after. The next verb finds it sound.
 func TestFaults(t *testing.T) {
 	f, random := newFaultFolder(t), seeded(t)
 	runs, kinds, ended := 0, map[string]int{}, map[int]int{}
@@ -349,7 +346,7 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// result is what came of a call with faults, and of one without.
+// result is the result of a call with faults, and of one without.
 type result struct {
 	status    int
 	said      string
@@ -357,7 +354,7 @@ type result struct {
 	old, want string // states
 }
 
-// judge decides whether what came of a call is right.
+// judge decides whether the result of a call is right.
 func (f *faultFolder) judge(c *faultCall, what string, o result) {
 	f.t.Helper()
 	got := f.state(c)
@@ -386,7 +383,7 @@ func (f *faultFolder) judge(c *faultCall, what string, o result) {
 	}
 }
 
-// TestStall: an operation that takes long delays its verb, and no other is taken for it.
+// TestStall: a slow operation delays its verb, and is not taken for another failure.
 func TestStall(t *testing.T) {
 	f := newFaultFolder(t)
 	stalled := make(chan struct{})

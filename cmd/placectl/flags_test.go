@@ -15,11 +15,10 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// flagLines show what every flag is for. The last flag of a line is the one that is
-// shown: without it the same line must end differently, by its status, in what it says,
-// or in what it leaves in the database and in files. @ is the folder of the test, in
-// which testdata of flagsDB are. A line with :: before it is one that must be refused
-// (status 2): the flag can do nothing beside the others.
+// flagLines show what every flag does. The last flag of a line is the one shown: without it, the same line
+// must end differently, in its status, in its output, or in what it leaves in the database and in files.
+// @ is the folder of the test, which contains the testdata of flagsDB. A line with :: before it must be
+// refused (status 2), because the flag has no effect beside the others.
 const flagLines = `
 node list --db=@/none.db
 when 1:ncpus=1 --now=now+5m
@@ -368,9 +367,9 @@ reserve r --nodes=n2 --walltime=1h --dry-run
 :: reserve r --nodes=n2 --walltime=1h --zone=Asia/Tokyo
 `
 
-// requestLines are the same for the flags of requests, of every verb that takes one,
-// which stands for REQUEST. n1 is kept for zoe and some others, who are drawn to it;
-// n4 is shared with a job; n3 is fast.
+// requestLines are the same for the flags of requests, for every verb that takes one. REQUEST stands for
+// the verb. n1 is reserved for zoe and some others, who are drawn to it. n4 is shared with a job. n3 is
+// fast.
 const requestLines = `
 REQUEST --select=1:ncpus=1:host=n3
 REQUEST --select=2:ncpus=1 --place=scatter
@@ -389,11 +388,10 @@ REQUEST --select=1:ncpus=1 --reservation=A
 REQUEST --select=1:ncpus=1 --pool=lic=2
 `
 
-// requesters are the verbs that take a request, as they stand for REQUEST.
+// requesters are the verbs that take a request, for REQUEST.
 var requesters = []string{"place", "when", "explain", "submit", "run --dry-run", "reserve r --allow=user=eva"}
 
-// shownElsewhere are flags whose effect takes time, processes or a terminal to see,
-// and where it is shown.
+// shownElsewhere are the flags whose effect needs time, processes or a terminal, with where it is shown.
 var shownElsewhere = map[string]string{
 	"upgrade --sign":        "signed.txtar",
 	"whatif --preempt":      "whatif.txtar",
@@ -470,10 +468,10 @@ var shownElsewhere = map[string]string{
 	"install-frontends --force": "fronts.txtar",
 }
 
-// globalsShownElsewhere are the same of global flags.
+// globalsShownElsewhere is the same for global flags.
 var globalsShownElsewhere = map[string]string{"--lock-timeout": "cmd_node_import_test.go", "--no-color": "cmd_node_list_test.go", "--begun": "ssh.txtar", "--stale": "replica.txtar"}
 
-// flagsDB is a folder with a database and the files that flagLines name.
+// flagsDB makes a folder with a database and the files that flagLines name.
 func flagsDB(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
@@ -535,7 +533,7 @@ func flagsDB(t *testing.T) string {
 	return dir
 }
 
-// flagRun runs a line in a folder, and gives its status and what it has said.
+// flagRun runs a line in a folder, and returns its status and its output.
 func flagRun(t *testing.T, dir, line string) (int, string) {
 	t.Helper()
 	words, err := text.SplitWords(strings.ReplaceAll(line, "@", dir))
@@ -587,8 +585,8 @@ func filesIn(t *testing.T, dir string) map[string]string {
 	return files
 }
 
-// Every flag of every verb does something, or is refused: a flag without a case here fails the
-// test.
+// TestFlagsHaveEffects: every flag of every verb does something, or is refused. A flag without a case here
+// fails the test.
 func TestFlagsHaveEffects(t *testing.T) {
 	lines := append(strings.Split(strings.TrimSpace(flagLines), "\n"), "batch next night --host=h1 --key=k")
 	for _, as := range requesters {
@@ -657,8 +655,7 @@ func TestFlagsHaveEffects(t *testing.T) {
 	}
 }
 
-// takeFlag takes the last flag out of a line: whose it is, which it is, and the line
-// without it.
+// takeFlag removes the last flag from a line. It returns the flag, its verb, and the rest of the line.
 func takeFlag(t *testing.T, line string) (verb, flag, without string) {
 	t.Helper()
 	words, err := text.SplitWords(line)

@@ -22,8 +22,8 @@ type frontRow struct {
 	Later                        string // why it is not tried yet
 }
 
-// TestFrontOutputs tries commands of PBS and Slurm as clients type them: what they print is
-// to the letter what clients read.
+// TestFrontOutputs tries commands of PBS and Slurm as clients type them. They print exactly what clients
+// parse.
 func TestFrontOutputs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
@@ -48,7 +48,7 @@ func TestFrontOutputs(t *testing.T) {
 	}
 }
 
-// frontCluster is a shell in a directory of its own, with a database of three nodes.
+// frontCluster makes a shell in a directory of its own, with a database of three nodes.
 func frontCluster(t *testing.T, script string) (dir string, cmd *exec.Cmd) {
 	dir = t.TempDir()
 	cmd = exec.Command("bash", "-c", `placectl init -q --set start=manual >/dev/null && placectl node add 'n[1-3]' ncpus=8 mem=16gb -q >/dev/null || exit 99
@@ -99,7 +99,7 @@ type replay struct {
 	Steps                 []replayStep
 }
 
-// replayStep is a command, and what the client reads of its output.
+// replayStep is a command, and what the client parses from its output.
 type replayStep struct {
 	Run  string
 	RC   int
@@ -110,8 +110,8 @@ type replayStep struct {
 	Keep string   // there is one line, which this variable is to hold from now on
 }
 
-// TestFrontReplays types what workflow managers do that are too large to be run here, has
-// their jobs executed, and reads the answers as they do.
+// TestFrontReplays types the commands of workflow managers that are too large to run here, has their jobs
+// executed, and parses the answers as they do.
 func TestFrontReplays(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
@@ -187,7 +187,7 @@ func (r *replay) play(t *testing.T) {
 	}
 }
 
-// lines are what the client reads of an output.
+// lines returns what the client parses from an output.
 func (s *replayStep) lines(output string) (lines []string, err error) {
 	if s.JSON {
 		var status struct {

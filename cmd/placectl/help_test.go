@@ -13,7 +13,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// helpVerbs has a verb with everything that help shows.
+// helpVerbs makes a verb with everything that help shows.
 func helpVerbs() []*session.Verb {
 	when := &session.Verb{
 		Name: "when", Category: "Placing", Usage: "the earliest start", Args: []verbs.Arg{{Name: "REQUEST"}}, Run: noAction,
@@ -64,7 +64,8 @@ Global flags and exit statuses: placectl help --all
 	}
 }
 
-// Flags under headings are named alone, and explained to who wants all; so is what a verb does.
+// TestHelpInBrief: brief help gives flags under headings only by name, and --all explains them. The same
+// goes for what a verb does.
 func TestHelpInBrief(t *testing.T) {
 	keep := &session.Verb{Name: "keep", Category: "Placing", Usage: "keep nodes", Run: noAction, Description: "It keeps nodes.\n\nIt gives them back.",
 		Flags:   []cli.Flag{&cli.StringFlag{Name: "for", Usage: "for `D`"}, &cli.BoolFlag{Name: "late", Category: "its time", Usage: "a late one"}, &cli.BoolFlag{Name: "soon", Category: "its time", Usage: "a soon one"}},
@@ -130,8 +131,8 @@ Global flags and exit statuses: placectl help --all
 	}
 }
 
-// TestHelpOfEveryDay: the verbs of every day fit on a screen, each with its line; what only
-// programs call is in no list.
+// TestHelpOfEveryDay: the everyday verbs fit on a screen, each on a line. Verbs that only programs call
+// are in no list.
 func TestHelpOfEveryDay(t *testing.T) {
 	c := newCapture("help")
 	if code := c.run(); code != exit.OK {
@@ -183,8 +184,8 @@ func TestHelpOfGroups(t *testing.T) {
 	}
 }
 
-// Every verb says what it is for, gives an example, belongs somewhere in the
-// list, and leaves the names of global flags alone: it would never see them.
+// TestVerbsAreExplained: every verb says what it is for, gives an example, and belongs somewhere in the
+// list. It has no flag with the name of a global one, which it would never see.
 func TestVerbsAreExplained(t *testing.T) {
 	r := newCapture().runner()
 	var look func(path string, v *session.Verb)
@@ -231,7 +232,7 @@ func TestVerbsAreExplained(t *testing.T) {
 	}
 }
 
-// helpOf is the help of a verb.
+// helpOf returns the help of a verb.
 func helpOf(t *testing.T, path string) string {
 	t.Helper()
 	c := newCapture(append([]string{"help", "--all"}, strings.Fields(path)...)...)
@@ -244,7 +245,7 @@ func helpOf(t *testing.T, path string) string {
 	return c.out.String()
 }
 
-// BenchmarkRun is what the frame adds to the start of every process.
+// BenchmarkRun measures what the frame adds to the start of every process.
 func BenchmarkRun(b *testing.B) {
 	for b.Loop() {
 		if code := newCapture("version", "-o", "json").run(); code != exit.OK {

@@ -13,9 +13,9 @@ import (
 	"testing"
 )
 
-// Who may import whom, read as "left of < may be imported right of it". What is
-// not said here is not allowed. A family is each package of verbs, command each of them and
-// the session; a layer is store, and each of storeLayers.
+// importRules say which package may import which: those left of < may be imported by those right of it.
+// Everything else is forbidden. A family is each package of verbs. command is each of those, and the
+// session. A layer is store, and each of storeLayers.
 const importRules = `
 	index/heap                               < placer, placer/backfill, query/internal/exec, bench
 	index/devices                            < index, placer, layer, store/internal/row, command, cmd/placectl/internal/nodefile, cmd/placectl/internal/listing, cmd/placectl/internal/detect
@@ -186,11 +186,11 @@ const importRules = `
 	cmd/placectl/internal/verb/queue, cmd/placectl/internal/verb/run < cmd/placectl/internal/verb/front
 `
 
-// storeLayers are the packages below store that work on its transactions. Each may import those
-// before it.
+// storeLayers are the packages below store that work on its transactions. Each may import those before
+// it.
 var storeLayers = []string{"kernel", "access", "booking", "jobs", "cycle", "batch", "cluster", "ask", "tables", "check", "recovery"}
 
-// confined are imports from elsewhere that belong to one package.
+// confined are external imports that only one package may have.
 var confined = map[string][]string{
 	"go.etcd.io/bbolt":               {"store/internal/file"},
 	"net":                            {"store/internal/etcd", "bench"}, // it links the program to the C library
@@ -200,13 +200,13 @@ var confined = map[string][]string{
 	"github.com/teambition/rrule-go": {"placer/recur"},
 }
 
-// pure packages know nothing of files and clocks.
+// pure packages do not know files and clocks.
 var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf", "placer/forecast", "placer/forecast/backtest",
 	"placer/limits", "placer/priority", "placer/priorityf", "placer/syntax", "placer/syntax/syntaxtest", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/bytejson", "internal/attribute", "internal/text", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
 	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
 	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/outname", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
 
-// timed are pure packages that may import time, and what for.
+// timed are the pure packages that may import time, with the reasons.
 var timed = map[string]string{
 	"placer":                             "durations",
 	"placer/limits":                      "instants in messages",
@@ -300,7 +300,7 @@ func parseImportRules(text string) map[string][]string {
 	return allowed
 }
 
-// forbidden says why a package may not import another, "" when it may.
+// forbidden says why a package may not import another, "" if it may.
 func forbidden(pkg, imported string, allowed map[string][]string) string {
 	if strings.HasPrefix(pkg, "bench/") {
 		pkg = "bench"
@@ -327,8 +327,8 @@ func forbidden(pkg, imported string, allowed map[string][]string) string {
 	return ""
 }
 
-// TestJSONKeepsBytes: JSON is written by package bytejson, for encoding/json replaces bytes that
-// are not UTF-8. What a page shows may be replaced.
+// TestJSONKeepsBytes: only package bytejson writes JSON, because encoding/json replaces bytes that are not
+// UTF-8. They may be replaced in what a page shows.
 func TestJSONKeepsBytes(t *testing.T) {
 	calls := regexp.MustCompile(`\bjson\.(Marshal|MarshalIndent|NewEncoder)\(`)
 	may := []string{"internal/bytejson/bytejson.go", "internal/report/page.go"}

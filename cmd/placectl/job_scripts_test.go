@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// TestJobScripts submits the job scripts that package directives reads, dry: each is taken,
-// with the request and the name that its lines mean, or refused for what it cannot have.
+// TestJobScripts submits package directives' job scripts with --dry-run. Each is accepted, with the
+// request and the name that its lines mean, or refused for what placectl lacks.
 func TestJobScripts(t *testing.T) {
 	const folder = "internal/directives/testdata/scripts"
 	files, err := filepath.Glob(folder + "/*.out")
@@ -69,7 +69,7 @@ func TestJobScripts(t *testing.T) {
 	}
 }
 
-// clockOf is H:M:S as package time reads it.
+// clockOf converts H:M:S for package time.
 func clockOf(text string) string {
 	if parts := strings.Split(text, ":"); len(parts) == 3 {
 		return parts[0] + "h" + parts[1] + "m" + parts[2] + "s"

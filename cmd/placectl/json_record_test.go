@@ -91,7 +91,7 @@ func texts(v any) (out []string) {
 	return out
 }
 
-// recordsOf reads jobs in JSON, by their numbers.
+// recordsOf parses jobs in JSON, by number.
 func recordsOf(t *testing.T, text string) map[string]map[string]any {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))

@@ -20,9 +20,9 @@ import (
 	"github.com/placectl/placectl/internal/attribute"
 )
 
-// The JSON that programs read is frozen, and docs/json has a JSON Schema of each verb's answer.
-// While scripts run, each process that answers in JSON leaves behind the columns of its answers and
-// what it printed. The schemas are made of the columns, and everything printed is validated by them.
+// The JSON for programs is frozen, and docs/json has a JSON Schema of each verb's answer. While scripts
+// run, each process that answers in JSON saves the columns of its answers and its output. The schemas are
+// made from the columns, and all output is validated by them.
 
 // answersVariable names the folder for that.
 const answersVariable = "TEST_ANSWERS"
@@ -43,7 +43,7 @@ type seenColumn struct {
 	Schema *output.Schema
 }
 
-// watchAnswers has the answers of this process left behind.
+// watchAnswers saves the answers of this process.
 func watchAnswers(e *session.Env, dir string) {
 	form := ""
 	for i, arg := range e.Args {
@@ -93,8 +93,8 @@ func watchAnswers(e *session.Env, dir string) {
 	}
 }
 
-// testAnswers validates what scripts have left in a folder, and with -update writes the schemas
-// again that all scripts together make.
+// testAnswers validates what scripts have saved in a folder. With -update it rewrites the schemas from all
+// scripts together.
 func testAnswers(t *testing.T, dir string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.seen"))
 	if err != nil {
@@ -138,8 +138,8 @@ func testAnswers(t *testing.T, dir string) {
 	}
 }
 
-// testComplaints validates what processes that answer in JSON have written to stderr: lines of
-// warnings, and an error at the end.
+// testComplaints validates what processes that answer in JSON have written to stderr: lines of warnings,
+// and an error at the end.
 func testComplaints(t *testing.T, dir string) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.err"))
 	if err != nil {
@@ -169,8 +169,7 @@ func testComplaints(t *testing.T, dir string) {
 	}
 }
 
-// schemaOf is the schema that answers of a verb have together. A key that some of them lack is not
-// required.
+// schemaOf returns the common schema of a verb's answers. A key that some of them lack is not required.
 func schemaOf(verb string, answers []seenAnswer) *output.Schema {
 	object := &output.Schema{Type: []string{"object"}, Properties: map[string]*output.Schema{}}
 	counts := map[string]int{}
@@ -235,8 +234,8 @@ func readSchema(t *testing.T, verb string) *output.Schema {
 	return s
 }
 
-// compareSchema fails if answers have a shape, a key or a type that the schema lacks: scripts may
-// have been run in part, so it need not be the other way round.
+// compareSchema fails if answers have a shape, a key or a type that the schema lacks. The schema may have
+// more, because perhaps not all scripts were run.
 func compareSchema(t *testing.T, verb string, seen *output.Schema) {
 	t.Helper()
 	want := readSchema(t, verb)
@@ -262,7 +261,7 @@ func compareSchema(t *testing.T, verb string, seen *output.Schema) {
 	}
 }
 
-// validateAnswer validates what a verb has printed.
+// validateAnswer validates a verb's output.
 func validateAnswer(t *testing.T, verb string, data []byte, lines bool) {
 	t.Helper()
 	s := readSchema(t, verb)
@@ -293,7 +292,7 @@ func validateAnswer(t *testing.T, verb string, data []byte, lines bool) {
 	}
 }
 
-// instant is a time as answers have it.
+// instant matches an instant in answers.
 var instant = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`)
 
 // validate validates a value by a schema.
@@ -348,7 +347,7 @@ func validate(s *output.Schema, v any) error {
 	return nil
 }
 
-// TestValidate: what is wrong is noticed.
+// TestValidate: validate notices errors.
 func TestValidate(t *testing.T) {
 	s := &output.Schema{Type: []string{"array"}, Items: &output.Schema{Type: []string{"object"}, Required: []string{"job"}, Properties: map[string]*output.Schema{
 		"job": {Type: []string{"integer", "null"}}, "end": {Type: []string{"string"}, Format: "date-time"}, "wait": {Type: []string{"number"}}}}}
@@ -369,7 +368,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestJobSchema: the records of jobs, events, errors and warnings are as they are declared.
+// TestJobSchema: the records of jobs, events, errors and warnings are as declared.
 func TestJobSchema(t *testing.T) {
 	for name, record := range map[string][]attribute.Attribute{"job": attribute.Job, "event": attribute.Event, "error": attribute.Error, "warning": attribute.Warning} {
 		s := recordSchema(record)
@@ -385,7 +384,7 @@ func TestJobSchema(t *testing.T) {
 	}
 }
 
-// recordSchema is the schema of a record as it is declared.
+// recordSchema returns the schema of a declared record.
 func recordSchema(record []attribute.Attribute) *output.Schema {
 	s := &output.Schema{Type: []string{"object"}, Properties: map[string]*output.Schema{}}
 	for _, a := range record {

@@ -21,7 +21,7 @@ import (
 
 var keyedOperations = flag.Int("keyed", 2000, "how many requests TestKeyedHistories makes; 100000 in its long form")
 
-// These are how large a history is: the time to explain one grows with the clients.
+// The size of a history. The time to explain one grows with the number of clients.
 const (
 	historyClients    = 6
 	historyOperations = 200
@@ -35,15 +35,15 @@ type keyedRequest struct {
 	said   string
 }
 
-// A keyedState is what a database of the histories holds, as far as clients can tell.
+// A keyedState is the content of a database of the histories, as far as clients can tell.
 type keyedState struct {
 	next     int    // the number of the next job
 	running  string // jobs, "1,2,"
 	walltime string // the setting
 }
 
-// keyedModel says what each request does, and what it answers, if it happens once, as a
-// whole, at some instant between its first try and its answer.
+// keyedModel says what each request does and answers. It assumes that a request happens once, as a whole,
+// at some instant between its first try and its answer.
 var keyedModel = porcupine.Model{
 	Init: func() any { return keyedState{next: 1, walltime: "3600"} },
 	Step: func(state, input, output any) (bool, any) {
@@ -82,7 +82,7 @@ var keyedModel = porcupine.Model{
 	DescribeOperation: func(input, output any) string { return fmt.Sprintf("%v: %+v", input, output) },
 }
 
-// commandLine is a request of the model as a command.
+// commandLine returns a request of the model as a command.
 func (q *keyedRequest) commandLine() []string {
 	verb, arg, _ := strings.Cut(q.line, " ")
 	switch verb {
@@ -98,7 +98,7 @@ func (q *keyedRequest) commandLine() []string {
 	return []string{"query", "SELECT value FROM config WHERE name = 'default_walltime'", "-o", "csv", "--no-header"}
 }
 
-// A keyedClient asks one thing after the other, each until it knows what came of it.
+// A keyedClient makes one request after the other, and repeats each until it knows the outcome.
 type keyedClient struct {
 	t      *testing.T
 	db     string
@@ -108,7 +108,7 @@ type keyedClient struct {
 	tries  int
 }
 
-// request draws what to ask for.
+// request draws a request.
 func (k *keyedClient) request() string {
 	switch n := k.random.IntN(10); {
 	case n < 4:
@@ -128,8 +128,8 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("broken") }
 
-// try makes a request once. Its commit may not be made, or be made and not reported; the answer may
-// be lost.
+// try makes a request once. Its commit may fail, or succeed with an unknown outcome, and the answer may be
+// lost.
 func (k *keyedClient) try(q *keyedRequest, key string) {
 	args := append([]string{"--db", k.db, "--lock-timeout", "1m"}, q.commandLine()...)
 	writes := key != ""
@@ -160,7 +160,7 @@ func (k *keyedClient) try(q *keyedRequest, key string) {
 	}
 }
 
-// ask makes a request until it is answered: a verb that writes with the same key.
+// ask repeats a request until it is answered: a verb that writes, always with the same key.
 func (k *keyedClient) ask(number int) porcupine.Operation {
 	q := keyedRequest{line: k.request()}
 	key := ""
@@ -181,18 +181,17 @@ func (k *keyedClient) ask(number int) porcupine.Operation {
 	return porcupine.Operation{Input: q.line, Output: q, Call: began.UnixNano(), Return: ended.UnixNano()}
 }
 
-// mayFail reports whether operations on the file fail: then so may verbs. With bbolt's
-// hooks (faults_test.go) they do.
+// mayFail reports whether operations on the file can fail, so that verbs can, too. With bbolt's hooks
+// (faults_test.go) they can.
 var mayFail = func() bool { return false }
 
-// disturbed lets operations on the file fail now and then, until the function is called
-// that it returns.
+// disturbed makes operations on the file fail at times, until its result is called.
 var disturbed = func(*rand.Rand) (over func()) { return func() {} }
 
-// TestKeyedHistories lets clients make requests with keys at once, while commits are not
-// made, or made and not told of, answers are lost, and, with bbolt's hooks, operations on
-// the file fail; whoever does not know asks again. Each request has happened once: there
-// is an order of them, which no client can tell from what it was answered.
+// TestKeyedHistories lets clients make requests with keys at the same time. Meanwhile commits fail, or
+// succeed without the client knowing, answers are lost, and, with bbolt's hooks, operations on the file
+// fail. A client that does not know the outcome asks again. Each request must have happened once: there is
+// an order of the requests that explains all answers.
 func TestKeyedHistories(t *testing.T) {
 	if testing.Short() {
 		t.Skip("thousands of commands")
@@ -215,7 +214,7 @@ func TestKeyedHistories(t *testing.T) {
 	t.Logf("%d requests, asked %d times", made, tries)
 }
 
-// keyedHistory is the life of a database among clients.
+// keyedHistory returns the history of a database among clients.
 func keyedHistory(t *testing.T, random *rand.Rand) (history []porcupine.Operation, tries int) {
 	db := filepath.Join(t.TempDir(), "history.db")
 	for _, line := range []string{"init --any-time", "config set default_walltime=3600", fmt.Sprint("node add n1 ncpus=", historyCPUs)} {
@@ -244,7 +243,7 @@ func keyedHistory(t *testing.T, random *rand.Rand) (history []porcupine.Operatio
 	return history, tries
 }
 
-// A history in which something happened twice is told from one in which it did not.
+// TestKeyedModelNotices: the model rejects a history in which something happened twice.
 func TestKeyedModelNotices(t *testing.T) {
 	at := int64(0)
 	op := func(line string, status int, said string) porcupine.Operation {

@@ -25,9 +25,8 @@ func hasKey(args []string) bool {
 		!slices.Contains(args, "--"+verbs.DryRun)
 }
 
-// faulted lets the commit of a command with a key fail now and then, with an unknown outcome:
-// before it did anything, or after it was done. The same command then follows: the laws say that
-// everything was done once.
+// faulted makes the commit of a command with a key fail at times with an unknown outcome, before or after
+// it took effect. The same command then follows. The laws verify that everything was done once.
 func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
 	if !hasKey(args) || slices.Contains(args, "--exec") || slices.Contains([]string{"compact", "check"}, args[0]) || // what it does is no part of the commit
 		!s.seldom("fault", 2) {
@@ -55,8 +54,7 @@ func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
 	}
 }
 
-// repeated asks for the same again where a command had a key: the answer is the first,
-// and the file as it was.
+// repeated repeats a command with a key: the answer is the first one, and the file does not change.
 func (s *simulation) repeated(c command, stdin string) {
 	if !hasKey(c.args) || c.status != exit.OK {
 		return
@@ -73,8 +71,7 @@ type keyedLine struct {
 	dry        bool // it can be tried with --dry-run
 }
 
-// keyedLines are one or more of each verb that takes a key, for the database of the flags'
-// tests.
+// keyedLines returns one or more lines of each verb that takes a key, for the database of the flags' tests.
 func keyedLines(t *testing.T) (lines []keyedLine) {
 	leafs, _ := leafVerbs()
 	for line := range strings.Lines(strings.TrimSpace(flagLines)) {
@@ -90,9 +87,9 @@ func keyedLines(t *testing.T) (lines []keyedLine) {
 	return lines
 }
 
-// TestKeys: with a key, each verb that writes does what it does without, once. The same command
-// line prints the same bytes and changes nothing, whatever form it asks for. A commit with an
-// unknown outcome may be repeated. Another request with the key is refused, and so is an empty one.
+// TestKeys: with a key, each verb that writes does what it does without one, but once. The same command
+// line prints the same bytes and changes nothing, in whatever form. A commit with an unknown outcome may be
+// repeated. Another request with the key is refused, and so is an empty key.
 func TestKeys(t *testing.T) {
 	template := flagsDB(t)
 	for _, tt := range keyedLines(t) {
@@ -111,7 +108,7 @@ func TestKeys(t *testing.T) {
 				if !tt.dry {
 					break
 				}
-				// The first answer in a form is as without a key.
+				// The first answer in a form is the same as without a key.
 				key, full := " --key=k"+form, line+" -o "+form
 				status, said := flagRun(t, dir, full+" --dry-run"+key)
 				wantStatus, want := flagRun(t, plain, full+" --dry-run")
@@ -156,7 +153,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestEveryWriterTakesAKey: but for those that cannot be repeated.
+// TestEveryWriterTakesAKey, except for verbs that cannot be repeated.
 func TestEveryWriterTakesAKey(t *testing.T) {
 	leafs, _ := leafVerbs()
 	seen := make(map[string]bool)
@@ -198,7 +195,7 @@ func TestKeyedDemo(t *testing.T) {
 	}
 }
 
-// callWith is call with commits that are not the usual ones.
+// callWith is call with a different commit.
 func (s *simulation) callWith(stdin string, commit func(*store.DB, bool, func(*store.Tx) error) error, args ...string) command {
 	c := s.capture(stdin, args...)
 	c.Commit = commit
@@ -206,8 +203,8 @@ func (s *simulation) callWith(stdin string, commit func(*store.DB, bool, func(*s
 	return command{args: args, status: status, out: c.out.String(), err: c.err.String()}
 }
 
-// A cycle whose commit may or may not be on disk has launched nothing. With the same key its jobs
-// are launched, and once.
+// TestKeyedCycleLaunches: a cycle whose commit has an unknown outcome has launched nothing. With the same
+// key its jobs are launched, once.
 func TestKeyedCycleLaunches(t *testing.T) {
 	s := newSimulation(t, t.TempDir())
 	s.must("submit", "1:ncpus=1")
@@ -236,7 +233,7 @@ func TestKeyedCycleLaunches(t *testing.T) {
 	}
 }
 
-// A line of tx may have a key of its own, and tx, too.
+// TestKeysInTransactions: a line of tx may have a key of its own, and so may tx.
 func TestKeysInTransactions(t *testing.T) {
 	s := newSimulation(t, t.TempDir())
 	lines := "place 1:ncpus=1 --key a\nsubmit 1:ncpus=1 --key b\n"

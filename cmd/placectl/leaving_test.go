@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 )
 
-// Verbs that leave a process behind which looks after the queue: whatever may let a job start or
-// be stopped does. A new verb that writes must be in this list or have a reason in its field Stays.
+// Verbs that leave an attendant behind: all that may let a job start or be stopped. A new verb that writes
+// must be in this list, or have a reason in its field Stays.
 const leavingVerbs = `
 account rm
 account set
@@ -89,7 +89,7 @@ view rm
 view set
 `
 
-// Verbs that only read, and leave one behind if a job of their user waits.
+// Verbs that only read, and leave an attendant behind if a job of their user waits.
 const revivingVerbs = `
 explain
 job list
@@ -101,13 +101,13 @@ wait
 when
 `
 
-// Verbs that write and leave none; each says why in its field Stays.
+// Verbs that write and leave no attendant behind. Each says why in its field Stays.
 const stayingVerbs = `
 attend
 work
 `
 
-// TestLeaving: every verb is in one list, as it is declared.
+// TestLeaving: every verb is in the list that its declaration implies.
 func TestLeaving(t *testing.T) {
 	t.Parallel()
 	var leaving, reviving, staying []string

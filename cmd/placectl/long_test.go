@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Tests that go by chance have a short form, of seconds, and a long one, of hours. Each
-// size can be given by itself, too.
+// Random tests have a short form, of seconds, and a long one, of hours. Each size can also be set by
+// itself.
 var long = flag.Bool("long", false, "the long form of tests that have one")
 
 // longForms are the sizes that -long sets, unless they are given.
@@ -20,8 +20,8 @@ var longForms = map[string]string{
 	"selfrun-storm": "60s",
 }
 
-// lengthen reads the flags of the tests; where the process is one of the programs that
-// tests start there are none.
+// lengthen reads the flags of the tests. If the process is one of the programs that tests start, there are
+// none.
 func lengthen() {
 	if !strings.HasSuffix(os.Args[0], ".test") {
 		return

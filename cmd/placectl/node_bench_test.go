@@ -30,7 +30,7 @@ func newNodeDB(t testing.TB) string {
 	return path
 }
 
-// nodesCSV is a file of n nodes of some variety.
+// nodesCSV returns a file of n varied nodes.
 func nodesCSV(n int) string {
 	var b strings.Builder
 	b.WriteString("name,queue,priority,speed,features,ncpus,mem,color,scratch\n")

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 )
 
-// nodeSources are files of other tools, in testdata/nodes, and with what they are imported.
-// The golden beside each has the nodes as they are listed then, and what was said.
+// nodeSources are files of other tools, in testdata/nodes, with the arguments of their import. The golden
+// file beside each has the listed nodes, and the messages.
 var nodeSources = []struct {
 	file string
 	args string

@@ -17,7 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// status is the exit status of a command as a shell says it.
+// status returns the exit status of a command as in a shell.
 func status(err error) int {
 	var ended *exec.ExitError
 	switch {
@@ -32,13 +32,13 @@ func status(err error) int {
 	return ended.ExitCode()
 }
 
-// jobCount is how many jobs there are.
+// jobCount returns the number of jobs.
 func (s *shell) jobCount() int {
 	s.t.Helper()
 	return len(strings.Fields(s.must("", "job", "list", "-o", "id")))
 }
 
-// Where the answer cannot be written a change is told from a failure.
+// TestAnswerLost: if the answer cannot be written, a change differs from a failure.
 func TestAnswerLost(t *testing.T) {
 	s := newShell(t)
 	s.must(csvOfNodes("n", 20), "node", "import", "-")
@@ -111,7 +111,7 @@ func testDB(t *testing.T) *store.DB {
 	return db
 }
 
-// Our own panics have a status of their own, wherever they come from.
+// TestCrash: our own panics have a status of their own, wherever they come from.
 func TestCrash(t *testing.T) {
 	crash := func(how func(*session.Run) error) (int, string) {
 		c := newCapture("cycle")
@@ -135,8 +135,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// A signal before the commit leaves all as it was; one that comes during the commit waits
-// until it has been answered.
+// TestSignals: a signal before the commit leaves everything as it was. A signal during the commit waits
+// until the answer is written.
 func TestSignals(t *testing.T) {
 	db := testDB(t)
 	for _, tt := range []struct {
@@ -188,7 +188,7 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// A signal whose answer is not read ends the process after the commit all the same.
+// TestSignalWhileAnswering: after the commit, a signal ends the process even if its answer is not read.
 func TestSignalWhileAnswering(t *testing.T) {
 	s := newShell(t)
 	s.must(csvOfNodes("n", 3000), "node", "import", "-")
@@ -215,7 +215,7 @@ func TestSignalWhileAnswering(t *testing.T) {
 	}
 }
 
-// What the system cannot give is no damage to the file.
+// TestNoFilesLeft: a lack of system resources is not reported as damage to the file.
 func TestNoFilesLeft(t *testing.T) {
 	s := newShell(t)
 	for files := 3; files < 24; files++ {

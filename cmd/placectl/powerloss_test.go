@@ -18,18 +18,17 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A power loss takes what was written and not synced: each sector of it, or each page, by itself,
-// in any order. What a failed sync has brought to disk is unknown, and the system writes none of it
-// a second time.
+// A power loss takes what was written but not synced: each sector or page by itself, in any order. What a
+// failed sync has brought to disk is unknown, and the system does not write it again.
 
-// platter is what of a file is on disk for certain, and what may be.
+// platter is what is certainly on disk of a file, and what may be.
 type platter struct {
 	safe    []byte
 	pending []operation // writes and truncations since the last sync
 	dropped bool        // syncs are: the canary
 }
 
-// take notes an operation that was done.
+// take records an operation.
 func (p *platter) take(op operation) {
 	switch op.kind {
 	case "write", "truncate":
@@ -43,13 +42,13 @@ func (p *platter) take(op operation) {
 	}
 }
 
-// failSync lets some of what is pending reach the disk, and the rest never.
+// failSync writes some of the pending data to disk, and drops the rest.
 func (p *platter) failSync(random *rand.Rand) {
 	p.safe = p.lose(func() bool { return random.IntN(2) == 0 }, 4096)
 	p.pending = nil
 }
 
-// lose is the file after a loss of power: keep decides for each sector that is pending.
+// lose returns the file after a power loss. keep decides for each pending sector.
 func (p *platter) lose(keep func() bool, sector int) []byte {
 	image := bytes.Clone(p.safe)
 	for _, op := range p.pending {
@@ -73,7 +72,7 @@ func (p *platter) lose(keep func() bool, sector int) []byte {
 	return image
 }
 
-// image is what a loss of power leaves.
+// image returns what a power loss leaves.
 func (p *platter) image(random *rand.Rand) []byte {
 	percent, sector := []int{0, 10, 50, 90, 100}[random.IntN(5)], []int{512, 4096}[random.IntN(2)]
 	return p.lose(func() bool { return random.IntN(100) < percent }, sector)
@@ -117,7 +116,7 @@ func (h *history) try(line string) (int, string) {
 	return code, c.out.String() + c.err.String()
 }
 
-// line is a verb to run.
+// line returns a verb to run.
 func (h *history) line() string {
 	job := strconv.Itoa(1 + h.random.IntN(h.jobs+1))
 	switch h.random.IntN(8) {
@@ -137,8 +136,8 @@ func (h *history) line() string {
 	return "job list"
 }
 
-// step runs a verb, perhaps with faults, and looks at the images that power losses left
-// meanwhile: each is a state that the database had, no older than what was told.
+// step runs a verb, perhaps with faults, and verifies the images that power losses leave meanwhile. Each
+// is a state that the database has had, no older than what was acknowledged.
 func (h *history) step() {
 	line, acked := h.line(), h.acked
 	failing, again := -1, false
@@ -190,7 +189,7 @@ func (h *history) step() {
 	}
 }
 
-// verify looks at an image.
+// verify verifies an image.
 func (h *history) verify(image []byte, allowed []string, line string) {
 	h.seen++
 	state, known := h.known[string(image)]
@@ -216,7 +215,7 @@ func (h *history) verify(image []byte, allowed []string, line string) {
 	}
 }
 
-// imageState is rawState of a file that may be anything.
+// imageState is rawState of a file that may contain anything.
 func imageState(t *testing.T, path string) (state string) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // pages may lie behind the end of the file
 	defer func() {
@@ -232,8 +231,8 @@ func imageState(t *testing.T, path string) (state string) {
 	return rawState(t, path)
 }
 
-// TestPowerLoss: whatever a loss of power leaves is what was acknowledged, or newer, also if syncs
-// and other operations have failed before.
+// TestPowerLoss: what a power loss leaves is what was acknowledged, or newer. That also holds if syncs and
+// other operations have failed before.
 func TestPowerLoss(t *testing.T) {
 	images := 10_000
 	if *long {
@@ -255,7 +254,7 @@ func TestPowerLoss(t *testing.T) {
 	t.Logf("%d images, %d verbs", seen, steps)
 }
 
-// The test finds what it is there for: with syncs dropped it fails.
+// TestPowerLossCanary: TestPowerLoss finds what it should. With syncs dropped it fails.
 func TestPowerLossCanary(t *testing.T) {
 	h := newHistory(t, seeded(t))
 	h.disk.dropped = true

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestPrivate: script and environment of a job are for its user and the owner of the database,
-// whichever verb shows, copies or dumps them; others' copies are sound without them.
+// TestPrivate: only the user of a job and the owner of the database see its script and environment,
+// whichever verb shows, copies or dumps them. Copies by other users are sound without them.
 func TestPrivate(t *testing.T) {
 	u := newTwoUsers(t)
 	must := func(uid uint32, line string) string {

@@ -22,9 +22,9 @@ import (
 
 var kills = flag.Int("kills", 150, "how many processes the kill tests kill, of mixed verbs five times as many")
 
-// commandPath is a name under which this test binary is placectl. Tests that
-// start processes by the hundred are left out of short runs: those are for the
-// race detector, which makes a process take half a second to start.
+// commandPath returns a path under which this test binary is placectl. Tests that start processes by the
+// hundred are left out of short runs: those are for the race detector, which makes a process take half a
+// second to start.
 func commandPath(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {
@@ -71,8 +71,8 @@ func (s *shell) must(stdin string, args ...string) string {
 	return out.String()
 }
 
-// killed starts a command and kills it a random moment later. What it had
-// printed by then is its acknowledgement.
+// killed starts a command and kills it a random moment later. What it has printed by then is its
+// acknowledgement.
 func (s *shell) killed(random *rand.Rand, stdin string, args ...string) string {
 	s.t.Helper()
 	cmd, out, _ := s.command(stdin, args...)
@@ -94,8 +94,8 @@ func csvOfNodes(prefix string, n int) string {
 	return b.String()
 }
 
-// seeded is a source of random numbers from the seed of all random tests: -rapid.seed,
-// or RAPID_SEED in the environment, and a fresh one where neither is given.
+// seeded returns random numbers from the seed of all random tests: -rapid.seed, or RAPID_SEED in the
+// environment, or else a fresh one.
 func seeded(t testing.TB) *rand.Rand {
 	seed, _ := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 0, 64)
 	if seed == 0 {
@@ -105,8 +105,7 @@ func seeded(t testing.TB) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, seed))
 }
 
-// TestKillPlace kills place at random moments: no job that was acknowledged is
-// lost, and the file is sound.
+// TestKillPlace kills place at random moments. No acknowledged job is lost, and the file is sound.
 func TestKillPlace(t *testing.T) {
 	s, random := newShell(t), seeded(t)
 	s.must(csvOfNodes("n", 2000), "node", "import", "-")
@@ -125,8 +124,7 @@ func TestKillPlace(t *testing.T) {
 	}
 }
 
-// TestKillImport kills node import at random moments: each is there as a whole
-// or not at all.
+// TestKillImport kills node import at random moments. Each import is there as a whole or not at all.
 func TestKillImport(t *testing.T) {
 	s, random := newShell(t), seeded(t)
 	const size = 300
@@ -144,9 +142,9 @@ func TestKillImport(t *testing.T) {
 	}
 }
 
-// TestContention has 16 processes place at once, in the long form 32 a hundred times over,
-// beside readers, while one that holds the lock is killed, and a reader, one that waits
-// and a check stand still: every one of them succeeds, and no node is had twice.
+// TestContention has 16 processes place at once, in the long form 32 a hundred times over, beside readers.
+// Meanwhile a process that holds the lock is killed, and a reader, a waiting process and a check are
+// stopped. Every place succeeds, and no node is taken twice.
 func TestContention(t *testing.T) {
 	processes, rounds := 16, 1
 	if *long {

@@ -18,7 +18,7 @@ var readmeChecks = map[string]string{
 		test "$(placectl node list -o id | wc -l)" = 2`,
 }
 
-// TestReadme runs the shell of README.md, the parts in turn, each in a home of its own.
+// TestReadme runs the shell of README.md part by part, each in a home of its own.
 func TestReadme(t *testing.T) {
 	program := commandPath(t)
 	text, err := os.ReadFile("../../README.md")
@@ -74,9 +74,8 @@ func tryIt(t *testing.T) (commands []string, end int) {
 	return lines[begin+1 : end], end
 }
 
-// TestReadmeTryIt: two commands on the first screen of README.md show the product and run
-// its tests, from a clone. The first is run here as it stands; .ci/run takes the second from
-// the page.
+// TestReadmeTryIt: two commands on the first screen of README.md show the product and run its tests, from
+// a clone. The first is run here unchanged. .ci/run takes the second from the page.
 func TestReadmeTryIt(t *testing.T) {
 	commands, end := tryIt(t)
 	if len(commands) != 2 || end > firstScreen {

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// recipeChecks is what must hold after each recipe of docs/recipes.md, as shell. One first runs
-// commands like those of its recipe's tables.
+// recipeChecks are what must hold after each recipe of docs/recipes.md, as shell. One of them first runs
+// commands like those in its recipe's tables.
 var recipeChecks = map[string]string{
 	"A cycle every minute, jobs over ssh": `
 		grep -q 'hello from n01' ~/jobs/1.log
@@ -91,9 +91,9 @@ var recipeChecks = map[string]string{
 		test "$(placectl job list --all -o csv | grep -c ',eva,')" -eq 40`,
 }
 
-// standIns are commands that recipes call and tests do not want.
+// standIns replace commands that recipes call and that tests must not run.
 var standIns = map[string]string{
-	// ssh hands the words behind the host's name to a shell, there.
+	// ssh hands the words behind the host's name to a local shell.
 	"ssh": `#!/bin/sh
 while :; do
 	case $1 in
@@ -115,8 +115,8 @@ echo '{"ansible_facts": {"ansible_hostname": "web1", "ansible_processor_vcpus": 
 `,
 }
 
-// TestRecipes runs the recipes as they stand in docs/recipes.md, each in a home of its
-// own, with what stands in crontabs run several times a second.
+// TestRecipes runs the recipes of docs/recipes.md unchanged, each in a home of its own. Lines of crontabs
+// run several times a second.
 func TestRecipes(t *testing.T) {
 	prelude, cron, recipes := readRecipes(t)
 	program := commandPath(t)
@@ -144,8 +144,8 @@ func TestRecipes(t *testing.T) {
 	}
 }
 
-// readRecipes takes the page apart: what stands before the first recipe, the lines of
-// crontabs without their times, and the shell of each recipe.
+// readRecipes parses the page: the prelude before the first recipe, the lines of crontabs without their
+// times, and the shell of each recipe.
 func readRecipes(t *testing.T) (prelude, cron string, recipes map[string]string) {
 	page, err := os.ReadFile("../../docs/recipes.md")
 	if err != nil {

@@ -17,8 +17,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 )
 
-// recorded is what of a recorded OpenPBS scenario can be told at the command
-// line; package placer has them all, and says what they are.
+// recorded is the part of a recorded OpenPBS scenario that a command line can express. Package placer has
+// all scenarios, and describes them.
 type recorded struct {
 	ID        string
 	Resources map[string]string
@@ -58,12 +58,11 @@ type outcome struct {
 	ExecVNode    string `json:"exec_vnode"`
 }
 
-// every picks the scenarios that run through processes: all of them would take
-// a minute.
+// every selects the scenarios that run through processes: all of them would take a minute.
 const every = 6
 
-// TestRecorded replays a part of the recorded scenarios with the command itself:
-// init, import, reserve, place, and the lists.
+// TestRecorded replays some of the recorded scenarios with the command itself: init, import, reserve,
+// place, and the lists.
 func TestRecorded(t *testing.T) {
 	f, err := os.Open(filepath.Join("..", "..", "placer", "testdata", "scenarios.jsonl"))
 	if err != nil {
@@ -90,20 +89,19 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// notFollowed are the records that package placer does not follow either; the
-// reasons are there.
+// notFollowed reports whether package placer does not follow a record either. The reasons are there.
 func notFollowed(id string) bool {
 	return slices.Contains([]string{"zero-request", "two-chunks-share-pool-not-detected-never", "unset-string-order-A", "unset-consumable-order-A"}, id)
 }
 
-// waitsInVain are the records whose documented outcome package placer does not follow,
-// but the recorded one; the reasons are there.
+// waitsInVain reports whether package placer follows a record's recorded outcome instead of the documented
+// one. The reasons are there.
 func waitsInVain(id string) bool {
 	return slices.Contains([]string{"rand-pset-51", "rand-pset-83", "rand-pset-86", "rand-group-2", "rand-group-27"}, id)
 }
 
-// placedAnyway are the jobs recorded as waiting that package placer places all the
-// same; what comes after them is not compared.
+// placedAnyway are jobs recorded as waiting that package placer places. What comes after them is not
+// compared.
 var placedAnyway = map[string]string{"rand-plain-52": "j0", "rand-plain-77": "j1", "rand-plain-78": "j2", "rand-plain-146": "j4",
 	"rand-queue-37": "j3", "rand-pset-87": "j0", "rand-pset-95": "j0", "rand-group-24": "j0", "rand-group-35": "j0",
 	"rand-normal-4": "j0", "rand-normal-11": "j2"}
@@ -192,7 +190,7 @@ func (s *recorded) nodeFile(t *testing.T) string {
 	return b.String()
 }
 
-// place runs one placement and reads its answer.
+// place runs one placement and parses its answer.
 func (s *recorded) place(t *testing.T, sh *shell, args []string) outcome {
 	cmd, out, complaint := sh.command("", args...)
 	err := cmd.Run()
@@ -258,7 +256,7 @@ func (s *recorded) compareLists(t *testing.T, sh *shell) {
 	}
 }
 
-// sortedName makes bucket names comparable: their parts come in any order.
+// sortedName sorts the parts of a bucket's name, so that names can be compared.
 func sortedName(name string) string {
 	parts := strings.Split(name, ":")
 	slices.Sort(parts)

@@ -17,8 +17,7 @@ import (
 	"time"
 )
 
-// recovery is a database with two states, that verbs which get out of trouble are killed
-// on.
+// recovery is a database with two states, on which verbs for recovery are killed.
 type recovery struct {
 	*shell
 	dir    string
@@ -47,8 +46,8 @@ func newRecovery(t *testing.T) *recovery {
 
 func (r *recovery) path(name string) string { return filepath.Join(r.dir, name) }
 
-// kill starts a command and kills it at a random moment of the time that it took before;
-// ended is whether it was over by then.
+// kill starts a command and kills it at a random moment within the time that it took before. ended says
+// whether it was over by then.
 func (r *recovery) kill(most time.Duration, args ...string) (ended bool) {
 	cmd, _, _ := r.command("", args...)
 	if err := cmd.Start(); err != nil {
@@ -59,7 +58,7 @@ func (r *recovery) kill(most time.Duration, args ...string) (ended bool) {
 	return cmd.Wait() == nil
 }
 
-// again puts the database back to the second state.
+// again restores the database's second state.
 func (r *recovery) again() {
 	b, err := os.ReadFile(r.path("second.db"))
 	if err == nil {
@@ -70,14 +69,14 @@ func (r *recovery) again() {
 	}
 }
 
-// whole verifies a file that must be sound, and returns its content.
+// whole verifies that a file is sound, and returns its content.
 func (r *recovery) whole(path string) string {
 	r.t.Helper()
 	r.must("", "--db", path, "check", "-q", "--in-process")
 	return rows(r.must("", "--db", path, "dump"))
 }
 
-// rows is a dump without the clock, which goes on where a database is written.
+// rows returns a dump without the clock, which goes on when a database is written.
 func rows(dump string) string {
 	var b strings.Builder
 	for line := range strings.Lines(dump) {
@@ -95,10 +94,10 @@ func (r *recovery) remove(pattern string) {
 	}
 }
 
-// jobLines are the jobs of a dump.
+// jobLines counts the jobs of a dump.
 func jobLines(dump string) int { return strings.Count(dump, `"table":"jobs"`) }
 
-// jobsOf are the jobs of a dump by number.
+// jobsOf returns the jobs of a dump by number.
 func jobsOf(dump string) map[string]bool {
 	jobs := make(map[string]bool)
 	for line := range strings.Lines(dump) {
@@ -110,7 +109,7 @@ func jobsOf(dump string) map[string]bool {
 	return jobs
 }
 
-// lines are those of an archive, each whole; none if there is no archive.
+// lines returns the lines of an archive, each of them complete, or none if there is no archive.
 func (r *recovery) lines(name string) string {
 	r.t.Helper()
 	text, err := os.ReadFile(r.path(name))
@@ -134,14 +133,14 @@ func (r *recovery) lines(name string) string {
 	return string(text)
 }
 
-// recoveryVerb is a command line, and what is to hold after it, cut off or not.
+// recoveryVerb is a command line, and what must hold after it, killed or not.
 type recoveryVerb struct {
 	args  []string
 	check func()
 }
 
-// TestKillRecovery kills each verb that repairs or replaces a file at random moments: the file is
-// the old one or the new one, and leftovers beside it do no harm.
+// TestKillRecovery kills each verb that repairs or replaces a file at random moments. The file is the old
+// one or the new one, and leftovers beside it do no harm.
 func TestKillRecovery(t *testing.T) {
 	r := newRecovery(t)
 	verbs := map[string]recoveryVerb{
@@ -198,7 +197,7 @@ func TestKillRecovery(t *testing.T) {
 	}
 	for _, name := range []string{"old.jsonl", "old.jsonl.gz"} {
 		verbs["archive "+name] = recoveryVerb{[]string{"archive", "--before", "now", "--to", r.path(name)}, func() {
-			// Cut off, and made once more: what is in both is in the file twice.
+			// Killed and run once more, so jobs in both archives are in the file twice.
 			there := jobsOf(r.whole(r.db))
 			maps.Copy(there, jobsOf(r.lines(name)))
 			if want := jobsOf(r.now); len(there) != len(want) {
@@ -229,8 +228,7 @@ func TestKillRecovery(t *testing.T) {
 	}
 }
 
-// litter verifies that the next run removes what runs that were killed have left, once it
-// has lain still.
+// litter verifies that the next run removes the leftovers of killed runs once they are old enough.
 func (r *recovery) litter(name string, args []string) {
 	left, _ := filepath.Glob(r.path(".*.new-*"))
 	for _, file := range left {

@@ -23,8 +23,8 @@ import (
 
 const operatorUID = 61237
 
-// rightsOf are the users that may, by the word that the table has for them: those who are left
-// are refused. From a user namespace all are, unless the verb opens no database.
+// rightsOf are the users with a right, by the table's word for it. All others are refused. So are all
+// users in a user namespace, unless the verb opens no database.
 var rightsOf = map[string][]string{
 	"all":       {"owner", "operator", "user", "other", "root", "namespace"},
 	"everyone":  {"owner", "operator", "user", "other", "root"},
@@ -35,9 +35,9 @@ var rightsOf = map[string][]string{
 	"owner":     {"owner", "root"},
 }
 
-// TestRightsTable walks testdata/rights.txt: each verb, each command of PBS and Slurm, and each
-// helper verb, as the owner, an operator, the user of the jobs, another user, root, and the
-// jobs' user as root of a user namespace. All users but root are known by uid alone.
+// TestRightsTable goes through testdata/rights.txt: each verb, each command of PBS and Slurm, and each
+// helper verb. It runs them as the owner, an operator, the user of the jobs, another user, root, and the
+// jobs' user as root of a user namespace. All users but root are known only by uid.
 func TestRightsTable(t *testing.T) {
 	u := newTwoUsers(t)
 	who := map[string]uint32{"owner": ownerUID, "operator": operatorUID, "user": bareUID, "other": guestUID, "root": 0, "namespace": bareUID}
@@ -88,13 +88,12 @@ func TestRightsTable(t *testing.T) {
 	all.Wait()
 }
 
-// isRefusal reports whether a verb, or a command of PBS or Slurm, has said that it is not
-// permitted.
+// isRefusal reports whether a verb, or a command of PBS or Slurm, has refused for lack of permission.
 func isRefusal(status int, said string) bool {
 	return status != 0 && slices.ContainsFunc([]string{"not permitted", "Unauthorized Request", "Access/permission denied", "Invalid user id"}, func(text string) bool { return strings.Contains(said, text) })
 }
 
-// rightsLines reads the table, and makes sure that nothing is missing in it.
+// rightsLines reads the table, and verifies that it is complete.
 func rightsLines(t *testing.T) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile("../../testdata/rights.txt")
@@ -153,8 +152,8 @@ func rightsLines(t *testing.T) map[string]string {
 	return lines
 }
 
-// rightsTemplate makes the database that each try gets a copy of: jobs 1 (placed), 2 (waits),
-// 3 (held), 4 and 5 (an array), 6 (started, not yet executed) and batch b are the user's.
+// rightsTemplate makes the database that is copied for each try. Jobs 1 (placed), 2 (waits), 3 (held), 4
+// and 5 (an array), 6 (started, not yet executed) and batch b belong to the user.
 func (u *twoUsers) rightsTemplate() {
 	u.t.Helper()
 	files := filepath.Join(u.dir, "files")

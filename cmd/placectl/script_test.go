@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, commands)
 }
 
-// mainTwice is main, but for commitTwice.
+// mainTwice is main with commitTwice.
 func mainTwice() {
 	e := processEnv()
 	e.Commit = commitTwice
@@ -57,13 +57,13 @@ func mainTwice() {
 	runProcess(e)
 }
 
-// testUser is the variable that says what the name of the real uid is in tests: their answers
-// are the same whoever runs them. The command itself has no such thing.
+// testUser is the variable with the name of the real uid in tests, so that answers do not depend on who
+// runs them. The command itself has no such variable.
 const testUser = "TEST_USER"
 
-// commitTwice is commit with a first run whose effects are lost, as if another writer had been
-// faster, be it a change or a refusal. The first run must not be visible. Tests in processes of
-// their own commit like this, others as the command does.
+// commitTwice is Commit with a first run whose effects are lost, as if another writer had been faster. The
+// first run must leave no trace, whether it changed something or was refused. Tests in processes of their
+// own commit in this way, others as the command does.
 func commitTwice(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	if err := db.DryRun(fn); errors.Is(err, store.ErrLocked) {
 		return err
@@ -84,7 +84,7 @@ func TestScripts(t *testing.T) {
 	runScripts(t, testscript.Params{Dir: "../../testdata/script"}, map[string]string{answersVariable: dir})
 }
 
-// runScripts runs scripts with more variables set.
+// runScripts runs scripts with additional variables.
 func runScripts(t *testing.T, p testscript.Params, vars map[string]string) {
 	testscript.Run(t, testscript.Params{
 		Dir: p.Dir, Files: p.Files,
@@ -129,8 +129,8 @@ func scriptCondition(name string) (bool, error) {
 	}), nil
 }
 
-// scriptExits is the script command `exits STATUS COMMAND ARGS...`: "! exec"
-// does not tell one failure from another.
+// scriptExits is the script command `exits STATUS COMMAND ARGS...`: "! exec" does not tell one failure from
+// another.
 func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: exits STATUS COMMAND ARGS...")
@@ -150,8 +150,8 @@ func scriptExits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// scriptEventually is the script command `eventually COMMAND ARGS...`: it runs the
-// command again and again until it succeeds.
+// scriptEventually is the script command `eventually COMMAND ARGS...`: it repeats the command until it
+// succeeds.
 func scriptEventually(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
 		ts.Fatalf("usage: eventually COMMAND ARGS...")
@@ -164,7 +164,7 @@ func scriptEventually(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// testNow is when tests run; testLoc is where, a zone with clock changes.
+// testNow is the time of tests, and testLoc their zone, which has clock changes.
 var (
 	testNow = time.Date(2026, 11, 20, 9, 30, 15, 0, time.UTC)
 	testLoc = mustLoad("Europe/Berlin")
@@ -178,7 +178,7 @@ func mustLoad(name string) *time.Location {
 	return loc
 }
 
-// capture is an env whose output can be looked at.
+// capture is an Env whose output can be read.
 type capture struct {
 	session.Env
 	out, err bytes.Buffer
@@ -211,5 +211,5 @@ func newCapture(args ...string) *capture {
 
 func (c *capture) run() int { return execute(context.Background(), c.Env) }
 
-// testRunner is a runner outside any verb.
+// runner returns a run outside any verb.
 func (c *capture) runner() *session.Run { return newRun(context.Background(), c.Env) }

@@ -68,7 +68,7 @@ func (s *selfrun) command(env []string, words ...string) *exec.Cmd {
 	return c
 }
 
-// do runs a verb that has to succeed, and leaves an attendant as it would.
+// do runs a verb that must succeed, and leaves an attendant as usual.
 func (s *selfrun) do(words ...string) string {
 	s.t.Helper()
 	out, err := s.command(nil, words...).CombinedOutput()
@@ -78,7 +78,7 @@ func (s *selfrun) do(words ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// looks runs a verb that leaves none.
+// looks runs a verb that leaves no attendant.
 func (s *selfrun) looks(words ...string) string {
 	s.t.Helper()
 	out, err := s.command([]string{session.StartVariable + "=manual"}, words...).Output()
@@ -88,13 +88,13 @@ func (s *selfrun) looks(words ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// ours is a process of ours.
+// ours is one of our processes.
 type ours struct {
 	pid  int
 	verb string
 }
 
-// processes are all that execute our program, by their verb; gates and other verbs have none.
+// processes lists the processes that run our program, with their verbs. Gates have none.
 func (s *selfrun) processes() (list []ours) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
 	for _, dir := range dirs {
@@ -115,7 +115,7 @@ func (s *selfrun) processes() (list []ours) {
 	return list
 }
 
-// live counts those of some verbs.
+// live counts the processes of some verbs.
 func (s *selfrun) live(verbs ...string) (n int) {
 	for _, p := range s.processes() {
 		if slices.Contains(verbs, p.verb) {
@@ -125,7 +125,7 @@ func (s *selfrun) live(verbs ...string) (n int) {
 	return n
 }
 
-// waiting is how many jobs have not ended.
+// waiting returns how many jobs have not ended.
 func (s *selfrun) waiting() int {
 	n, err := strconv.Atoi(s.looks("query", "SELECT count(*) FROM jobs WHERE state IN ('queued', 'reserved', 'running', 'held', 'late')", "-o", "csv", "--no-header"))
 	if err != nil {
@@ -145,9 +145,9 @@ func (s *selfrun) drained(within time.Duration) bool {
 	return true
 }
 
-// TestSelfrunStorm: while attendants, supervisors and verbs are killed, each job of chains that
-// submit themselves, of arrays and behind dependencies runs once: a lost one is not tried again. Behind the last kill the queue
-// drains without a command as long as a supervisor lives, else behind the next status.
+// TestSelfrunStorm: while attendants, supervisors and verbs are killed, each job runs once: in chains that
+// submit themselves, in arrays and after dependencies. A lost job is not retried. After the last kill the
+// queue drains without a command if a supervisor lives, otherwise after the next status.
 func TestSelfrunStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
@@ -157,7 +157,7 @@ func TestSelfrunStorm(t *testing.T) {
 	t.Logf("seed %d", seed)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	s := newSelfrun(t, 16)
-	// A verb that was killed is asked again, with its key.
+	// A killed verb is repeated with its key.
 	persist := `until placectl submit -q -t 10m --no-requeue --out /dev/null -o id --key "$@" >answer.$1; do sleep 0.02; done; cat answer.$1`
 	chain := "echo chain $1 $2 >>ledger\ntest $2 = 0 || sh persist chain-$1-$2 -- sh chain $1 $(($2 - 1))\n"
 	for name, text := range map[string]string{"persist": persist, "chain": chain} {
@@ -258,8 +258,8 @@ func TestSelfrunStorm(t *testing.T) {
 			t.Errorf("%s ran %d times", what, n)
 		}
 	}
-	// A warden that is killed just before its command is executed leaves a lost attempt. Behind a
-	// lost link the rest of its chain was never submitted.
+	// A warden killed just before its command is executed leaves a lost attempt. The rest of the
+	// chain after a lost job was never submitted.
 	missing := 0
 	for what := range want {
 		if ran[what] > 0 {
@@ -278,8 +278,8 @@ func TestSelfrunStorm(t *testing.T) {
 	s.looks("check")
 }
 
-// TestNothingIsLeft: 15 s after the last job has ended no process of ours is left, and none was
-// stopped sooner than 10 s after it.
+// TestNothingIsLeft: 15 s after the last job has ended no process of ours is left. The attendant stays for
+// 10 s after it.
 func TestNothingIsLeft(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes 15 s")
@@ -306,7 +306,7 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// TestUnmounted: an attendant keeps no disk from being unmounted, and leaves once it is.
+// TestUnmounted: an attendant does not prevent a disk from being unmounted, and leaves after that.
 func TestUnmounted(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")

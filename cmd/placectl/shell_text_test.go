@@ -8,15 +8,15 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Examples are shell. To try them one by one, whatever branch or loop they stand in,
-// the commands are taken out of the text: quotes, comments, redirections and here
-// documents are understood, substitutions stand for a word of stand-ins.
+// Examples are shell. To try them one by one, in whatever branch or loop they stand, the commands are
+// extracted from the text. Quotes, comments, redirections and here documents are understood. Substitutions
+// are replaced by words of stand-ins.
 
-// shellStandIns are values of variables of examples; any other is "1", and so is what
-// a command substitution gives.
+// shellStandIns are values of variables in examples. Any other variable is "1", and so is a command
+// substitution.
 var shellStandIns = map[string]string{"verb": "done", "p": "minresource", "host": "h1", "batch": "night", "name": "0"}
 
-// shellText is a script that is being taken apart.
+// shellText is a script being parsed.
 type shellText struct {
 	text     string
 	at       int
@@ -27,8 +27,7 @@ type shellText struct {
 	ends     []string // of here documents that begin with the next line
 }
 
-// simpleCommands are the simple commands of a script, as words, those inside
-// substitutions too.
+// simpleCommands returns the simple commands of a script as words, including those inside substitutions.
 func simpleCommands(script string) [][]string {
 	s := &shellText{text: script}
 	for s.at < len(s.text) {
@@ -121,7 +120,7 @@ func (s *shellText) quoted() {
 	}
 }
 
-// substitution stands behind a $.
+// substitution parses what follows a $.
 func (s *shellText) substitution() {
 	rest := s.text[s.at:]
 	switch {
@@ -152,7 +151,7 @@ func (s *shellText) substitution() {
 	}
 }
 
-// bracketed steps over (...) and returns what is inside.
+// bracketed skips (...) and returns what is inside.
 func (s *shellText) bracketed() string {
 	from, depth := s.at+1, 0
 	for s.at < len(s.text) {
@@ -198,7 +197,7 @@ func (s *shellText) redirection(c byte) {
 	s.at += end
 }
 
-// skipDocuments steps over the here documents that begin behind a line's end.
+// skipDocuments skips the here documents that begin after a line's end.
 func (s *shellText) skipDocuments() {
 	for _, end := range s.ends {
 		s.skipTo("\n" + end + "\n")
@@ -207,8 +206,8 @@ func (s *shellText) skipDocuments() {
 	s.ends = nil
 }
 
-// placectlCommands are the arguments of all calls of placectl in a script, behind
-// whatever stands before it: variables, reserved words, the times of a crontab.
+// placectlCommands returns the arguments of all calls of placectl in a script, whatever stands before them:
+// variables, reserved words, the times of a crontab.
 func placectlCommands(script string) [][]string {
 	var out [][]string
 	for _, words := range simpleCommands(script) {

@@ -12,9 +12,9 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// TestSigned: in a file that others may write, root's passes execute what root has submitted,
-// and nothing that another program has written there in root's name: it is held. The other
-// program is this test, without an actor.
+// TestSigned: in a file that others can write to, root's passes execute what root has submitted. A job
+// that another program has written there in root's name is held. The other program is this test, without
+// an actor.
 func TestSigned(t *testing.T) {
 	u := newTwoUsers(t)
 	must := func(uid uint32, line string) string {
@@ -50,7 +50,7 @@ func TestSigned(t *testing.T) {
 		t.Errorf("root's key: %v, %v", info, err)
 	}
 
-	// Another program: a payload of its own in root's name, one of root's with another
+	// The other program writes a payload of its own in root's name, one of root's with another
 	// command, and a signature of root's for another job.
 	db, err := store.Open(u.db, nil)
 	if err != nil {
@@ -115,7 +115,7 @@ func TestSigned(t *testing.T) {
 	done("altered", "array", "own", "replayed", "unsigned")
 }
 
-// without leaves out the words that begin in a way.
+// without removes the words with a prefix.
 func without(words []string, prefix string) (kept []string) {
 	for _, w := range words {
 		if !strings.HasPrefix(w, prefix) {

@@ -11,8 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// simulatedVerbs are what is drawn; a verb that stands here several times is drawn
-// more often.
+// simulatedVerbs are the verbs to draw from. A verb that occurs several times is drawn more often.
 var simulatedVerbs = []string{
 	"place", "place", "place", "place", "submit", "submit", "submit", "submit", "submit", "cycle", "cycle", "cycle", "cycle",
 	"reserve", "reserve", "reserve", "unreserve", "release", "done", "done", "cancel", "hold", "unhold", "requeue", "retry", "extend", "alter", "alter", "tx",
@@ -27,7 +26,7 @@ var simulatedVerbs = []string{
 	"query", "shell", "gantt", "node reset-usage", "usage", "metrics", "check", "backup", "dump", "compact",
 }
 
-// leftOut are the verbs that are not drawn, and why.
+// leftOut are the verbs that are not drawn, with the reasons.
 var leftOut = map[string]string{
 	"init":              "it makes the database that the others use",
 	"simulate":          "it uses no database",
@@ -58,7 +57,7 @@ var leftOut = map[string]string{
 	"install-frontends": "it makes links, and opens no database",
 }
 
-// simulationFiles lie beside the database.
+// simulationFiles are files beside the database.
 var simulationFiles = map[string]string{
 	"nodes.csv":   "name,ncpus,mem,color\nn1,2,4gb,red\nn6,8,16gb,blue\n",
 	"less.csv":    "name,ncpus\nn4,1\nn1,1\n",
@@ -76,8 +75,8 @@ var simulationFiles = map[string]string{
 
 var outputForms = []string{"table", "line", "json", "jsonl", "csv", "tsv", "md", "id", "box"}
 
-// Names that collide: nodes, queues, classes, batches and reservations share them, and
-// some are what a standing reservation calls its occurrences.
+// Names that collide: nodes, queues, classes, batches and reservations share them, and some are the names
+// of a standing reservation's occurrences.
 var (
 	drawnNodes    = []string{"n1", "n2", "n3", "n4", "n5", "n[1-3]", "n[2-5]", "n4", "n5", "n6", "night.1", "n9"}
 	drawnNames    = []string{"night", "night.1", "night.2", "night.3", "s", "s.1", "s.2", "n1"}
@@ -103,7 +102,7 @@ func init() {
 	}
 }
 
-// settingValues are what settings are set to; "" is the default.
+// settingValues are values of settings. "" is the default.
 var settingValues = map[string][]string{
 	"access":             {"shared", "singleuser", "singlejob", "singletask", ""},
 	"backfill":           {"easy", "fcfs", "conservative", "relaxed", "relaxed", "best", ""},
@@ -151,8 +150,7 @@ var settingValues = map[string][]string{
 	"topology":           {"rack", "color,rack", ""},
 }
 
-// flagValues are the values of each flag, "" for a switch; a key with a verb is that
-// verb's own.
+// flagValues are the values of each flag, "" for a switch. A key with a verb applies to that verb only.
 var flagValues = map[string][]string{
 	"dry-run": {""}, "all": {""}, "select": drawnSelects, "place": drawnPlaces, "walltime": drawnSpans,
 	"name": drawnNames, "user": drawnUsers, "group": {"chem", "*"}, "account": {"acc", ""}, "queue": drawnQueues, "class": drawnClasses,
@@ -205,8 +203,7 @@ func (s *simulation) seldom(label string, n int) bool {
 	return rapid.IntRange(1, n).Draw(s.draw, label) == n
 }
 
-// commandLine draws the rest of a verb's command line, and what it reads from standard
-// input.
+// commandLine draws the rest of a verb's command line, and its standard input.
 func (s *simulation) commandLine(verb string) (args []string, stdin string) {
 	line := strings.Fields(verb)
 	needed, behind := s.arguments(verb)
@@ -226,7 +223,7 @@ func (s *simulation) commandLine(verb string) (args []string, stdin string) {
 	return append(line, behind...), stdin
 }
 
-// drawnFlags draws some of the flags that the verb has and the line lacks.
+// drawnFlags draws some of the verb's flags that the line lacks.
 func (s *simulation) drawnFlags(verb string, line []string) (drawn []string) {
 	var names []string
 	for _, f := range s.leafs[verb].Flags {
@@ -244,8 +241,8 @@ func (s *simulation) drawnFlags(verb string, line []string) (drawn []string) {
 	return drawn
 }
 
-// given are the flags that would say again what the line says already. One time in
-// twenty they may: that is an error that has to be found.
+// given returns the flags that would repeat what the line already says. One time in twenty they are
+// allowed: that is an error which must be found.
 func (s *simulation) given(verb string, line []string) (given []string) {
 	if len(line) == 0 || s.seldom("twice", 20) {
 		return nil
@@ -289,7 +286,7 @@ func (s *simulation) flagValue(verb, flag string) string {
 
 func (s *simulation) file(name string) string { return s.dir + "/" + name }
 
-// job draws the number of a job: mostly one that there is.
+// job draws the number of a job, mostly an existing one.
 func (s *simulation) job() string {
 	if s.seldom("odd job", 12) {
 		return s.pick("job", []string{"0", "99999", "1[0]", "1[]", "1-3", "x"})
@@ -297,8 +294,7 @@ func (s *simulation) job() string {
 	return fmt.Sprint(rapid.IntRange(1, max(1, s.jobs)).Draw(s.draw, "job"))
 }
 
-// arguments draws what a verb cannot do without: words before the flags, and what
-// stands behind them.
+// arguments draws what a verb needs: words before the flags, and words behind them.
 func (s *simulation) arguments(verb string) (needed, behind []string) {
 	if verb != "check" && verb != "wait" && s.seldom("bare", 60) { // wait alone waits for jobs that nothing ends
 		return nil, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// snapshot is what the library says of a database at an instant.
+// snapshot is what the library says about a database at an instant.
 type snapshot struct {
 	jobs         map[uint64]*store.Job
 	nodes        map[string]string // what each has
@@ -95,7 +95,7 @@ func (all *snapshot) read(tx *store.Tx) error {
 
 func mapKeys[K comparable, V any](m map[K]V) iter.Seq[K] { return maps.Keys(m) }
 
-// lawful fails where something has changed that the command does not speak of.
+// lawful fails if something has changed that the command does not mention.
 func (s *simulation) lawful(c command, before, after *snapshot) {
 	if why := s.broken(c, before, after); why != "" {
 		s.t.Fatalf("%v: status %d: %s\n%s%s", c, c.status, why, c.out, c.err)
@@ -134,7 +134,7 @@ func (s *simulation) broken(c command, before, after *snapshot) string {
 	return ""
 }
 
-// jobsBroken holds jobs against what they were.
+// jobsBroken compares jobs with what they were.
 func (s *simulation) jobsBroken(c command, before, after *snapshot) string {
 	for id, was := range before.jobs {
 		j := after.jobs[id]
@@ -162,9 +162,8 @@ func (s *simulation) jobsBroken(c command, before, after *snapshot) string {
 	return ""
 }
 
-// countersBroken holds what is newly started or planned against pools and throttles: at
-// every instant of its time there is as much as all hold, what is overdue for five minutes
-// more.
+// countersBroken compares newly started or planned jobs with pools and throttles. At every instant of a
+// job's time there must be room for all jobs. Overdue jobs count for five minutes more.
 func (s *simulation) countersBroken(c command, before, after *snapshot) string {
 	end := func(j *store.Job) time.Time {
 		if j.State == store.JobRunning && !j.End.After(s.now) {
@@ -225,7 +224,7 @@ func (s *simulation) countersBroken(c command, before, after *snapshot) string {
 				t = s.now
 			}
 			for _, p := range after.pools {
-				// What has started as time passed goes on when the same verb lowers the pool.
+				// A job that has started as time passed goes on even if the same verb lowers the pool.
 				if n := used(t, p); of(j.Pools, p.Name) > 0 && kept[j.PoolsWithin] == nil && n > p.Amount && c.verb != "pool set" {
 					return fmt.Sprintf("job %d should have %v, and at %v %d of %d %s are held", id, j.Pools, t, n, p.Amount, p.Name)
 				}
@@ -244,18 +243,17 @@ func (s *simulation) countersBroken(c command, before, after *snapshot) string {
 	return ""
 }
 
-// told reports whether the job's start was announced. Until then a planned job that the clock has
-// begun may be planned again.
+// told reports whether the job's start was announced. Until then a planned job that has begun by the
+// clock may be planned again.
 func told(j *store.Job) bool { return j.Launched || j.Attended || !j.Queued }
 
 func ended(j *store.Job) bool {
 	return j.State == store.JobFinished || j.State == store.JobFailed || j.State == store.JobCancelled
 }
 
-// reservationsBroken holds reservations against what they were: one goes when it is
-// over or taken back, comes when it is asked for or a standing one has its turn, and
-// never moves. What a standing one is going to be was seen as of the present, while a
-// command whose clock is behind makes occurrences of days that have passed by then.
+// reservationsBroken compares reservations with what they were. A reservation goes when it is over or
+// removed, comes when it is made or when a standing one is due, and never moves. The future of a standing
+// one was read as of the present, while a command whose clock is behind makes occurrences of past days.
 func (s *simulation) reservationsBroken(c command, before, after *snapshot) string {
 	for name, was := range before.reservations {
 		r := after.reservations[name]

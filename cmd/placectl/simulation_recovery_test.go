@@ -9,9 +9,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// recovered verifies what gets out of trouble with the database as it has become: a dump
-// makes the same one, a backup is the same, of a sound file everything is salvaged, and
-// compact changes nothing.
+// recovered verifies the verbs for recovery on the present database: a dump makes the same one, a backup is
+// the same, everything in a sound file is salvaged, and compact changes nothing.
 func (s *simulation) recovered() {
 	opt := store.Options{Now: func() time.Time { return s.now }}
 	db, err := store.Open(s.db, &opt)

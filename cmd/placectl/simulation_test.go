@@ -25,16 +25,15 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A simulation is the life of one database as its users live it: command lines of
-// every verb, with every flag that the verb lists and every setting there is, drawn
-// so that names collide, while the clock goes on, jumps, and now and then stands
-// behind the file. What must hold after each command is verified from outside:
+// A simulation is the life of one database as its users live it. It draws command lines of every verb, with
+// every flag of the verb and every setting, so that names collide. Meanwhile the clock goes on, jumps, and
+// at times is behind the file. After each command it verifies from outside that:
 //
 //   - the exit status is one that the verb's help lists, and the answer is well formed;
-//   - a command that fails, only looks, or is a dry run leaves the file as it was, byte
+//   - a command that fails, only reads, or is a dry run leaves the file as it was, byte
 //     for byte;
 //   - nothing that was acknowledged is lost, and nothing changes that the verb does not
-//     speak of (simulation_laws_test.go);
+//     mention (simulation_laws_test.go);
 //   - check finds nothing, and every reader can read the file.
 type simulation struct {
 	t     fataler
@@ -54,7 +53,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// command is a command line and what came of it.
+// command is a command line and its result.
 type command struct {
 	verb     string
 	args     []string
@@ -83,8 +82,8 @@ func newSimulation(t fataler, dir string) *simulation {
 	return s
 }
 
-// leafVerbs are the verbs that can be called, subcommands by both their words, and the
-// exit statuses that the help of each lists.
+// leafVerbs returns the verbs that can be called, subcommands with both words, and the exit statuses that
+// the help of each lists.
 func leafVerbs() (leafs map[string]*session.Verb, exits map[string][]int) {
 	r := newCapture().runner()
 	leafs, exits = make(map[string]*session.Verb), make(map[string][]int)
@@ -105,7 +104,7 @@ func leafVerbs() (leafs map[string]*session.Verb, exits map[string][]int) {
 	return leafs, exits
 }
 
-// call runs a command line in this process, as of the simulation's instant.
+// call runs a command line in this process, at the simulation's instant.
 func (s *simulation) call(stdin string, args ...string) command {
 	simulated.Add(1)
 	c := s.capture(stdin, args...)
@@ -118,7 +117,7 @@ func (s *simulation) call(stdin string, args ...string) command {
 	return command{args: args, status: status, out: c.out.String(), err: c.err.String()}
 }
 
-// capture is a command line of the simulation's before it runs.
+// capture returns a command line of the simulation before it runs.
 func (s *simulation) capture(stdin string, args ...string) *capture {
 	c := newCapture(args...)
 	c.vars["PLACECTL_DB"] = s.db
@@ -137,7 +136,7 @@ func (s *simulation) must(args ...string) string {
 	return c.out
 }
 
-// sum reports whether the file has changed.
+// sum returns a hash of the file, to tell whether it has changed.
 func (s *simulation) sum() [sha256.Size]byte {
 	b, err := os.ReadFile(s.db)
 	if err != nil {
@@ -146,15 +145,15 @@ func (s *simulation) sum() [sha256.Size]byte {
 	return sha256.Sum256(b)
 }
 
-// madeNothing is an answer in JSON as a dry run has it: without the numbers of jobs and arrays that
-// are made, and without the word that it was one.
+// madeNothing changes an answer in JSON into that of a dry run: without the numbers of new jobs and
+// arrays. It also removes the word that says so.
 func madeNothing(answer string) string {
 	return strings.ReplaceAll(madeNumbers().ReplaceAllString(answer, `"$1":null`), `,"dry_run":true`, "")
 }
 
 var madeNumbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"(job|array)":(?:\d+|null)`) })
 
-// step draws a command, runs it and verifies what came of it.
+// step draws a command, runs it and verifies the result.
 func (s *simulation) step(t *rapid.T) {
 	s.t, s.draw = t, t
 	s.pass()
@@ -181,7 +180,7 @@ func (s *simulation) step(t *rapid.T) {
 	s.sound()
 }
 
-// rehearse makes a dry run of some commands: it answers as the command then does.
+// rehearse makes a dry run of some commands. It must answer as the command then does.
 func (s *simulation) rehearse(verb string, args []string) (bool, command) {
 	launches := verb == "run" || slices.Contains(args, "--exec")
 	if s.leafs[verb] == nil || !s.hasFlag(verb, verbs.DryRun) || launches || slices.Contains(args, "--"+verbs.DryRun) || !s.seldom("rehearse", 3) {
@@ -195,8 +194,8 @@ func (s *simulation) hasFlag(verb, flag string) bool {
 	return slices.ContainsFunc(s.leafs[verb].Flags, func(f cli.Flag) bool { return f.Names()[0] == flag })
 }
 
-// slowClock puts the clock back for one command now and then: that of a machine which
-// is behind the others. It says by how much.
+// slowClock sets the clock back for one command at times, like that of a machine which is behind the
+// others. It returns by how much.
 func (s *simulation) slowClock() time.Duration {
 	if !s.seldom("slow clock", 30) {
 		return 0
@@ -206,13 +205,13 @@ func (s *simulation) slowClock() time.Duration {
 	return slow
 }
 
-// pass lets time go by: mostly a little, sometimes days.
+// pass lets time pass: mostly a little, sometimes days.
 func (s *simulation) pass() {
 	step := rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second, time.Minute, 10 * time.Minute, time.Hour, 5 * time.Hour, 30 * time.Hour, 200 * time.Hour}).Draw(s.draw, "time")
 	s.now = s.now.Add(step)
 }
 
-// keepsFile reports whether the file must be as it was before the command.
+// keepsFile reports whether the command must not change the file.
 func (s *simulation) keepsFile(c command) bool {
 	switch {
 	case slices.Contains(c.args, "--dry-run") || s.leafs[c.verb] != nil && s.leafs[c.verb].Access == verbs.Reads && !slices.Contains(c.args, "--repair"):
@@ -220,12 +219,12 @@ func (s *simulation) keepsFile(c command) bool {
 	case c.status == exit.OK:
 		return false
 	}
-	// run has its command's status; a host that gets no work may have lost some, and
-	// learns which files it may delete; a cycle says which launches have failed.
+	// run has its command's status. A host that gets no work may have lost some, and learns which
+	// files it may delete. A cycle says which launches have failed.
 	return c.verb != "run" && c.verb != "batch next" && !slices.Contains(c.args, "--exec")
 }
 
-// impossible is what no answer may contain: the name of a temporary file, a zero time.
+// impossible matches what no answer may contain: the name of a temporary file, a zero time.
 var impossible = regexp.MustCompile(`1970-01-01|1969-12-31|0001-01-01|\.tmp|%!|<nil>|0x[0-9a-f]{8}|goroutine`)
 
 // answered verifies the form of an answer.
@@ -251,8 +250,8 @@ func (s *simulation) answered(c command) {
 	}
 	switch form {
 	case "json":
-		// Commands that have several answers, as tx and a file of queries, put them in a row;
-		// a dump is lines of JSON whatever is asked for.
+		// Commands with several answers, such as tx and a file of queries, print them one after the
+		// other. A dump is lines of JSON in any form.
 		d := json.NewDecoder(strings.NewReader(c.out))
 		several := c.verb == "tx" || c.verb == "query" || c.verb == "dump"
 		for n := 0; d.More(); n++ {
@@ -295,7 +294,7 @@ func (s *simulation) sound() {
 	}
 }
 
-// readable runs every verb that lists something. None may fail, whatever the state.
+// readable runs every verb that lists something. None may fail in any state.
 func (s *simulation) readable(t *rapid.T) {
 	s.t, s.draw = t, t
 	sum := s.sum()
@@ -325,7 +324,7 @@ func (s *simulation) readable(t *rapid.T) {
 	}
 }
 
-// tablesAgree compares what queries see with what the library says.
+// tablesAgree compares what queries return with what the library says.
 func (s *simulation) tablesAgree() {
 	now := s.snapshot()
 	for _, q := range []struct {
@@ -363,10 +362,10 @@ func keysWhere[K comparable, V any](m map[K]V, keep func(V) bool) (out []string)
 	return out
 }
 
-// simulated counts the commands that simulations have given.
+// simulated counts the commands of all simulations.
 var simulated atomic.Int64
 
-// TestSimulation lives many lives.
+// TestSimulation simulates many lives.
 func TestSimulation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("thousands of commands")
@@ -386,8 +385,7 @@ func TestSimulation(t *testing.T) {
 	})
 }
 
-// TestSimulationKnowsAll fails for a verb, a flag or a setting that the simulation does
-// not draw.
+// TestSimulationKnowsAll fails for a verb, a flag or a setting that the simulation does not draw.
 func TestSimulationKnowsAll(t *testing.T) {
 	leafs, _ := leafVerbs()
 	for name, c := range leafs {
@@ -408,7 +406,7 @@ func TestSimulationKnowsAll(t *testing.T) {
 	}
 }
 
-// A canary: a simulation in which a command loses something must fail.
+// TestSimulationNotices is a canary: a simulation in which a command loses something must fail.
 func TestSimulationNotices(t *testing.T) {
 	for name, harm := range map[string]func(tx *store.Tx) error{
 		"a node is lost": func(tx *store.Tx) error {

@@ -16,9 +16,8 @@ import (
 
 var soakVerbs = flag.Int("soak", 1000, "how many verbs the soak runs")
 
-// TestSoak runs verb after verb on one database for weeks of its time: what has ended is
-// forgotten, so the file stays as large as it was when that began. -soak 100000 is the
-// long form; what each tenth took is logged.
+// TestSoak runs verb after verb on one database for weeks of its time. Ended jobs are forgotten, so from
+// then on the file does not grow. -soak 100000 is the long form. The time of each tenth is logged.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	verbs := *soakVerbs
@@ -44,13 +43,13 @@ func TestSoak(t *testing.T) {
 		t.Logf("verbs to %d: the file has %d KiB, a verb took %v (median), %v (99 of 100)", (tenth+1)*verbs/10, info.Size()>>10,
 			took[len(took)/2].Round(time.Microsecond), took[len(took)*99/100].Round(time.Microsecond))
 	}
-	// bbolt doubles a file that is too small, so one step more may be chance.
+	// bbolt doubles a file that is too small, so one more step may be chance.
 	if first, last := sizes[4], sizes[9]; last > 2*first {
 		t.Errorf("the file has grown from %d to %d bytes in the second half", first, last)
 	}
 }
 
-// soak is a database that is used.
+// soak is a database in use.
 type soak struct {
 	t    *testing.T
 	db   string
@@ -59,7 +58,7 @@ type soak struct {
 	jobs int // how many there have been
 }
 
-// verb runs one at random. It may be refused, as verbs are; nothing else may happen.
+// verb runs a random verb. It may be refused, but nothing else may go wrong.
 func (s *soak) verb() {
 	s.now = s.now.Add(time.Duration(s.rand.IntN(240)) * time.Second)
 	job := fmt.Sprint(max(1, s.jobs-s.rand.IntN(60)))

@@ -63,7 +63,7 @@ func TestSQLPage(t *testing.T) {
 	}
 }
 
-// TestQuestions asks the questions of docs/sql.md about the demo.
+// TestQuestions runs the queries of docs/sql.md on the demo.
 func TestQuestions(t *testing.T) {
 	page, err := os.ReadFile(sqlPage)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// TestStatesPage compares the tables of docs/states.md with the words that there are.
+// TestStatesPage compares the tables of docs/states.md with the program's words.
 func TestStatesPage(t *testing.T) {
 	t.Parallel()
 	page, err := os.ReadFile("../../docs/states.md")

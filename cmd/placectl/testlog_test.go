@@ -15,13 +15,13 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// InLogs is the environment variable that has commands of scripts keep each database in a
-// log: a name NAME, unless it is that of a file that is something else, means
-// testlog:///.../NAME, or what the variable says instead of testlog://.
+// inLogs is the environment variable that makes commands of scripts keep each database in a log. A name
+// NAME means testlog:///.../NAME, unless it is a file that is no log. The variable says what stands for
+// testlog://.
 const inLogs = "PLACECTL_TEST_IN_LOGS"
 
-// intoLogs makes a command's environment one in which databases are kept in logs, and what
-// it says one in which they are called as if they were files.
+// intoLogs changes a command's environment so that databases are kept in logs, and its output so that they
+// are named like files.
 func intoLogs(e session.Env) session.Env {
 	under := os.Getenv(inLogs)
 	named := make(map[string]string) // as the command knows it: as the script does
@@ -60,13 +60,13 @@ func intoLogs(e session.Env) session.Env {
 	return e
 }
 
-// isOther reports whether a file is there, and is no log.
+// isOther reports whether a file exists and is no log.
 func isOther(path string) bool {
 	text, err := os.ReadFile(path)
 	return err == nil && !bytes.HasPrefix(text, []byte(logtest.Magic))
 }
 
-// asFiles writes the names of logs as those of the files that they are there for.
+// asFiles writes the names of logs as those of the files that they replace.
 type asFiles struct {
 	to    io.Writer
 	named map[string]string
@@ -81,7 +81,7 @@ func (w *asFiles) Write(b []byte) (int, error) {
 	return length, err
 }
 
-// notInLogs are the scripts that look at the file of a database, and what at.
+// notInLogs are the scripts that examine the file of a database, with what they examine.
 var notInLogs = map[string]string{
 	"archive":        "an archive is not put over the database",
 	"backup":         "the database that was there is kept",
@@ -110,11 +110,11 @@ var notInLogs = map[string]string{
 	"trust":          "as health",
 }
 
-// someInLogs are run always, the others in the long form.
+// someInLogs always run, the others only in the long form.
 var someInLogs = []string{"account", "cycle", "dump", "ending", "events", "hook_mail", "job", "plan", "pool", "query", "release", "reserve", "run", "tx", "wait"}
 
-// TestScriptsInLogs runs the scripts on databases kept in logs in which another writer is always
-// faster, so that each transaction runs again: the results are the same.
+// TestScriptsInLogs runs the scripts on databases kept in logs in which another writer is always faster, so
+// that each transaction runs again. The results are the same.
 func TestScriptsInLogs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
@@ -126,7 +126,7 @@ func TestScriptsInLogs(t *testing.T) {
 	runInLogs(t, files, "restless://")
 }
 
-// runInLogs runs the scripts on logs whose names begin so.
+// runInLogs runs the scripts on logs whose names have a prefix.
 func runInLogs(t *testing.T, files []string, under string) {
 	t.Helper()
 	left := maps.Clone(notInLogs)

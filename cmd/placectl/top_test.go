@@ -32,7 +32,7 @@ func startTop(t *testing.T, db string, args ...string) *topOnTerminal {
 	return top
 }
 
-// waitFor waits until the last screen that was drawn has a text.
+// waitFor waits until the last drawn screen contains a text.
 func (top *topOnTerminal) waitFor(text string) {
 	top.t.Helper()
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(5 * time.Millisecond) {
@@ -46,8 +46,8 @@ func (top *topOnTerminal) waitFor(text string) {
 	}
 }
 
-// top shows what is there and what comes, takes keys and sizes, and gives the terminal back
-// when it is left or told to end; what steers terminals is shown as text.
+// TestTop: top shows present and new jobs, and handles keys and sizes. It restores the terminal when the
+// user leaves it or it is told to end. Control characters are shown as text.
 func TestTop(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "x.db")
 	s := &shell{t: t, program: commandPath(t), db: db}

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// twoUsers are processes of two users on one database, which is the first one's, and which a
-// group of both may write.
+// twoUsers are processes of two users on one database. The first user owns it, and a group of both can
+// write to it.
 type twoUsers struct {
 	t                *testing.T
 	dir, program, db string
@@ -30,7 +30,7 @@ const (
 	labGID    = 61235
 )
 
-// run runs a line as a user, and gives its status and what it has said.
+// run runs a line as a user, and returns its status and its output.
 func (u *twoUsers) run(uid uint32, line string, env ...string) (int, string) {
 	u.t.Helper()
 	line = strings.ReplaceAll(line, "GUEST", guestName)
@@ -48,7 +48,7 @@ func (u *twoUsers) run(uid uint32, line string, env ...string) (int, string) {
 	return cmd.ProcessState.ExitCode(), string(out)
 }
 
-// home is the home directory of a user, made when it is asked for.
+// home returns the home directory of a user, and makes it if necessary.
 func (u *twoUsers) home(uid uint32) string {
 	dir := filepath.Join(u.dir, fmt.Sprint("home-", uid))
 	if err := os.Mkdir(dir, 0o700); err == nil {
@@ -59,8 +59,8 @@ func (u *twoUsers) home(uid uint32) string {
 	return dir
 }
 
-// newTwoUsers makes the folder and the program of a test with several users; without root it
-// skips the test.
+// newTwoUsers makes the folder and the program of a test with several users. Without root it skips the
+// test.
 func newTwoUsers(t *testing.T) *twoUsers {
 	t.Helper()
 	if testing.Short() {
@@ -86,7 +86,7 @@ func newTwoUsers(t *testing.T) *twoUsers {
 		t.Fatal(err)
 	}
 	u := &twoUsers{t, dir, filepath.Join(dir, "placectl"), filepath.Join(dir, "lab", "test.db"), filepath.Join(dir, "guest")}
-	// A program that PATH finds first and that says it is ann: nothing asks it.
+	// A program that is first on PATH and says it is ann: nothing runs it.
 	liar := os.WriteFile(filepath.Join(dir, "id"), []byte("#!/bin/sh\necho ann\n"), 0o755)
 	for _, err := range []error{liar, os.WriteFile(u.program, content, 0o755), os.Chmod(dir, 0o755), os.Chown(dir, ownerUID, ownerUID), os.Mkdir(u.guests, 0o755), os.Chown(u.guests, guestUID, guestUID)} {
 		if err != nil {
@@ -98,8 +98,8 @@ func newTwoUsers(t *testing.T) *twoUsers {
 	return u
 }
 
-// TestTwoUsers: a guest changes its own jobs alone, whatever the environment says, and what is
-// the cluster's not at all, unless it is an operator.
+// TestTwoUsers: a guest changes only its own jobs, whatever the environment says. It changes nothing of
+// the cluster's, unless it is an operator.
 func TestTwoUsers(t *testing.T) {
 	u := newTwoUsers(t)
 	for _, step := range []struct {
@@ -203,9 +203,9 @@ func TestTwoUsers(t *testing.T) {
 	}
 }
 
-// TestTwoUsersByThemselves: the jobs of two users alternate on one machine with no pass and no
-// cycle made by hand. Jobs of a user without a process there wait as unattended, do not delay
-// others, and go on with that user's next command.
+// TestTwoUsersByThemselves: the jobs of two users alternate on one machine, without passes or cycles by
+// hand. Jobs of a user without a process there wait as unattended, do not delay others, and go on with that
+// user's next command.
 func TestTwoUsersByThemselves(t *testing.T) {
 	u := newTwoUsers(t)
 	for _, uid := range []uint32{ownerUID, guestUID} {
@@ -256,7 +256,7 @@ func TestTwoUsersByThemselves(t *testing.T) {
 	does(guestUID, "wait 9 --timeout 30s", "")
 }
 
-// stopAttendant kills the process that looks after the queue for a user, if there is one.
+// stopAttendant kills a user's attendant, if there is one.
 func (u *twoUsers) stopAttendant(uid uint32) {
 	u.t.Helper()
 	for range 500 {
@@ -274,7 +274,7 @@ func (u *twoUsers) stopAttendant(uid uint32) {
 	u.t.Fatalf("processes %v do not end", u.attendants(uid))
 }
 
-// attendants are the processes that look after the queue for a user and have not ended.
+// attendants returns the live attendants of a user.
 func (u *twoUsers) attendants(uid uint32) (pids []int) {
 	all, err := filepath.Glob("/proc/[0-9]*")
 	if err != nil {

@@ -21,7 +21,7 @@ type oldFile struct {
 	content []byte
 }
 
-// reset puts the old file back, without its lock file.
+// reset restores the old file, without its lock file.
 func (o *oldFile) reset(content []byte) {
 	o.t.Helper()
 	theDisk.works(nil)
@@ -31,16 +31,16 @@ func (o *oldFile) reset(content []byte) {
 	}
 }
 
-// run runs a verb on it, some time after all that is in it.
+// run runs a verb on the file, some time after everything in it.
 func (o *oldFile) run(args ...string) (status int, said string) {
 	c := newCapture(append([]string{"--db", o.db, "--lock-timeout", "1s"}, args...)...)
 	return c.run(), c.out.String() + c.err.String()
 }
 
-// upgrade writes to it: that migrates it.
+// upgrade writes to the file, which migrates it.
 func (o *oldFile) upgrade() (int, string) { return o.run("config", "set", "default_walltime=3600") }
 
-// dump is what is in it once it is migrated, but for what is drawn then.
+// dump returns the content of the migrated file, except for what is drawn at random then.
 func (o *oldFile) dump(what string) string {
 	o.t.Helper()
 	theDisk.works(nil)
@@ -57,12 +57,12 @@ func (o *oldFile) dump(what string) string {
 	return drawn.ReplaceAllString(said, "")
 }
 
-// drawn is what is another each time a file is migrated.
+// drawn matches what is different each time a file is migrated.
 var drawn = regexp.MustCompile(`(?m)^.*"(key":"identity|placectl":"dump)".*\n`)
 
-// TestUpgradeIsCut: a file of every format that there has been is migrated while one of
-// its operations fails, or all from one on, and while power is lost at each: then the next
-// verb finds it as it was, or migrated, and what is in it is the same.
+// TestUpgradeIsCut migrates a file of every past format while one of its operations fails, or all from one
+// on, and while power is lost at each. Then the next verb finds it as it was, or migrated, with the same
+// content.
 func TestUpgradeIsCut(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/db/v*.db")
 	if err != nil || len(files) < 5 {

@@ -11,7 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// entries lists verbs that are made already.
+// entries lists verbs that are already made.
 func entries(made ...*session.Verb) (list verbs.List[*session.Run]) {
 	for _, v := range made {
 		list = append(list, verbs.Entry[*session.Run]{Name: v.Name, Make: func() *session.Verb { return v }})

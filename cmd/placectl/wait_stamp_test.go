@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// TestStampTellsCommitsApart: a command that waits notices a commit even if the time of the file
-// stays as it is: the kernel's clock stands still for milliseconds.
+// TestStampTellsCommitsApart: a waiting command notices a commit even if the file's time does not change:
+// the kernel's clock stands still for milliseconds.
 func TestStampTellsCommitsApart(t *testing.T) {
 	r := &session.Run{}
 	r.DB = filepath.Join(t.TempDir(), "x.db")

@@ -19,8 +19,7 @@ import (
 	"github.com/placectl/placectl/store/logtest"
 )
 
-// inLine runs verbs on a log in memory at once: they stand in the line in their order, before the
-// first one runs.
+// inLine runs verbs on a log in memory at once. They queue up in order before the first one runs.
 type inLine struct {
 	t    *testing.T
 	name string // of the log
@@ -39,7 +38,7 @@ func newInLine(t *testing.T, dir, file string) *inLine {
 
 func (l *inLine) path() string { return strings.TrimPrefix(l.name, "memory://") }
 
-// capture is a line as a process on a machine of its own.
+// capture returns a line as a process on a machine of its own.
 func (l *inLine) capture(line string) *capture {
 	words, err := text.SplitWords(strings.ReplaceAll(line, "@", l.dir))
 	if err != nil {
@@ -51,7 +50,7 @@ func (l *inLine) capture(line string) *capture {
 	return c
 }
 
-// run runs lines by themselves, one after the other.
+// run runs lines one after the other, each by itself.
 func (l *inLine) run(lines ...string) (said []string) {
 	for _, line := range lines {
 		c := l.capture(line)
@@ -65,7 +64,7 @@ func (l *inLine) outcome(c *capture, status int) string {
 	return strings.ReplaceAll(strings.Join([]string{c.out.String(), c.err.String(), string(rune('0' + status))}, "\n--\n"), l.dir, "@")
 }
 
-// together runs processes that stand in the line, and returns how many entries there are.
+// together runs processes that queue up, and returns the number of log entries.
 func (l *inLine) together(processes ...*capture) (said []string, entries uint64) {
 	m := logtest.Memory(l.path())
 	before, ctx := m.Head().N, l.t.Context()
@@ -91,11 +90,11 @@ func (l *inLine) together(processes ...*capture) (said []string, entries uint64)
 	return said, m.Head().N - before
 }
 
-// withoutNow finds the instant of a line: one that is chosen stays where it is.
+// withoutNow matches the instant of a line: a line with a chosen instant stays with its process.
 var withoutNow = regexp.MustCompile(` --now=\S+`)
 
-// TestInWords: each verb that can be said in words does the same, and says the same byte for byte,
-// when another process does it, with a key and in any form.
+// TestInWords: each verb that can be said in words has the same effect, and prints the same bytes, if
+// another process runs it, also with a key and in any form.
 func TestInWords(t *testing.T) {
 	template := flagsDB(t)
 	leafs, _ := leafVerbs()
@@ -140,7 +139,7 @@ func TestInWords(t *testing.T) {
 	}
 }
 
-// ask puts words at the end of the line, and returns the answer, nil for none.
+// ask puts words at the end of the queue, and returns the answer, nil for none.
 func (l *inLine) ask(words []byte) <-chan []byte {
 	m := logtest.Memory(l.path())
 	answered := make(chan []byte, 1)
@@ -160,9 +159,9 @@ func (l *inLine) ask(words []byte) <-chan []byte {
 	return answered
 }
 
-// TestAskedAsWhoAsks: what another process asks for is done for its user, in its time zone, with its
-// files, key and directory, and nothing of that is this process's. What is of another version, or
-// is no verb that may be handed over, is left alone, as is what fails; the others stay.
+// TestAskedAsWhoAsks: a request of another process runs for that process's user, in its time zone, with its
+// files, key and directory, and with nothing of this process's. A request of another version, one that may
+// not be handed over, and one that fails are left alone. The others stay.
 func TestAskedAsWhoAsks(t *testing.T) {
 	template := flagsDB(t)
 	l := newInLine(t, template, filepath.Join(template, "placectl.db"))
@@ -254,7 +253,7 @@ func TestAskedAsWhoAsks(t *testing.T) {
 	}
 }
 
-// TestWordsAreNotHandedOver: what stays with its process, and secrets do in any case.
+// TestWordsAreNotHandedOver: some verbs stay with their process, and secrets always do.
 func TestWordsAreNotHandedOver(t *testing.T) {
 	template := flagsDB(t)
 	l := newInLine(t, template, filepath.Join(template, "placectl.db"))

@@ -18,7 +18,7 @@ func place(t *testing.T) Place {
 	return At(filepath.Join(dir, "state"), filepath.Join(dir, "p.db"))
 }
 
-// attendant is one of a test, with a counter for a database.
+// attendant is an attendant of a test, with a counter for a database.
 type attendant struct {
 	commits, acted atomic.Int64
 	alive, most    atomic.Int32 // that hold the lock
@@ -49,10 +49,10 @@ func (a *attendant) commit(t *testing.T, p Place) {
 	}
 }
 
-// goesOn says of each process that it lives, and is not stopped.
+// goesOn says that every process lives and is not stopped.
 func goesOn(int, uint64) (lives, stopped bool) { return true, false }
 
-// duplicate is a lock as a process that is started with it has it.
+// duplicate returns a lock as a process that is started with it inherits it.
 func duplicate(t *testing.T, l *Lock) *Lock {
 	fd, err := unix.Dup(int(l.Fd()))
 	if err != nil {
@@ -92,8 +92,8 @@ func (a *attendant) attend(l *Lock) error {
 	})
 }
 
-// TestNothingOverlooked: commands that commit while attendants come and go are all acted on,
-// and one attendant has the lock at a time.
+// TestNothingOverlooked: commands commit while attendants come and go. All commits are acted on, and only
+// one attendant holds the lock at a time.
 func TestNothingOverlooked(t *testing.T) {
 	t.Parallel()
 	p := place(t)
@@ -114,7 +114,7 @@ func TestNothingOverlooked(t *testing.T) {
 	}
 }
 
-// TestRing: an attendant that waits is woken at once by a command, and not by a reader.
+// TestRing: a command wakes a waiting attendant at once, and a reader does not.
 func TestRing(t *testing.T) {
 	t.Parallel()
 	p := place(t)
@@ -136,11 +136,11 @@ func TestRing(t *testing.T) {
 	if a.acted.Load() != 4 {
 		t.Error("a reader has rung")
 	}
-	// It is not waited for: the process ends before its time is over.
+	// It need not be waited for: the process ends before its time is over.
 }
 
-// TestFailures: after one that failed at once the next is started later, and twice as late
-// after each that follows; one that goes on well ends that.
+// TestFailures: after an attendant that fails soon after its start, the next one starts later, and twice as
+// late after each further failure. One that works well ends that.
 func TestFailures(t *testing.T) {
 	t.Parallel()
 	p := place(t)
@@ -169,8 +169,8 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestPlaces: a directory that others can write is not used; every path to a database leads
-// to the same lock.
+// TestPlaces: a directory that others can write to is refused. Every path to a database leads to the same
+// lock.
 func TestPlaces(t *testing.T) {
 	t.Parallel()
 	p := place(t)
@@ -219,7 +219,7 @@ func TestAgent(t *testing.T) {
 	}
 }
 
-// TestWatch: writes to a file, and another file in its place, are told.
+// TestWatch: writes to a file are noticed, and so is its replacement.
 func TestWatch(t *testing.T) {
 	t.Parallel()
 	p := place(t)
@@ -258,8 +258,8 @@ func TestWatch(t *testing.T) {
 	told("a write to the other file")
 }
 
-// TestHolders: one that is stopped, or does not hear, gets a second one beside it, and that one
-// none; one that dies is waited for.
+// TestHolders: a stopped or deaf attendant gets a second one beside it, which gets no third. A dying one is
+// waited for.
 func TestHolders(t *testing.T) {
 	t.Parallel()
 	p := place(t)
@@ -320,7 +320,7 @@ func TestHolders(t *testing.T) {
 	}
 }
 
-// BenchmarkLeave measures what a command pays where an attendant is there already.
+// BenchmarkLeave measures the cost to a command if an attendant already runs.
 func BenchmarkLeave(b *testing.B) {
 	dir := b.TempDir()
 	p := At(dir, filepath.Join(dir, "p.db"))

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestPresence: one process stands for a user, the next one once that has gone, for one epoch
-// of a database.
+// TestPresence: one process stands for a user, for one epoch of a database. The next one does once that has
+// gone.
 func TestPresence(t *testing.T) {
 	uid := uint32(os.Getuid())
 	id := t.Name() + t.TempDir()[len(os.TempDir()):][:8]
@@ -40,9 +40,8 @@ func TestPresence(t *testing.T) {
 	is("2", false)
 }
 
-// TestPresenceStopped: a stopped process does not count as present until it goes on, whether or not
-// the system says that it is stopped. It takes no longer the second time, when its queue holds a
-// connection.
+// TestPresenceStopped: a stopped process does not count as present until it goes on, whether or not the
+// system says that it is stopped. The second time, when its queue holds a connection, takes no longer.
 func TestPresenceStopped(t *testing.T) {
 	uid := uint32(os.Getuid())
 	id := t.TempDir()[len(os.TempDir()):]

@@ -2,8 +2,8 @@ package attend
 
 import "testing"
 
-// The protocol of the lock and the bell as a model: commands that each commit once, and the
-// attendants that they leave behind. Every interleaving of their steps is searched.
+// The protocol of the lock and the bell as a model: commands that each commit once, and the attendants that
+// they leave behind. The test searches every interleaving of their steps.
 
 const (
 	commands   = 3
@@ -18,7 +18,7 @@ const (
 	ended
 )
 
-// Steps of an attendant. One that is absent was not started yet, or has ended.
+// Steps of an attendant. An absent one has not started yet, or has ended.
 const (
 	absent = iota
 	begins // it has the lock, and does not listen yet
@@ -46,8 +46,7 @@ type moment struct {
 // variant leaves something out of the protocol.
 type variant struct{ noRing, noRecheck, noRetry, triesFirst, lateBell bool }
 
-// next lists the moments that a step leads to. Late are those to which only the time that
-// passes leads.
+// next lists the moments to which a step leads. late are those reached only by the passing of time.
 func (v variant) next(m moment) (now, late []moment) {
 	for c := range commands {
 		n := m
@@ -144,7 +143,7 @@ func (v variant) next(m moment) (now, late []moment) {
 	return now, late
 }
 
-// fork starts an attendant that has the lock.
+// fork starts an attendant that holds the lock.
 func fork(m moment) moment {
 	for a := range m.attendant {
 		if m.attendant[a].at == absent {
@@ -155,8 +154,8 @@ func fork(m moment) moment {
 	panic("more attendants than the model has room for")
 }
 
-// search goes through every moment that can be reached, and returns how many there are and
-// one in which nothing happens but that time passes, though a commit was not acted on.
+// search goes through every reachable moment, and returns their number. lost is a moment in which only time
+// passes although a commit was not acted on, nil if there is none.
 func (v variant) search() (reached int, lost *moment) {
 	seen := map[moment]bool{{}: true}
 	for todo := []moment{{}}; len(todo) > 0; {
@@ -176,8 +175,8 @@ func (v variant) search() (reached int, lost *moment) {
 	return len(seen), nil
 }
 
-// TestProtocol: no commit is overlooked, however the steps of commands and attendants fall
-// between each other; without any one of the precautions some are.
+// TestProtocol: no commit is overlooked, however the steps of commands and attendants interleave. Without
+// any one of the precautions some are.
 func TestProtocol(t *testing.T) {
 	t.Parallel()
 	if n, lost := (variant{}).search(); lost != nil {

@@ -26,8 +26,8 @@ type value struct {
 	kept string // what a package keeps to itself stays out, and as it was
 }
 
-// TestRoundTrip: what was written is read back, byte for byte, also within lines of others,
-// and the JSON is UTF-8. What was given does not change.
+// TestRoundTrip: what was written is read back byte for byte, also within lines of others, and the JSON is
+// UTF-8. The input does not change.
 func TestRoundTrip(t *testing.T) {
 	str := rapid.OneOf(rapid.String(), rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }),
 		rapid.SampledFrom([]string{"caf\xe9", "\x00", "\x00e9\xe9", `\udce9`, `\\u0000`, "\U0001F600\xe9", "\ufffd\xff", "\xed\xb3\xa9", "<&>\x80"}))
@@ -60,7 +60,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestForm: what stands in the JSON, and what is read from JSON of others.
+// TestForm: the form of the JSON, and how JSON of others is read.
 func TestForm(t *testing.T) {
 	for s, want := range map[string]string{
 		"caf\xe9":        `"caf\udce9"`,

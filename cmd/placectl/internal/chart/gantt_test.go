@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// zone is one with clock changes.
+// zone has clock changes.
 var zone = berlin()
 
 func berlin() *time.Location {
@@ -26,7 +26,7 @@ func berlin() *time.Location {
 	return z
 }
 
-// drawnGantt is a cluster of some variety, and the window to draw it in.
+// drawnGantt draws a varied cluster, and a window for its picture.
 func drawnGantt(t *rapid.T) (*Gantt, Window) {
 	const now = 1_800_000_000
 	g := &Gantt{Now: now}
@@ -73,8 +73,8 @@ func drawnGantt(t *rapid.T) (*Gantt, Window) {
 	return g, w
 }
 
-// No line is wider than asked for, every node is drawn or counted as left out,
-// and the picture is XML.
+// TestGanttFits: no line is wider than requested, every node is drawn or counted as left out, and the
+// picture is valid XML.
 func TestGanttFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, w := drawnGantt(t)
@@ -114,8 +114,7 @@ func wellFormed(t interface{ Fatalf(string, ...any) }, picture []byte) {
 	}
 }
 
-// Each cell shows what its node does in it; every stretch has a cell, or is
-// counted.
+// TestGanttPaint: each cell shows what its node does in it. Every stretch has a cell, or is counted.
 func TestGanttPaint(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, w := drawnGantt(t)
@@ -180,8 +179,8 @@ func TestGanttTicks(t *testing.T) {
 	}
 }
 
-// Neighbours that look the same are one row; too many rows first share outlines
-// and then are left out, and counted.
+// TestGanttFold: neighbours that look the same share a row. If there are too many rows, outlines share
+// rows, and the rest is left out and counted.
 func TestGanttFold(t *testing.T) {
 	var nodes []Node
 	for i := range 10 {
@@ -226,7 +225,7 @@ func TestGanttWindow(t *testing.T) {
 	}
 }
 
-// An overdue job and what was to follow it take a node once.
+// TestGanttCurve: an overdue job and the one that should have followed it take a node once.
 func TestGanttCurve(t *testing.T) {
 	n := &Node{Bars: []Bar{{Start: 0, End: 20}, {Start: 10, End: 30}}}
 	m := &Node{Bars: []Bar{{Start: 25, End: 40}}}

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sharedGantt is a cluster in which stretches lie beside each other, too.
+// sharedGantt is a cluster in which stretches may overlap.
 func sharedGantt(t *rapid.T) (*Gantt, Window) {
 	g, w := drawnGantt(t)
 	for i := range g.Nodes {
@@ -50,7 +50,7 @@ type box struct {
 
 var boxPattern = regexp.MustCompile(`<rect class="([a-z0-9 ]+)" x="([0-9.]+)" y="([0-9.]+)" width="([0-9.]+)" height="([0-9.]+)"`)
 
-// boxesOf finds the rectangles of a picture that show something.
+// boxesOf finds the visible rectangles of a picture.
 func boxesOf(picture []byte) []box {
 	var out []box
 	for _, m := range boxPattern.FindAllSubmatch(picture, -1) {
@@ -63,8 +63,8 @@ func boxesOf(picture []byte) []box {
 	return out
 }
 
-// Nothing lies over anything else in a picture, nor outside it, and every stretch of a
-// row is drawn or counted as having no room.
+// TestGanttBoxesBeside: no boxes of a picture overlap or lie outside it. Every stretch of a row is drawn, or
+// counted as having no room.
 func TestGanttBoxesBeside(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -91,7 +91,7 @@ func TestGanttBoxesBeside(t *testing.T) {
 	})
 }
 
-// TestGanttTitles: what the mouse shows says exact times, whatever a pixel is.
+// TestGanttTitles: the titles that the mouse shows have exact times, whatever a pixel is.
 func TestGanttTitles(t *testing.T) {
 	at := time.Date(2026, 11, 20, 10, 0, 0, 0, zone).Unix()
 	g := &Gantt{Now: at, Owners: []Owner{{Job: 7, Name: "a", User: "ann"}, {Reservation: "r"}, {Job: 8}},

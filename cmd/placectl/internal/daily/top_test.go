@@ -26,8 +26,8 @@ func screenOf(t *Top) string {
 	return b.String()
 }
 
-// TestTopChoice: where the chosen job has gone, the arrows go on from where it stood, and no
-// other job is chosen in its stead.
+// TestTopChoice: if the chosen job is gone, the arrows go on from its place, and no other job is chosen
+// instead.
 func TestTopChoice(t *testing.T) {
 	top := topOf("1", "2", "3", "4")
 	for range 3 {
@@ -49,7 +49,8 @@ func TestTopChoice(t *testing.T) {
 	}
 }
 
-// TestTopFollowsLog: the end of a log that is in sight stays so; a reader who scrolls up stays there.
+// TestTopFollowsLog: if the end of a log is visible it stays so. If the reader scrolls up, the log stays
+// there.
 func TestTopFollowsLog(t *testing.T) {
 	lines := func(n int) string { return strings.Repeat("more\n", n) + "the end\n" }
 	top := topOf("1")

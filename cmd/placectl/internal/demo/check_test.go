@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// claim is what a job or reservation has of a node for a stretch of time.
+// claim is what a job or reservation takes from a node for a period.
 type claim struct {
 	start, end int64
 	cpus, mem  int64  // all that the node has for one that keeps it whole
@@ -17,8 +17,8 @@ type claim struct {
 	who        string
 }
 
-// checkDemo holds the jobs against each other, the reservations, the calendar
-// and the buckets: who ran where is told by the job rows alone.
+// checkDemo compares the jobs with each other, the reservations, the calendar and the buckets. Only the job
+// rows say who ran where.
 func checkDemo(t *testing.T, tx *store.Tx) {
 	t.Helper()
 	stays, running := jobClaims(t, tx), 0
@@ -75,8 +75,7 @@ func checkDemo(t *testing.T, tx *store.Tx) {
 	}
 }
 
-// jobClaims reads what every job had of its nodes, and holds those that run
-// against the calendar.
+// jobClaims reads what every job took from its nodes, and compares running jobs with the calendar.
 func jobClaims(t *testing.T, tx *store.Tx) map[uint32][]claim {
 	t.Helper()
 	stays, count := make(map[uint32][]claim), make(map[store.JobState]int)
@@ -127,8 +126,7 @@ func jobClaims(t *testing.T, tx *store.Tx) map[uint32][]claim {
 	return stays
 }
 
-// takenOf is what is taken of a node at an instant. Jobs in a reservation take
-// what it keeps.
+// takenOf returns what is taken from a node at an instant. Jobs in a reservation take from what it keeps.
 func takenOf(list []claim, at int64) (cpus, mem int64) {
 	type amounts struct{ cpus, mem int64 }
 	kept, in := make(map[uint64]amounts), make(map[uint64]amounts)

@@ -59,7 +59,7 @@ func identity(t *testing.T, db *store.DB) (id store.Identity) {
 	return id
 }
 
-// sound checks a database against itself and against the jobs in it.
+// sound checks a database against itself and against its jobs.
 func sound(t *testing.T, db *store.DB) {
 	t.Helper()
 	if err := db.View(func(tx *store.Tx) error { checkDemo(t, tx); return nil }); err != nil {
@@ -70,7 +70,7 @@ func sound(t *testing.T, db *store.DB) {
 	}
 }
 
-// TestLoad: the demo ends at the instant for which it is loaded, is sound, and is no other demo.
+// TestLoad: the demo ends at the instant for which it is loaded, is sound, and has an identity of its own.
 func TestLoad(t *testing.T) {
 	ids := make(map[string]bool)
 	for i, now := range []time.Time{time.Unix(until, 0), time.Unix(recordedUntil-86400, 0), time.Unix(until, 0)} {
@@ -116,8 +116,8 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// What is replayed is what was asked for: as many processors in all as the record
-// counts, and its memory.
+// TestData: the replayed jobs request what was recorded: the same number of processors in all, and the
+// memory.
 func TestData(t *testing.T) {
 	data := read(t, until)
 	if len(data.Nodes) != 68 || data.CPUs() != 20*80+48*12 {
@@ -162,7 +162,7 @@ func TestData(t *testing.T) {
 	}
 }
 
-// recordedJobs are those of the days that are replayed.
+// recordedJobs returns the jobs of the replayed days.
 func recordedJobs(log *swf.Reader) (jobs []swf.Job, err error) {
 	for {
 		rec, err := log.Next()
@@ -177,7 +177,7 @@ func recordedJobs(log *swf.Reader) (jobs []swf.Job, err error) {
 	}
 }
 
-// What is done at an instant may be run again before it counts, and comes to the same.
+// TestInstantTwice: the changes of an instant may run again before they count, with the same result.
 func TestInstantTwice(t *testing.T) {
 	data := read(t, until).add()
 	opt := &store.Options{Now: func() time.Time { return time.Unix(data.From, 0) }, AnyTime: true}

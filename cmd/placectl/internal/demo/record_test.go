@@ -21,7 +21,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Data is the cluster and its jobs, moved so that they end at an instant.
+// Data is the cluster and its jobs, moved in time so that they end at an instant.
 type Data struct {
 	From, Until int64 // Unix seconds
 	Nodes       []*index.Node
@@ -39,7 +39,7 @@ type Job struct {
 	Exit    int   // its status
 }
 
-// record is what is recorded; data/README.md says where it comes from.
+// record returns a recorded file. data/README.md says where it comes from.
 func record(t *testing.T, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("data", name))
@@ -60,7 +60,7 @@ func read(t *testing.T, until int64) *Data {
 	return d
 }
 
-// add adds what the record has not.
+// add adds what the record lacks.
 func (d *Data) add() *Data {
 	d.Jobs = append(d.Jobs, d.others()...)
 	slices.SortStableFunc(d.Jobs, func(a, b *Job) int { return cmp.Compare(a.Submit, b.Submit) })
@@ -76,8 +76,8 @@ const (
 	withGPU = "zewura20"
 )
 
-// others are jobs that the record has not: some of a cluster with GPUs, one of them idle, some
-// on a node that fails, and one that asked for far more memory than it used.
+// others returns jobs that the record lacks: some of a cluster with GPUs, one of them idle, some on a node
+// that fails, and one that requested far more memory than it used.
 func (d *Data) others() (list []*Job) {
 	add := func(before, run, walltime time.Duration, name, sel string) *Job {
 		j := &Job{Submit: d.Until - int64(before.Seconds()), Run: int64(run.Seconds()),
@@ -119,13 +119,13 @@ func (d *Data) read(trace []byte, machines string) error {
 	}
 }
 
-// The extra fields of the trace.
+// The additional fields of the trace.
 const (
 	extraQueue = iota
 	extraRequest
 )
 
-// job makes a request of what is recorded.
+// job makes a request from a record.
 func (d *Data) job(rec swf.Job) *Job {
 	isNode := func(name string) bool {
 		return slices.ContainsFunc(d.Nodes, func(n *index.Node) bool { return n.Name == name })
@@ -133,7 +133,7 @@ func (d *Data) job(rec swf.Job) *Job {
 	sel, _ := swf.Select(rec.Extra[extraRequest], rec.WantMemory, isNode)
 	return &Job{
 		Submit: rec.Submit + d.Until - recordedUntil,
-		// A job is stopped at its walltime; the record has some seconds more.
+		// A job is stopped at its walltime. In the record it runs some seconds longer.
 		Run:   min(rec.Run, rec.WantTime),
 		Asked: strings.TrimPrefix(sel, "nodes="),
 		Request: placer.Request{Select: sel, Walltime: time.Duration(rec.WantTime) * time.Second, Queue: rec.Extra[extraQueue],
@@ -141,8 +141,7 @@ func (d *Data) job(rec swf.Job) *Job {
 	}
 }
 
-// What fits the small nodes leaves the large ones to those that need them: they have
-// this priority.
+// Priorities of nodes: jobs that fit small nodes leave the large ones to jobs that need them.
 const (
 	smallKind  = "zegox"
 	smallFirst = 10
@@ -163,7 +162,7 @@ func (d *Data) readMachines(machines string) (err error) {
 	return err
 }
 
-// kindOf is a node's name without its number.
+// kindOf returns a node's name without its number.
 func kindOf(name string) string { return strings.TrimRight(name, "0123456789") }
 
 // setUp puts the cluster into a new database.
@@ -194,7 +193,7 @@ func (d *Data) setUp(tx *store.Tx) error {
 	return nil
 }
 
-// CPUs is how many the cluster has.
+// CPUs returns the cluster's number of cpus.
 func (d *Data) CPUs() (sum int64) {
 	for _, n := range d.Nodes {
 		sum += cpusOf(n)

@@ -12,15 +12,14 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Replay is a replay under way.
+// Replay is a replay in progress.
 type Replay struct {
 	DB    *store.DB
 	clock int64 // the instant that it is in the database, in Unix seconds
 }
 
-// Replay makes a database and lets the recorded time pass in it, instant by instant:
-// at each one jobs that ended are finished, new ones are submitted, and a cycle starts
-// and plans what waits.
+// Replay makes a database and lets the recorded time pass in it, instant by instant. At each one it finishes
+// jobs that have ended, submits new ones, and makes a cycle, which starts and plans waiting jobs.
 func (d *Data) Replay(t *testing.T, path string) *store.DB {
 	t.Helper()
 	p := &Replay{clock: d.From}
@@ -39,13 +38,13 @@ func (d *Data) Replay(t *testing.T, path string) *store.DB {
 	return p.DB
 }
 
-// due is an instant at which there is something to do.
+// due is an instant with something to do.
 type due struct {
 	at  int64
 	job uint64 // it has ended; 0 for none: a planned job begins, or a reservation ends
 }
 
-// agenda is what is due, in order of time, each thing once.
+// agenda holds what is due in order of time, each thing once.
 type agenda []due
 
 func (a *agenda) add(at int64, job uint64) {
@@ -58,7 +57,7 @@ func (a *agenda) add(at int64, job uint64) {
 	}
 }
 
-// pass goes through all instants at which something happens.
+// pass processes all instants at which something happens.
 func (p *Replay) pass(d *Data) error {
 	var todo agenda
 	for _, v := range d.reservations() {
@@ -104,7 +103,7 @@ func countWhile[T any](list []T, is func(T) bool) int {
 	return len(list)
 }
 
-// instant is what is done at one, and what came of it.
+// instant is what is done at an instant, and the result.
 type instant struct {
 	data    *Data
 	due     []due
@@ -152,14 +151,14 @@ func (now *instant) update(tx *store.Tx) error {
 	return tx.Jobs().Each(func(j *store.Job) error { now.planned = append(now.planned, j); return nil }, store.JobReserved)
 }
 
-// claimOf is the claim of a job whose use of memory is known.
+// claimOf returns the claim of a job whose memory use is known.
 func claimOf(j *store.Job) store.Claim {
 	c := store.Claim{Job: j.ID, Attempt: 1, By: store.BySupervisor, Nonce: store.Nonce{byte(j.ID), byte(j.ID >> 8), 1}}
 	c.Host = "zegox1"
 	return c
 }
 
-// end ends a job as it is recorded.
+// end ends a job as recorded.
 func (now *instant) end(tx *store.Tx, id uint64) error {
 	j, err := tx.Jobs().Get(id)
 	if err != nil {

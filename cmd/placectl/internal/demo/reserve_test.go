@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// reservation is one of the demo's own.
+// reservation is a reservation made up for the demo.
 type reservation struct {
 	name   string
 	sel    string
@@ -18,9 +18,9 @@ type reservation struct {
 	access string // "" for none
 }
 
-// reservations are those of the demo; the record has none. Two keep nodes from everybody. The third keeps half of some nodes for the
-// two queues with the shortest jobs, so that those need not wait for jobs that last a
-// week.
+// reservations returns those of the demo, because the record has none. Two keep nodes from all users. The
+// third keeps half of some nodes for the two queues with the shortest jobs, so that those need not wait for
+// jobs that last a week.
 func (d *Data) reservations() []reservation {
 	const hour = 3600
 	return []reservation{
@@ -33,7 +33,7 @@ func (d *Data) reservations() []reservation {
 	}
 }
 
-// make makes the reservation. The nodes are those that have room for it.
+// make makes the reservation on nodes with room for it.
 func (v *reservation) make(tx *store.Tx) error {
 	spec := store.ReserveSpec{Name: v.name, Start: time.Unix(v.start, 0), Request: placer.Request{Select: v.sel, Place: v.place, Walltime: v.lasts}}
 	access, err := placer.ParseAccess(v.access)

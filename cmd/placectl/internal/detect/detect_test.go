@@ -14,7 +14,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-// recorded is a machine of testdata.
+// recorded returns a machine of testdata.
 func recorded(t *testing.T, name string) *Source {
 	t.Helper()
 	a, err := txtar.ParseFile(filepath.Join("testdata", name+".txtar"))
@@ -31,7 +31,7 @@ func recorded(t *testing.T, name string) *Source {
 	}}
 }
 
-// said is what was found, in a line.
+// said formats what was found on a line.
 func said(m *Machine) string {
 	out := fmt.Sprintf("ncpus=%s", m.Cores)
 	for _, c := range m.Cores {
@@ -88,7 +88,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// A machine that tells nothing, and one whose program fails, are told of and no error.
+// TestLookAtNothing: a machine without any facts, and one whose program fails, give notes but no error.
 func TestLookAtNothing(t *testing.T) {
 	m := Look(&Source{Root: fstest.MapFS{}, Run: func(...string) (string, error) { return "", errors.New("took longer than 5s") }}, false)
 	want := "ncpus= mem=0; cores: /proc/self/status does not tell them; memory: /proc/meminfo does not tell it; GPUs: nvidia-smi: took longer than 5s"
@@ -97,7 +97,7 @@ func TestLookAtNothing(t *testing.T) {
 	}
 }
 
-// GPUs of two makers would be told one from the other by nothing: AMD's are left out.
+// TestLookAtBothMakers: nothing would tell apart GPUs of two makers, so AMD's are left out.
 func TestLookAtBothMakers(t *testing.T) {
 	src := recorded(t, "amd")
 	src.Run = recorded(t, "two").Run
@@ -107,7 +107,8 @@ func TestLookAtBothMakers(t *testing.T) {
 	}
 }
 
-// What a container may not see has no properties, and is not counted: so do the libraries.
+// TestLookAtKeptFrom: a GPU that a container may not see has no properties, and is not counted. The
+// libraries do the same.
 func TestLookAtKeptFrom(t *testing.T) {
 	src := recorded(t, "amd")
 	for _, n := range []int{2, 3, 5} {
@@ -118,7 +119,7 @@ func TestLookAtKeptFrom(t *testing.T) {
 	}
 }
 
-// This machine has a core and memory at least.
+// TestLookHere: this machine has at least a core and memory.
 func TestLookHere(t *testing.T) {
 	m := Look(Here(func(...string) (string, error) { return "", fs.ErrNotExist }), false)
 	if len(m.Cores) == 0 || m.Memory == 0 || m.Disk == 0 || m.Cores.Check() != nil {
@@ -126,7 +127,7 @@ func TestLookHere(t *testing.T) {
 	}
 }
 
-// What is free of a disk changes all the time; what a node has of it seldom.
+// TestWholeGiB: a disk's free space changes all the time, but a node's seldom.
 func TestWholeGiB(t *testing.T) {
 	const gib = 1 << 20
 	for kb, want := range map[int64]int64{0: 0, gib - 1: gib - 1, gib: gib, 2*gib - 1: gib, 35400864: 33 * gib} {

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// check reads a script and compares all that comes of it.
+// check reads a script and compares the whole result.
 func check(t *testing.T, what, script string, o Options, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, append([]string(nil), told(t, "job", []byte(script), o)...)); diff != "" {
@@ -15,7 +15,7 @@ func check(t *testing.T, what, script string, o Options, want ...string) {
 	}
 }
 
-// TestTraps: what looks alike in two of the three and is not.
+// TestTraps: options that look alike in two of the three dialects, but differ.
 func TestTraps(t *testing.T) {
 	o := testOptions(t)
 	for _, c := range []struct {
@@ -111,8 +111,8 @@ func TestWords(t *testing.T) {
 	check(t, "attached alone", "#SBATCH --nice 5\n", o, `refused: job, line 1, column 16: #SBATCH: "5" is no option: the line has options of sbatch alone`)
 }
 
-// TestUnknown: all errors are reported. If asked, an unknown option becomes a note, and takes its
-// value along. What is refused stays refused.
+// TestUnknown: all errors are reported. On request an unknown option becomes a note, and its value is
+// skipped. What is refused stays refused.
 func TestUnknown(t *testing.T) {
 	o := testOptions(t)
 	script := "#SBATCH --time-limit 4 -n 8\n#SBATCH -Z x -H\n#SBATCH --ntask=2 --jobname=a\n#SBATCH --bogus\n"
@@ -141,7 +141,7 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// TestLastWins: of lines that say the same thing the last counts, whosever they are.
+// TestLastWins: of several lines that set the same thing the last one counts, whatever its family.
 func TestLastWins(t *testing.T) {
 	o := testOptions(t)
 	check(t, "a name", "#SBATCH -J a\n#placectl --name b\n", o, "--name=b")

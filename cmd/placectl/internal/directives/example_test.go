@@ -7,8 +7,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 )
 
-// A script for sbatch, as flags of submit. What the command line says itself goes
-// before a flag of the script.
+// ExampleRead reads a script for sbatch as flags of submit. The command line overrides a flag of the script.
 func ExampleRead() {
 	script := infile.New("job.sh", []byte("#!/bin/sh\n#SBATCH -N 2 -n 8 -c 2 --time=1-0\n#SBATCH --job-name=relax -Q\nsrun ./relax\n"))
 	s, err := directives.Read(script, directives.Options{})

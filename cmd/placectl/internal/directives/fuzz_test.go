@@ -15,10 +15,9 @@ func readString(script string, o Options) (Submission, error) {
 	return Read(infile.New("job", []byte(script)), o)
 }
 
-// FuzzDirectives: whatever the lines, a script is read wholly or not at all, what is
-// wrong is told with its line, and the flags are well formed: each name once but for
-// lists, in the order of the lines, and none that a script cannot give. What sbatch is
-// asked for makes a request that can be placed.
+// FuzzDirectives: whatever its lines, a script is read completely or not at all, and errors give the line.
+// The flags are well formed: each name once except for lists, in the order of the lines, and none that a
+// script cannot give. The options of sbatch make a request that can be placed.
 func FuzzDirectives(f *testing.F) {
 	for _, s := range []string{
 		"#SBATCH -N 2 -n 7 -c 2 --mem=4G --gres=gpu:a100:2", "#PBS -l select=2:ncpus=4,place=scatter -l walltime=1:00:00 -W depend=afterok:1:2",

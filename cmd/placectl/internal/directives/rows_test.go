@@ -21,8 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write what comes out into testdata")
 
-// testOptions are a cluster with a few names of its own, on a Sunday at noon in
-// Berlin.
+// testOptions is a cluster with a few names of its own, on a Sunday at noon in Berlin.
 func testOptions(t testing.TB) Options {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {
@@ -60,8 +59,8 @@ func testDefs(t testing.TB) *index.Defs {
 	return defs
 }
 
-// told is all that comes of a script, a line each: flags, what the select means to a
-// placement, notes, errors.
+// told returns the result of a script, a line each: flags, what the select means to a placement, notes,
+// errors.
 func told(t testing.TB, name string, script []byte, o Options) []string {
 	s, err := Read(infile.New(name, script), o)
 	if err != nil {
@@ -91,7 +90,7 @@ func told(t testing.TB, name string, script []byte, o Options) []string {
 	return lines
 }
 
-// means is the request as placements read it: a select in normal form, and a place.
+// means returns the request as placements read it: a select in normal form, and a place.
 func means(t testing.TB, s Submission, defs *index.Defs) string {
 	q := requestOf(s)
 	if q.Select == "" && q.Place == "" {
@@ -117,8 +116,8 @@ func requestOf(s Submission) (q placer.Request) {
 	return q
 }
 
-// TestRows goes through testdata/rows.txt: under each row of directives.tsv scripts,
-// and behind "> " what comes of them.
+// TestRows goes through testdata/rows.txt. Below each row of directives.tsv are scripts, and behind "> "
+// their results.
 func TestRows(t *testing.T) {
 	rows := readRows(t)
 	file := filepath.Join("testdata", "rows.txt")
@@ -194,8 +193,8 @@ func readRows(t *testing.T) map[string]row {
 	return rows
 }
 
-// TestVerdicts: each option that the table notes or refuses is noted or refused, for
-// the reason that the table has; none that it has is unknown.
+// TestVerdicts: each option that the table notes or refuses is noted or refused, with the table's reason.
+// None of the table's options is unknown.
 func TestVerdicts(t *testing.T) {
 	option := regexp.MustCompile(`--?[A-Za-z][a-z-]*`)
 	o := testOptions(t)

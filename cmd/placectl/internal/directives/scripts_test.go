@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestScripts reads testdata/scripts, job scripts as people write them, and compares
-// all that comes of each with the file beside it.
+// TestScripts reads testdata/scripts, job scripts as people write them, and compares each result with the
+// file beside it.
 func TestScripts(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join("testdata", "scripts", "*"))
 	if err != nil {

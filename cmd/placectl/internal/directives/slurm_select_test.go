@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestLayout: the chunks of a script that asks sbatch for nodes, tasks and amounts are
-// those that come of handing the tasks out one by one, to each node in turn.
+// TestLayout: a script asks sbatch for nodes, tasks and amounts. Its chunks are those that result from
+// handing out the tasks one by one, to each node in turn.
 func TestLayout(t *testing.T) {
 	defs := testDefs(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -50,7 +50,7 @@ func TestLayout(t *testing.T) {
 	})
 }
 
-// asked is what a script asks for; 0 is not given.
+// asked is what a script requests. 0 is not given.
 type asked struct{ nodes, tasks, perNode, cpus, mem, perCPU, gpus, gres int }
 
 func (a asked) script() string {
@@ -69,8 +69,8 @@ func (a asked) script() string {
 	return b.String()
 }
 
-// handOut gives each node its tasks, largest first, and says what a chunk has. Where
-// the tasks are not bound to nodes each is a chunk.
+// handOut gives each node its tasks, the largest share first, and returns the chunks. If tasks are not bound
+// to nodes, each task is a chunk.
 func (a asked) handOut() (chunks []string, refusal string) {
 	tasks, nodes := a.tasks, a.nodes
 	if tasks == 0 {
@@ -109,7 +109,7 @@ func (a asked) handOut() (chunks []string, refusal string) {
 	return chunks, ""
 }
 
-// chunksOf writes each chunk as handOut does.
+// chunksOf formats each chunk as handOut does.
 func chunksOf(spec placer.Spec) []string {
 	var list []string
 	for _, c := range spec.Chunks {

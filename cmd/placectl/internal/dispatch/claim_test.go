@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// TestClaimVerifies: an attempt whose user has not signed what it executes cannot be claimed,
-// whoever started its supervisor.
+// TestClaimVerifies: an attempt cannot be claimed if its user has not signed what it executes, whoever
+// started its supervisor.
 func TestClaimVerifies(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.db")
 	if err := store.Create(path, nil, nil); err != nil {

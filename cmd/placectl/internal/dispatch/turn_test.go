@@ -70,7 +70,7 @@ func (q *queue) do(fn func(*store.Tx) error) {
 	}
 }
 
-// copied is a copy of the queue.
+// copied returns a copy of the queue.
 func (q *queue) copied() *queue {
 	q.t.Helper()
 	text, err := os.ReadFile(q.path)
@@ -91,7 +91,7 @@ func (q *queue) submit(s store.Submission) {
 	q.do(func(tx *store.Tx) error { _, err := tx.Jobs().Submit(s); return err })
 }
 
-// claim is the claim of an attempt by a process here.
+// claim returns the claim of an attempt by a process here.
 func (q *queue) claim(k attempts.Key) (store.Claim, bool) {
 	q.last++
 	return store.Claim{Job: k.Job, Attempt: k.Number, By: store.BySupervisor, Nonce: store.Nonce{q.last, 1}, Process: store.Process{Host: "here", Boot: "b", PID: 3}}, true
@@ -112,7 +112,7 @@ func (q *queue) cycle() (started []uint64) {
 	return started
 }
 
-// running are the attempts that are claimed, or wait to be.
+// running returns the attempts that are claimed, and those that wait for that.
 func (q *queue) running() (claimed []*store.Attempt, unclaimed []attempts.Key) {
 	q.t.Helper()
 	err := q.db.View(func(tx *store.Tx) error {
@@ -147,7 +147,7 @@ func resultOf(a *store.Attempt, exit int) *store.Result {
 	return &store.Result{Job: a.Job, Attempt: a.Number, Nonce: a.Nonce, Outcome: store.OutcomeExited, Exit: exit}
 }
 
-// plan is what has become of each job: nodes, times and states.
+// plan describes each job: nodes, times and states.
 func (q *queue) plan() string {
 	var b strings.Builder
 	err := q.db.View(func(tx *store.Tx) error {
@@ -185,9 +185,9 @@ func (q *queue) startable() (is uint64) {
 
 func always(*store.Tx) (bool, error) { return true, nil }
 
-// TestFollows: over random queues, with arrays, limits, classes and reservations, and jobs that
-// come meanwhile, the job that a supervisor goes on with is one that a cycle of its own starts
-// after the report, and all others are where that leaves them. Many more: -queues 20000.
+// TestFollows: random queues have arrays, limits, classes and reservations, and jobs come meanwhile. The job
+// that a supervisor goes on with is one that a separate cycle would start after the report, and all other
+// jobs are where that cycle would leave them. For many more queues: -queues 20000.
 func TestFollows(t *testing.T) {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -204,8 +204,8 @@ func TestFollows(t *testing.T) {
 	}
 }
 
-// TestFollowsPriority: a job of a higher priority takes the place of one of an array that has ended,
-// and behind it the array goes on.
+// TestFollowsPriority: a job of a higher priority follows a job of an array that has ended, and the array
+// goes on after it.
 func TestFollowsPriority(t *testing.T) {
 	q := newQueue(t, 1)
 	one := store.Submission{Request: placer.Request{Select: "1:ncpus=1:host=here", Walltime: time.Hour}, Array: 40}
@@ -310,7 +310,7 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 	return followed, ends
 }
 
-// drawn is a random submission.
+// drawn draws a submission.
 func drawn(r *rand.Rand, users []string) store.Submission {
 	s := store.Submission{Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", 1+r.IntN(2), 1+r.IntN(2)), Walltime: time.Duration(1+r.IntN(30)) * time.Minute,
 		User: users[r.IntN(len(users))]}, Priority: int64(r.IntN(3))}
@@ -320,8 +320,8 @@ func drawn(r *rand.Rand, users []string) store.Submission {
 	return s
 }
 
-// TestTurn: a turn that cannot make a cycle, or is not to, reports all the same; a report that is
-// late is said to be so, and claims nothing; what it claims is executed here by our user.
+// TestTurn: a turn that cannot or should not make a cycle still reports. A late report is said to be late,
+// and claims nothing. What a turn claims is executed here by our user.
 func TestTurn(t *testing.T) {
 	one := store.Submission{Request: placer.Request{Select: "1:ncpus=1:host=here", Walltime: time.Hour}, Array: 3}
 	for _, c := range []struct {

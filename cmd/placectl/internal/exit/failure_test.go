@@ -23,8 +23,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// sentinels are the errors that the packages declare, as far as a run can end with
-// them, and the reasons that they are.
+// sentinels are the declared errors with which a run can end, with their reasons.
 var sentinels = map[string]struct {
 	err    error
 	reason Reason
@@ -60,7 +59,7 @@ var sentinels = map[string]struct {
 	"store.ErrUnsafe":       {store.ErrUnsafe, ReasonUnsafe},
 }
 
-// inside are sentinels that no run ends with.
+// inside are sentinels that never end a run.
 var inside = map[string]string{
 	"backfill.ErrJob":      "simulate counts such jobs",
 	"fairshare.ErrState":   "classes are checked when they are set and when a file of them is read",
@@ -84,8 +83,8 @@ var inside = map[string]string{
 	"timeline.ErrSpan":     "store makes it ErrDamaged",
 }
 
-// Every error that a package declares has a reason, or is listed as one that stays
-// inside: a new one has to be thought of.
+// TestReasonOfEverySentinel: every error that a package declares has a reason, or is listed as one that
+// never ends a run. So no new one is forgotten.
 func TestReasonOfEverySentinel(t *testing.T) {
 	declared := map[string]bool{}
 	for _, dir := range []string{"index", "timeline", "placer", "placer/backfill", "placer/fairshare", "placer/recur", "placer/cycle", "placer/cluster", "query", "locality", "store", "cmd/placectl/internal/infile"} {
@@ -109,7 +108,7 @@ func TestReasonOfEverySentinel(t *testing.T) {
 	}
 }
 
-// declaredErrors are the variables of a package whose names begin with Err.
+// declaredErrors returns the variables of a package whose names begin with Err.
 func declaredErrors(t *testing.T, dir string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -142,8 +141,8 @@ func declaredErrors(t *testing.T, dir string) []string {
 	return names
 }
 
-// Every reason that an error can have is listed under its status, once, and every
-// one that is listed can be had.
+// TestReasonsAreListed: every reason of an error is listed under its status, once, and every listed reason
+// can occur.
 func TestReasonsAreListed(t *testing.T) {
 	type status struct {
 		word Reason
@@ -185,7 +184,7 @@ func TestReasonsAreListed(t *testing.T) {
 	}
 }
 
-// Each status of the table has its meaning in help.
+// TestTable: help has the meaning of each status of the table.
 func TestTable(t *testing.T) {
 	known := map[int]bool{}
 	for _, m := range Meanings {

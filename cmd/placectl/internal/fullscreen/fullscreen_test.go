@@ -20,7 +20,7 @@ func modes(t *testing.T, tty *os.File) unix.Termios {
 	return *m
 }
 
-// eventually waits for something that another goroutine brings about.
+// eventually waits for something that another goroutine does.
 func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); !is(); time.Sleep(time.Millisecond) {
@@ -30,7 +30,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	}
 }
 
-// A terminal is given back as it was, also after a panic, and once only.
+// TestGivenBack: the terminal is restored, also after a panic, and only once.
 func TestGivenBack(t *testing.T) {
 	for _, fails := range []bool{false, true} {
 		term := ptytest.Open(t)
@@ -69,7 +69,7 @@ func TestGivenBack(t *testing.T) {
 	}
 }
 
-// Keys come as they were pressed; sequences of other keys are none.
+// TestKeys: keys come in the order of pressing. Sequences of unknown keys are ignored.
 func TestKeys(t *testing.T) {
 	term := ptytest.Open(t)
 	s, err := Open(term.TTY, term.TTY)
@@ -97,7 +97,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// FuzzKeys: whatever a terminal sends, it is read to its end.
+// FuzzKeys: anything that a terminal sends is read to its end.
 func FuzzKeys(f *testing.F) {
 	f.Add([]byte("\x1b[A\x1bO\x1b[1;\x1b\xff\xc3"))
 	f.Fuzz(func(t *testing.T, b []byte) {

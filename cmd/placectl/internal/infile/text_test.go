@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// zeros is input without an end, as a huge sparse file.
+// zeros is endless input, like a huge sparse file.
 type zeros struct{ read int }
 
 func (z *zeros) Read(p []byte) (int, error) {

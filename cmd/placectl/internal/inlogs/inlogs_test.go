@@ -8,7 +8,7 @@ import (
 	_ "github.com/placectl/placectl/store/logtest" // memory:///PATH
 )
 
-// TestChanged: a change in the log is told without a look, and the stamp is another then.
+// TestChanged: a change of the log is signalled without polling, and changes the stamp.
 func TestChanged(t *testing.T) {
 	const name = "memory:///inlogs"
 	if err := store.Create(name, nil, nil); err != nil {

@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestLog writes the output of attempts into a file in pieces and reads it meanwhile: all of
-// it is read, once; of an attempt all that it wrote, and nothing of others; of the last
-// lines as many as there are.
+// TestLog writes the output of attempts into a file in pieces, and reads it meanwhile. Everything is read
+// once. For one attempt it is all that this wrote, and nothing of others. For the last lines it is as many
+// as exist.
 func TestLog(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -110,7 +110,7 @@ func TestShorter(t *testing.T) {
 	}
 }
 
-// TestOpen: opening does not wait for a pipe's writer, and a directory is no log.
+// TestOpen: Open does not wait for a pipe's writer, and refuses a directory.
 func TestOpen(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
@@ -124,8 +124,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestHarmless: whatever a job writes, in whatever pieces, nothing that comes out controls a
-// terminal; plain text is as it was.
+// TestHarmless: whatever a job writes, in whatever pieces, nothing in the output controls a terminal. Plain
+// text is unchanged.
 func TestHarmless(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := rapid.SliceOf(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte("\x1b[]\x9b\xc2\x07m\n")))).Draw(t, "text")

@@ -17,12 +17,12 @@ func (arrays) Array(array uint64) ([]*store.Job, error) {
 	return []*store.Job{{ID: 20, Array: 20, Index: 3}, {ID: 21, Array: 20, Index: 4}, {ID: 22, Array: 20, Index: 7}}, nil
 }
 
-// Named knows a job, two jobs of one name, and the array, whose first job has ended.
+// Named knows a job, two jobs with one name, and the array, whose first job has ended.
 func (arrays) Named(name string) ([]*store.Job, error) {
 	return map[string][]*store.Job{"one": {{ID: 5}}, "two": {{ID: 5}, {ID: 9}}, "many": {{ID: 21, Array: 20, Index: 4}, {ID: 22, Array: 20, Index: 7}}}[name], nil
 }
 
-// TestNamed: what words name, and what they do not.
+// TestNamed: which words name jobs, and which do not.
 func TestNamed(t *testing.T) {
 	for word, want := range map[string]string{
 		"12": "[12]", "12-14": "[12 13 14]", "20[]": "[20 21 22]", "20[4]": "[21]", "20[4-7]": "[21 22]",

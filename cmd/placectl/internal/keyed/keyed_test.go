@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Requests are equal as bytes when they ask for the same, and only then: the order of
-// different flags does not count, everything else does.
+// TestRequestBytes: requests are equal as bytes only if they ask for the same. The order of different flags
+// does not count, everything else does.
 func TestRequestBytes(t *testing.T) {
 	words := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "ab", "a=b", "--x=1", "--x=2", "--y"}), 0, 3)
 	request := rapid.Custom(func(t *rapid.T) Request {
@@ -37,7 +37,7 @@ func TestRequestBytes(t *testing.T) {
 
 func nameOf(flag string) string { name, _, _ := strings.Cut(flag, "="); return name }
 
-// What is read through Inputs counts as what is added as text, once, however often it is
+// TestInputs: what is read through Inputs counts like text that is added, once, however often the input is
 // closed.
 func TestInputs(t *testing.T) {
 	var read, added Inputs
@@ -52,7 +52,7 @@ func TestInputs(t *testing.T) {
 	}
 }
 
-// printed is an audience that writes all of an answer down.
+// printed is an audience that records all parts of an answer.
 type printed struct{ strings.Builder }
 
 func (p *printed) Rows(rows *output.Recording) error { p.WriteString("rows\n"); return nil }
@@ -67,7 +67,7 @@ func (p *printed) Lines(lines []Part) error {
 }
 func (p *printed) Note(note Part) { p.WriteString("note " + note.Note + "\n") }
 
-// A recording is printed as it was recorded after it was kept, the parts of the form alone.
+// TestRecording: a stored recording is printed as it was recorded, with only the parts of the requested form.
 func TestRecording(t *testing.T) {
 	rec, line := new(Recording), new(Recording)
 	io.WriteString(line, "one\n")

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ordered is an order, and what its warden tells.
+// ordered is an order with its warden's reports.
 type ordered struct {
 	*Order
 	t    testing.TB
@@ -44,7 +44,7 @@ func order(t testing.TB, words ...string) *ordered {
 	return o
 }
 
-// start has a gate execute it.
+// start gives the order to a gate.
 func (o *ordered) start(g *Gate) {
 	o.t.Helper()
 	if err := g.Start(o.Order); err != nil {
@@ -54,7 +54,7 @@ func (o *ordered) start(g *Gate) {
 	o.Journal.Close()
 }
 
-// heard is all that the warden tells until it ends; the last said counts.
+// heard collects the warden's reports until it ends. The last one counts.
 func (o *ordered) heard() (s Said, pid int, failed error) {
 	o.t.Helper()
 	for lines := bufio.NewScanner(o.told); lines.Scan(); {
@@ -92,8 +92,8 @@ func gate(t testing.TB) *Gate {
 	return g
 }
 
-// TestGate: a command is executed with what was ordered, and its warden says how it ended, to whoever
-// listens and in the journal.
+// TestGate: a command is executed as ordered. Its warden reports how it ended, to its listener and in the
+// journal.
 func TestGate(t *testing.T) {
 	g := gate(t)
 	for _, c := range []struct {
@@ -143,7 +143,7 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// TestGateOthers: the warden waits for all that the command has started, and counts what they use.
+// TestGateOthers: the warden waits for all descendants of the command, and counts what they use.
 func TestGateOthers(t *testing.T) {
 	g := gate(t)
 	o := order(t, "sh", "-c", `(setsid sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; sleep 0.2' &) ; exit 4`)
@@ -163,7 +163,7 @@ func TestGateOthers(t *testing.T) {
 	}
 }
 
-// TestGateFails: what cannot be executed is not said to begin, and why it was not is said.
+// TestGateFails: what cannot be executed is never reported as begun, and the reason is reported.
 func TestGateFails(t *testing.T) {
 	g := gate(t)
 	for _, c := range []struct {
@@ -213,7 +213,7 @@ func TestGateFails(t *testing.T) {
 	}
 }
 
-// TestGateKilled: a gate that was killed is replaced, and what it has started goes on.
+// TestGateKilled: a killed gate is replaced, and what it has started goes on.
 func TestGateKilled(t *testing.T) {
 	g := gate(t)
 	first := order(t, "sh", "-c", "sleep 0.3; exit 5")
@@ -236,7 +236,7 @@ func TestGateKilled(t *testing.T) {
 	}
 }
 
-// TestGateUnheard: a command is not affected by a keeper that has gone away and does not listen.
+// TestGateUnheard: a keeper that is gone or does not listen does not affect a command.
 func TestGateUnheard(t *testing.T) {
 	g := gate(t)
 	o := order(t, "sh", "-c", "echo begun >>begun; sleep 0.2; exit 7")
@@ -252,7 +252,7 @@ func TestGateUnheard(t *testing.T) {
 	}
 }
 
-// TestUnsealed: a line that was not written whole is known.
+// TestUnsealed: an incomplete line is recognised.
 func TestUnsealed(t *testing.T) {
 	line := strings.TrimSuffix(string(Sealed([]byte(`{"a":1}`))), "\n")
 	if text, ok := Unsealed(line); !ok || text != `{"a":1}` {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestPager: only what is higher than the terminal goes to the program.
+// TestPager: only output higher than the terminal goes to the program.
 func TestPager(t *testing.T) {
 	for _, c := range []struct {
 		command     string

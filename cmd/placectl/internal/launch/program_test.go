@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// A program that there is not differs from one that cannot be executed.
+// TestFind: a missing program differs from one that cannot be executed.
 func TestFind(t *testing.T) {
 	plain := filepath.Join(t.TempDir(), "plain")
 	if err := os.WriteFile(plain, nil, 0o600); err != nil {
@@ -49,8 +49,8 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Stops go first, each job's command is behind the launcher's own arguments, and what
-// fails does so by itself.
+// TestAll: stops come first, each job's command follows the launcher's own arguments, and a failure affects
+// no other launch.
 func TestAll(t *testing.T) {
 	p := sh(`[ "$1" = ok ] && echo "$PLACECTL_EVENT $PLACECTL_JOB $PLACECTL_NODELIST $(cat $PLACECTL_NODEFILE | wc -l)"`)
 	done := p.All(context.Background(), "x.db", []Notice{

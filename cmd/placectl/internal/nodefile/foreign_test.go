@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// What is wrong with a file of another tool is said with its place.
+// TestForeignMalformed: an error in a file of another tool gives its position.
 func TestForeignMalformed(t *testing.T) {
 	for _, tt := range []struct{ name, format, in, want string }{
 		{"a word that is no resource", "slurm", "NodeName=n1 CPUTot=eight State=IDLE\n", `line 1, column 20: node n1: CPUTot: "eight" is not a whole number`},
@@ -39,7 +39,7 @@ func TestForeignMalformed(t *testing.T) {
 	}
 }
 
-// Resources that are missing get the type that all their values show.
+// TestForeignTypes: missing resources get a type that fits all their values.
 func TestForeignTypes(t *testing.T) {
 	for values, want := range map[string]index.Type{
 		"1 2": index.Long, "1 1.5": index.Float, "1 2gb": index.Size, "1gb 2": index.Size, "true False": index.Boolean, "on off": index.String,
@@ -64,7 +64,7 @@ func TestForeignTypes(t *testing.T) {
 	}
 }
 
-// FuzzForeign: no panic, an error has a place, and the same file says the same twice.
+// FuzzForeign: there is no panic, an error has a position, and the same file gives the same result twice.
 func FuzzForeign(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join("..", "..", "..", "..", "testdata", "nodes", "*"))
 	if err != nil || len(files) == 0 {

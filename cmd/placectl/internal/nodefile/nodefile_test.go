@@ -16,7 +16,7 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-// nodeDefs declares a resource of every type that reads and prints exactly.
+// nodeDefs declares a resource of every type whose values are read and printed exactly.
 func nodeDefs(t testing.TB) *index.Defs {
 	t.Helper()
 	defs := index.NewDefs()
@@ -31,7 +31,7 @@ func nodeDefs(t testing.TB) *index.Defs {
 	return defs
 }
 
-// dumpNodes writes what a file was understood to say, a node a line.
+// dumpNodes writes the content of a file, a node a line.
 func dumpNodes(f *File) string {
 	var b strings.Builder
 	for i := range f.Nodes {
@@ -185,7 +185,7 @@ func TestNodeFileMalformed(t *testing.T) {
 	}
 }
 
-// A file on one line is no long line so long as its nodes are short.
+// TestNodeFileOneLine: a file on one line is accepted if its nodes are short.
 func TestNodeFileOneLine(t *testing.T) {
 	var b strings.Builder
 	const n = 50_000
@@ -215,8 +215,8 @@ func TestNodeFileForeign(t *testing.T) {
 	}
 }
 
-// FuzzNodeFile: no panic; an error has a place and can be printed; and what was
-// read, written as JSON and read again is the same.
+// FuzzNodeFile: there is no panic. An error has a position and is printable. Nodes that are read, written as
+// JSON and read again are the same.
 func FuzzNodeFile(f *testing.F) {
 	for _, s := range []string{
 		"name,queue,priority,state,features,ncpus,mem,color\nn1,q,5,down,a|b,8,1.5GiB,red\r\nn2,,,,,,,\n",
@@ -263,7 +263,7 @@ func checkFileError(t *testing.T, data []byte, err error) {
 	}
 }
 
-// writeNodes writes what a file said as JSON.
+// writeNodes writes the content of a file as JSON.
 func writeNodes(t *testing.T, f *File) []byte {
 	list := []map[string]any{}
 	for i := range f.Nodes {

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Any number, in any unit: with the unit it is taken, without it is refused unless it
-// is 0 or --unit says the same, and then it is the same size.
+// TestSizesHaveUnits: any number with any unit is accepted. Without the unit it is refused, unless it is 0 or
+// --unit gives the unit. Then it is the same size.
 func TestSizesHaveUnits(t *testing.T) {
 	t.Parallel()
 	defs := nodeDefs(t)

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A table whose columns may be cut has a line a row at any width that its fixed columns
-// leave, never a wider one, and every text that is not cut whole.
+// TestCutColumns: if a table's columns may be cut, each row is one line at any width with room for the fixed
+// columns. No line is wider, and every text that is not cut is complete.
 func TestCutColumns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		width := rapid.IntRange(30, 120).Draw(t, "width")

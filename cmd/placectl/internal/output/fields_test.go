@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// An answer reads the values that it shows, in the order in which it asks for them.
+// TestFields: an answer reads only the values that it shows, in order.
 func TestFields(t *testing.T) {
 	type thing struct{ name, note string }
 	read := ""

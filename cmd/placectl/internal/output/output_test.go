@@ -40,7 +40,7 @@ func sampleRows() [][]any {
 // testLoc is the zone of the tests.
 var testLoc = time.FixedZone("", 3600)
 
-// render prints rows with these options, in a zone of the tests, on a terminal or not.
+// render prints rows with these options in the tests' zone, on a terminal or not.
 func render(t *testing.T, o Options, tty bool, width int, res Result, rows [][]any) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -146,7 +146,7 @@ name:
 	}
 }
 
-// TestColumns: an answer shows the columns that were chosen, in that order.
+// TestColumns: an answer shows the chosen columns in that order.
 func TestColumns(t *testing.T) {
 	res := Result{Columns: []Column{{Name: "job"}, {Name: "n", Kind: Integer}, {Name: "more", Detail: true}}}
 	if got, want := render(t, Options{Columns: "more,job"}, false, 0, res, [][]any{{"7", 5, "x"}}), "MORE  JOB\nx     7\n"; got != want {
@@ -176,8 +176,8 @@ func TestRecord(t *testing.T) {
 	}
 }
 
-// A value that is too wide for the terminal continues below itself; programs, and -o lines, get it
-// whole.
+// TestLongRecord: a value too wide for the terminal continues below itself. Programs, and -o lines, get the
+// whole value.
 func TestLongRecord(t *testing.T) {
 	res := Result{Record: true, Columns: []Column{{Name: "name"}, {Name: "doc"}}}
 	row := [][]any{{"a", "one two three four five six seven eight"}}
@@ -272,8 +272,8 @@ type fullDisk struct{}
 
 func (fullDisk) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// Every form that programs read gives back what was put in, whatever it is, and
-// nothing that reaches a terminal can steer it.
+// TestAnyTextSurvives: every form for programs gives back any value, and nothing on a terminal can control
+// it.
 func TestAnyTextSurvives(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("a\t\n\r\"\\,|'=\x1b\u009b\u202e世é"))),
@@ -309,7 +309,7 @@ func TestAnyTextSurvives(t *testing.T) {
 	})
 }
 
-// perByte replaces each wrong byte alone, as encoding/json does.
+// perByte replaces each invalid byte separately, as encoding/json does.
 func perByte(s string) string { return string([]rune(s)) }
 
 func BenchmarkTable(b *testing.B)  { benchmarkFormat(b, Table) }

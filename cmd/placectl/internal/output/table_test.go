@@ -65,8 +65,7 @@ why:  this text is too long, so it goes on below
 	}
 }
 
-// Whatever the width, no character is lost, and a table keeps to the width or
-// becomes lines.
+// TestTableNeverCuts: at any width no character is lost, and a table keeps to the width or becomes lines.
 func TestTableNeverCuts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		cols := rapid.IntRange(1, 5).Draw(rt, "cols")
@@ -114,8 +113,8 @@ func count(n map[rune]int, s string) {
 	}
 }
 
-// A table of more text than is held in memory is one table, as wide as its widest row,
-// which is the last.
+// TestHugeTable: a table with more text than is held in memory is one table, as wide as its widest row, which
+// is the last.
 func TestHugeTable(t *testing.T) {
 	const rows = 60_000
 	var out bytes.Buffer

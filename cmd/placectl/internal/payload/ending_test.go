@@ -86,7 +86,7 @@ func TestEnding(t *testing.T) {
 	}
 }
 
-// flagsOf reads NAME=VALUE, with blanks between.
+// flagsOf parses NAME=VALUE words separated by blanks.
 func flagsOf(line string) given {
 	g := make(given)
 	for _, word := range strings.Split(line, " ") {

@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// TestFiles: where output goes, as far as it is known before a job runs; names that people
-// chose lead nowhere else.
+// TestFiles: where output goes, as far as it is known before a job runs. User-chosen names cannot lead
+// elsewhere.
 func TestFiles(t *testing.T) {
 	single := &store.Job{ID: 12}
 	single.Name, single.User = "../a/b", "ann"

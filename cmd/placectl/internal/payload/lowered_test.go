@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestLowered: a process that is nicer than this one is named, and one that is as this one is not.
+// TestLowered: a process with a higher niceness is named, and one with the same niceness is not.
 func TestLowered(t *testing.T) {
 	same := []store.ResourceLimit{{Name: "nofile", Soft: 1, Hard: 1}}
 	if list := Lowered(os.Getpid(), same); len(list) > 0 {
@@ -40,7 +40,7 @@ func TestLowered(t *testing.T) {
 	}
 }
 
-// TestLoweredGroups: the least of a group and those above it counts.
+// TestLoweredGroups: the minimum over a group and those above it counts.
 func TestLoweredGroups(t *testing.T) {
 	root := t.TempDir()
 	for name, text := range map[string]string{"a/memory.max": "4096\n", "a/b/memory.max": "max\n", "a/cpu.max": "max 100000\n", "a/b/cpu.max": "50000 100000\n", "a/b/c/memory.max": "8192\n"} {

@@ -11,8 +11,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// FuzzPattern: a pattern is refused, or stands for one absolute path, in which no letter is
-// left, and which names that people chose lead nowhere else.
+// FuzzPattern: a pattern is refused, or gives one absolute path without any letter left. User-chosen names
+// cannot lead elsewhere.
 func FuzzPattern(f *testing.F) {
 	for _, s := range []string{"placectl-%j.out", "%A_%a", "/tmp/%x/%u.%N-%t%%", "%", "%%%", "a%z", "../%x", "%5j", "%é", ""} {
 		f.Add(s, "na/me", "../u")

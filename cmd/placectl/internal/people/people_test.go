@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestDirectory: names and numbers come from the files, else from getent, and what getent
-// answers counts only if it is what was asked for.
+// TestDirectory: names and numbers come from the files, or else from getent. Getent's answer only counts if
+// it is what was asked for.
 func TestDirectory(t *testing.T) {
 	dir := t.TempDir()
 	d := Directory{Passwd: filepath.Join(dir, "passwd"), Group: filepath.Join(dir, "group"), Getent: func(table, key string) (string, error) {
@@ -52,7 +52,7 @@ func TestDirectory(t *testing.T) {
 	}
 }
 
-// TestPath: a program of ours named getent or id, found by PATH, is not run.
+// TestPath: programs named getent or id on PATH are not run.
 func TestPath(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"id", "getent"} {

@@ -16,7 +16,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 )
 
-// sample is a page of so many jobs on so many nodes, with names that try to get out of it.
+// sample is a page of jobs on nodes, with names that try to escape from it.
 func sample(jobs, nodes int) *Page {
 	p := &Page{Title: "a <b>page</b>", Now: 1_790_000_000, From: 1_790_000_000 - 7*86400, To: 1_790_000_000 + 86400}
 	var past []trends.Job
@@ -46,7 +46,7 @@ func sample(jobs, nodes int) *Page {
 	return p
 }
 
-// What is embedded is JSON that ends where it is to end, and the page fetches nothing.
+// TestEmbedded: what is embedded is JSON that ends where it should, and the page fetches nothing.
 func TestEmbedded(t *testing.T) {
 	page, err := sample(1000, 100).HTML()
 	if err != nil {
@@ -70,8 +70,8 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// asks is what is done with the page in a browser: its answers are read in the page's own
-// text. Frames are drawn at several zooms, and the slowest counts.
+// asks is what is done with the page in a browser. The answers are read in the page's own text. Frames are
+// drawn at several zooms, and the slowest counts.
 const asks = `<script>
 window.onerror=m=>{document.body.dataset.error=m};
 let slow=0;for(let i=0;i<12;i++){zoom(.7);const t=performance.now();draw();slow=Math.max(slow,performance.now()-t)}
@@ -86,8 +86,8 @@ document.body.dataset.wide=document.documentElement.scrollWidth<=innerWidth;
 document.body.dataset.rows=document.querySelectorAll("#queue tr").length+" "+document.querySelectorAll("#waits tr").length+" "+document.querySelectorAll("#if tr").length;
 </script>`
 
-// The page works in a browser: it draws, zooms, finds, and shows what the mouse points at,
-// without a word on the console; frames are fast enough to be followed.
+// TestInBrowser: the page draws, zooms, finds, and shows what the mouse points at, without a message on the
+// console. Frames are fast enough.
 func TestInBrowser(t *testing.T) {
 	browser := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {

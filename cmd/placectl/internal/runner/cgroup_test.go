@@ -18,7 +18,7 @@ import (
 
 var wantGroups = flag.Bool("cgroups", false, "control groups have to be had here: testdata/cgroups/test.sh")
 
-// groups is a site whose attempts get control groups.
+// groups makes a site whose attempts get control groups.
 func groups(t *testing.T) (s *site, parent string) {
 	t.Helper()
 	g, err := (&keeper{parent: groupParent}).makeGroup("placectl-test")
@@ -41,14 +41,14 @@ func confined(memory int64, more ...func(*Order)) func(*Order) {
 	}
 }
 
-// Lines of shell: one that has much memory, and one that leaves a process behind which cannot be
-// found by its parents, its session, or its environment.
+// Lines of shell: one uses much memory. The other leaves a process behind that cannot be found by its
+// parents, its session, or its environment.
 const (
 	much   = `dd if=/dev/zero of=/dev/null bs=60000000 count=1`
 	escape = `(setsid env -i sleep 4711 >/dev/null 2>&1 </dev/null &)`
 )
 
-// escaped lists the processes that an escape has left.
+// escaped lists the processes that escape has left behind.
 func escaped(t *testing.T) (list []int) {
 	t.Helper()
 	for _, pid := range processes() {
@@ -60,8 +60,8 @@ func escaped(t *testing.T) (list []int) {
 	return list
 }
 
-// TestControlGroups: an attempt in a control group is kept to its memory and its cores, all
-// its processes are found, and the group goes with it.
+// TestControlGroups: an attempt in a control group is limited to its memory and its cores, all its processes
+// are found, and the group is removed with it.
 func TestControlGroups(t *testing.T) {
 	const mib = 1 << 20
 	for _, c := range []struct {
@@ -130,8 +130,8 @@ func noneLeft(t *testing.T, s *site, parent string) {
 	}
 }
 
-// TestControlGroupsAdopted: who adopts a command, or finds it gone, finds by its group what
-// it has left behind, keeps it to its memory, and knows what it has used.
+// TestControlGroupsAdopted: a keeper adopts a command, or finds it gone. By its group the keeper finds what
+// the command has left behind, limits its memory, and knows what it has used.
 func TestControlGroupsAdopted(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -181,7 +181,7 @@ func TestControlGroupsAdopted(t *testing.T) {
 	}
 }
 
-// TestGroupIsNotOurs: where the group cannot be made, enforce=cgroup says so.
+// TestGroupIsNotOurs: if the group cannot be made, enforce=cgroup says so.
 func TestGroupIsNotOurs(t *testing.T) {
 	_, err := newGroup("/proc/placectl")
 	if !errors.Is(err, syscall.ENOENT) && !errors.Is(err, syscall.EPERM) && !errors.Is(err, syscall.EACCES) {
@@ -189,7 +189,7 @@ func TestGroupIsNotOurs(t *testing.T) {
 	}
 }
 
-// TestGroupFiles: what is written into a group's files, and read from them.
+// TestGroupFiles: what is written to a group's files, and read from them.
 func TestGroupFiles(t *testing.T) {
 	g := &cgroup{path: t.TempDir()}
 	give := func(name, text string) {

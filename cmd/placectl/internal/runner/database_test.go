@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// TestSettled: a database that is away has not said its last word, and one that knows no such job has.
+// TestSettled: an unavailable database has not answered, and one that knows no such job has.
 func TestSettled(t *testing.T) {
 	t.Parallel()
 	_, away := store.Open(filepath.Join(t.TempDir(), "away.db"), nil)

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestEars: what a warden writes is news of its attempt, and so is that it is gone, whether the
-// kernel takes its pipe into a poll or not. Anything else in the pipe is no news.
+// TestEars: what a warden writes is news of its attempt, and so is its end, whether or not the kernel accepts
+// its pipe into a poll. Anything else in the pipe is ignored.
 func TestEars(t *testing.T) {
 	t.Parallel()
 	for _, polled := range []bool{true, false} {

@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// orderOf is an order that has something to say in each variable.
+// orderOf makes an order with a value for each variable.
 func orderOf(compat string) *Order {
 	at := time.Unix(1764000000, 0)
 	return &Order{Key: Key{14, 3}, Name: "solve", User: "ann", Queue: "workq", Partition: "workq", Class: "gold", Account: "lab", Reservation: "mon",
@@ -24,7 +24,7 @@ func orderOf(compat string) *Order {
 			Variables: []string{"SLURM_CPUS_PER_TASK=2", "SLURM_MEM_PER_NODE=4", "SLURM_MEM_PER_CPU=2"}}}
 }
 
-// expected is what each row of testdata/environment.tsv comes to for that order.
+// expected is the result of each row of testdata/environment.tsv for that order.
 var expected = map[string]string{
 	"PBS_ENVIRONMENT": "PBS_ENVIRONMENT=PBS_BATCH",
 	"PBS_JOBID":       "PBS_JOBID=10[4].placectl",
@@ -62,8 +62,8 @@ var expected = map[string]string{
 	"SLURM_STEP_* SLURM_SRUN_* SLURM_CONF PBS_JOBCOOKIE PBS_MOMPORT":                  "",
 }
 
-// TestEnvironmentRows: each row of the table of variables comes to what it says, with the
-// directives of its kind alone.
+// TestEnvironmentRows: each row of the table of variables has its result, and only with directives of its
+// kind.
 func TestEnvironmentRows(t *testing.T) {
 	text, err := os.ReadFile("testdata/environment.tsv")
 	if err != nil {
@@ -111,7 +111,7 @@ func TestEnvironmentRows(t *testing.T) {
 	}
 }
 
-// TestEnvironment: what a job finds without directives of others.
+// TestEnvironment: the environment of a job without directives of PBS or Slurm.
 func TestEnvironment(t *testing.T) {
 	o := orderOf("")
 	o.Payload.Env = append(o.Payload.Env, "TMPDIR=/mine", "CUDA_VISIBLE_DEVICES=all", "MINE=1")
@@ -135,8 +135,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestProcesses: PBS_NODEFILE has a line for each process, where ours has one for each
-// chunk.
+// TestProcesses: PBS_NODEFILE has a line for each process, ours one for each chunk.
 func TestProcesses(t *testing.T) {
 	if got, want := orderOf("pbs").processes(), "n1\nn1\nn2\nn2\nn3\nn1\nn1\n"; got != want {
 		t.Errorf("%q", got)
@@ -148,7 +147,7 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-// TestTaskPID: a job of Slurm finds its own pid.
+// TestTaskPID: a job of Slurm gets its own pid.
 func TestTaskPID(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`[ "$SLURM_TASK_PID" = $$ ]`, func(o *Order) { o.Payload.Compat = "slurm" })
@@ -157,8 +156,7 @@ func TestTaskPID(t *testing.T) {
 	}
 }
 
-// TestScriptWords: a script is run as its first line says, by what it was submitted with,
-// or by sh.
+// TestScriptWords: a script is run with the interpreter given at submission, or by its first line, or by sh.
 func TestScriptWords(t *testing.T) {
 	for _, c := range []struct{ script, interpreter, want string }{
 		{"echo hello\n", "", "/bin/sh|S"},

@@ -21,9 +21,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The test binary is also what runners start: a keeper, a pass. Where the
-// environment names a step, the process kills itself there, but only the first that comes
-// so far.
+// TestMain makes the test binary also what runners start: a keeper, a pass. If the environment names a step,
+// the process kills itself there, but only the first one to get so far.
 func TestMain(m *testing.M) {
 	if dir := os.Getenv("RUNNER_TEST"); dir != "" && len(os.Args) > 1 {
 		os.Exit(child(dir, os.Args[1], os.Args[2:]))
@@ -61,7 +60,7 @@ func child(dir, verb string, args []string) int {
 	return 0
 }
 
-// runnerIn is a runner on the fake database of a directory.
+// runnerIn returns a runner on the fake database of a directory.
 func runnerIn(dir string) *Runner {
 	db := &fake{dir}
 	state, _ := db.read()
@@ -127,8 +126,8 @@ func runnerIn(dir string) *Runner {
 	return r
 }
 
-// fake is a database in a file of JSON, such as the runner needs it: it knows how attempts
-// are claimed and reported, and nothing of nodes.
+// fake is a database in a JSON file, as far as the runner needs one. It knows how attempts are claimed and
+// reported, but knows no nodes.
 type fake struct{ dir string }
 
 type fakeState struct {
@@ -169,7 +168,7 @@ func (f *fake) read() (*fakeState, error) {
 
 var errFake = errors.New("the fake database fails")
 
-// update changes the file under its lock, unless it is to fail.
+// update changes the file under its lock, unless it should fail.
 func (f *fake) update(fn func(*fakeState) error) error {
 	lock, err := os.OpenFile(f.dir+"/lock", os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -359,7 +358,7 @@ type site struct {
 	env []string
 }
 
-// newSite makes one in memory if possible, because it syncs a lot.
+// newSite makes a site, in memory if possible, because it syncs often.
 func newSite(t *testing.T) *site {
 	t.Helper()
 	dir := t.TempDir()
@@ -411,7 +410,7 @@ func (s *site) job(line string, more ...func(*Order)) Key {
 	return k
 }
 
-// start starts a process of ours.
+// start starts one of our processes.
 func (s *site) start(env []string, args ...string) *process {
 	s.t.Helper()
 	self, err := os.Executable()
@@ -473,8 +472,7 @@ func (s *site) file(name string) string {
 	return string(text)
 }
 
-// ours lists the processes of this test: all of them have its directory in their
-// environment.
+// ours lists the processes of this test. All of them have its directory in their environment.
 func (s *site) ours() (list []int) {
 	for _, pid := range processes() {
 		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
@@ -507,7 +505,7 @@ func isTaken(path string) bool {
 	return err == nil && info.Size() > 0
 }
 
-// left lists the attempts that have a slot, of all epochs.
+// left lists the attempts with a slot, in all epochs.
 func (s *site) left() []string {
 	dirs, err := filepath.Glob(s.dir + "/state/*/*")
 	if err != nil {
@@ -518,7 +516,7 @@ func (s *site) left() []string {
 	})
 }
 
-// copyTo is the database as cp makes it.
+// copyTo copies the database as cp does.
 func (s *site) copyTo(dir string) {
 	s.t.Helper()
 	from, err := os.Open(s.path())
@@ -535,7 +533,7 @@ func (s *site) copyTo(dir string) {
 	}
 }
 
-// bootOf is this life of the host.
+// bootOf returns the id of the host's present boot.
 func bootOf(t testing.TB) string {
 	t.Helper()
 	boot, err := bootID()

@@ -15,11 +15,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hop is a line of perl whose process is another one all the time, and never told: each forks
-// and ends, in a session of its own.
+// hop is a line of perl whose pid changes all the time: each process forks and ends, in a session of its
+// own. It ignores SIGTERM.
 const hop = `perl -MPOSIX -e '$SIG{TERM}="IGNORE"; my $t = time; exit if fork; setsid; while (time < $t + 20) { exit if fork }'`
 
-// forkers are commands that leave processes behind that are hard to get hold of.
+// forkers are commands that leave processes behind that are hard to catch.
 var forkers = []struct{ name, line string }{
 	{"two forks", `(setsid sh -c "sleep 100 & sleep 100 &" &)`},
 	{"two forks, one waits", `(setsid sh -c "sleep 100 & sleep 100 &" &); sleep 100`},
@@ -30,9 +30,9 @@ var forkers = []struct{ name, line string }{
 	{"two that replace each other", `perl -e '$SIG{TERM}="IGNORE"; my $t = time; my ($other, $me) = ($$, 0); fork and sleep 100, exit; while (time < $t + 20) { $me = $$; my $c = fork // 0; if (!$c) { $other = $me } else { $other = $c } while (kill(0, $other) && time < $t + 20) { select undef, undef, undef, 0.001; waitpid -1, 1 } }' & sleep 100`},
 }
 
-// TestForks: whatever a command leaves behind, and however fast that forks, its attempt ends
-// once its time is over, and none of it is left; by its supervisor, by one that has adopted
-// it, and on another node.
+// TestForks: whatever a command leaves behind, and however fast that forks, its attempt ends once its time
+// is over, and none of it is left. That holds with its own supervisor, with one that has adopted it, and on
+// another node.
 func TestForks(t *testing.T) {
 	if _, err := exec.LookPath("perl"); err != nil {
 		t.Skip(err)
@@ -70,8 +70,7 @@ func TestForks(t *testing.T) {
 	}
 }
 
-// watched runs a line of shell as one of another node is run, and breaks the connection after
-// a while.
+// watched runs a line of shell as for another node, and breaks the connection after a while.
 func (s *site) watched(line string, grace, after time.Duration) {
 	s.t.Helper()
 	e := Elsewhere{Words: []string{"sh", "-c", line}, Env: s.env, Dir: s.dir, Grace: grace}
@@ -100,9 +99,8 @@ func (s *site) watched(line string, grace, after time.Duration) {
 	cmd.Wait() //nolint:errcheck // with the command's status
 }
 
-// TestLeavesAtRandom: many at once whose processes change their parents at the moment at
-// which the command ends. The end of each is known at once, and none of them waits for
-// processes that nothing will end.
+// TestLeavesAtRandom: many attempts run at once, whose processes change their parents when the command ends.
+// The end of each is known at once, and none waits for processes that nothing will end.
 func TestLeavesAtRandom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
@@ -133,8 +131,8 @@ func TestLeavesAtRandom(t *testing.T) {
 	}
 }
 
-// TestWardenSaysNoneLeft: as long as a warden has not said that none is left of its attempt, some are,
-// whatever /proc lists.
+// TestWardenSaysNoneLeft: until a warden says that nothing of its attempt is left, something is, whatever
+// /proc lists.
 func TestWardenSaysNoneLeft(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -146,7 +144,7 @@ func TestWardenSaysNoneLeft(t *testing.T) {
 	}
 }
 
-// TestSweepAgain: a sweep goes on for as long as it finds new processes.
+// TestSweepAgain: a sweep goes on while it finds new processes.
 func TestSweepAgain(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// TestGoneForGood: a keeper whose database was removed together with its directory does not
-// wait for it to come back. While the directory is there it goes on: the file may
-// have been moved, or be away for a while.
+// TestGoneForGood: if a keeper's database was removed together with its directory, the keeper does not wait
+// for it. If the directory remains it goes on, because the file may have been moved, or be unavailable for a
+// while.
 func TestGoneForGood(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it waits for ten seconds")

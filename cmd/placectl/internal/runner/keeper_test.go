@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// TestSupervise: a claimed attempt's command is executed, and reported as it ended.
+// TestSupervise: a claimed attempt's command is executed, and its end is reported.
 func TestSupervise(t *testing.T) {
 	s := newSite(t)
 	for _, c := range []struct {
@@ -38,7 +38,7 @@ func TestSupervise(t *testing.T) {
 	}
 }
 
-// TestOutcomes: what cannot be executed, and what is ended, is reported as jobs.md has it.
+// TestOutcomes: what cannot be executed, and what is ended, is reported as in jobs.md.
 func TestOutcomes(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -78,7 +78,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestUse: the time of a command, and of those whom it has waited for, is counted.
+// TestUse: the processor time of a command and of the children it has waited for is counted.
 func TestUse(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'`)
@@ -87,8 +87,7 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// TestNoControlGroup: enforce=cgroup refuses where there is none to be had, and auto does
-// without.
+// TestNoControlGroup: without control groups enforce=cgroup refuses attempts, and auto does without.
 func TestNoControlGroup(t *testing.T) {
 	if g, err := (&keeper{parent: groupParent}).makeGroup("placectl-test"); err == nil {
 		g.remove()
@@ -105,8 +104,8 @@ func TestNoControlGroup(t *testing.T) {
 	}
 }
 
-// TestOpenFiles: a job that says nothing of it has the limit of open files that its supervisor was
-// started with, not the one that the runtime of Go has raised it to.
+// TestOpenFiles: a job without a limit of open files gets the limit with which its supervisor was started,
+// not the one to which the Go runtime has raised it.
 func TestOpenFiles(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -17,11 +17,11 @@ import (
 
 var storm = flag.Int("storm", 500, "how many processes the kill storm kills")
 
-// execution appends a line to the ledger, and so each of them is told from all others.
+// ledgerLine appends a line to the ledger. So each execution is told from all others.
 const ledgerLine = `echo "$PLACECTL_JOB.$PLACECTL_ATTEMPT" >>"$LEDGER"`
 
-// TestKilledAtSteps: a process is killed between any two steps. Keepers that passes start do what
-// has to be done then: the attempt that was begun is executed once at most, and the job ends.
+// TestKilledAtSteps: a process is killed between any two steps. Keepers started by passes then do what
+// remains. The attempt is executed at most once, and the job ends.
 func TestKilledAtSteps(t *testing.T) {
 	for _, c := range []struct {
 		step  string // and who dies: the one that comes so far if none is named
@@ -85,8 +85,8 @@ func TestKilledAtSteps(t *testing.T) {
 	}
 }
 
-// TestManyAtOnce: one keeper executes many attempts at once, and one after the other, each with
-// what it has used itself, and none sees what another has left.
+// TestManyAtOnce: one keeper executes many attempts at once and one after the other. Each has its own
+// resource use, and none sees what another has left.
 func TestManyAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -110,7 +110,7 @@ func TestManyAtOnce(t *testing.T) {
 	s.checkLedger()
 }
 
-// TestReportFails: a report that the database does not take in a turn is made again.
+// TestReportFails: a report that the database does not accept in a turn is repeated.
 func TestReportFails(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -125,7 +125,7 @@ func TestReportFails(t *testing.T) {
 	s.checkLedger()
 }
 
-// TestOneKeeper: of several keepers one executes.
+// TestOneKeeper: of several keepers only one executes.
 func TestOneKeeper(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -144,7 +144,7 @@ func TestOneKeeper(t *testing.T) {
 	s.checkLedger()
 }
 
-// checkLedger verifies what has to hold whoever was killed.
+// checkLedger verifies what must hold whatever was killed.
 func (s *site) checkLedger() {
 	s.t.Helper()
 	executed := map[string]int{}
@@ -182,8 +182,8 @@ func (s *site) checkLedger() {
 	s.t.Log("outcomes", outcomes)
 }
 
-// TestKillStorm kills processes of all kinds at random moments. Each 250 of them have a
-// database of their own: the fake one is read as a whole each time.
+// TestKillStorm kills processes of all kinds at random moments. Each 250 kills have a database of their own,
+// because the fake one is read as a whole each time.
 func TestKillStorm(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
@@ -256,7 +256,7 @@ func (s *site) waiting() []uint64 {
 	return slices.DeleteFunc(slices.Collect(maps.Keys(st.Jobs)), func(id uint64) bool { return st.Jobs[id].Done > 0 })
 }
 
-// kindOf is what a process is for. Gates and wardens are copies of keepers.
+// kindOf returns the role of a process. Gates and wardens are copies of keepers.
 func kindOf(pid int) string {
 	if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.HasPrefix(string(comm), "placectl-") {
 		return strings.TrimSpace(string(comm))

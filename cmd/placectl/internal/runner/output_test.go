@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestOutput: where the output of attempts goes, what was there before, and what the
-// command finds set up.
+// TestOutput: where the output of attempts goes, what becomes of earlier output, and what is set up for the
+// command.
 func TestOutput(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`echo out; echo err >&2; exit 1`, func(o *Order) { o.Payload.Out = "log.%j.%t" })
@@ -37,7 +37,7 @@ func TestOutput(t *testing.T) {
 	}
 }
 
-// TestSecondAttempt appends behind a line that says so.
+// TestSecondAttempt: a second attempt appends to the file, after a line that announces it.
 func TestSecondAttempt(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`echo $PLACECTL_ATTEMPT; [ $PLACECTL_ATTEMPT = 2 ] || sleep 100`)
@@ -51,8 +51,8 @@ func TestSecondAttempt(t *testing.T) {
 	}
 }
 
-// TestOutputElsewhere: a file that cannot be written, is a link, or a pipe without a reader, is
-// left alone; the output lies beside the attempts then, and the result says where.
+// TestOutputElsewhere: a file that cannot be written, is a link, or is a pipe without a reader, is left alone.
+// The output then goes to the attempt's directory, and the result says where.
 func TestOutputElsewhere(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"link":      func(path string) error { return os.Symlink(path+"-target", path) },
@@ -77,7 +77,7 @@ func TestOutputElsewhere(t *testing.T) {
 	}
 }
 
-// TestPatterns: what the letters stand for, as store.CheckPattern has them.
+// TestPatterns: what the letters mean, as in store.CheckPattern.
 func TestPatterns(t *testing.T) {
 	o := orderOf("")
 	o.Name = "a/b"
@@ -94,7 +94,7 @@ func TestPatterns(t *testing.T) {
 	}
 }
 
-// TestSetUp: a command has the right umask, limits and session, and nothing of ours.
+// TestSetUp: a command has the right umask, limits and session, and none of our descriptors.
 func TestSetUp(t *testing.T) {
 	s := newSite(t)
 	s.env = append(s.env, "SECRET_OF_OURS=1")
@@ -115,8 +115,8 @@ func TestSetUp(t *testing.T) {
 	}
 }
 
-// TestScript: a script is spooled, runs with its interpreter, and goes with the attempt;
-// so does what it leaves in TMPDIR.
+// TestScript: a script is spooled, runs with its interpreter, and is removed with the attempt, as is what it
+// leaves in TMPDIR.
 func TestScript(t *testing.T) {
 	s := newSite(t)
 	k := s.job("", func(o *Order) {

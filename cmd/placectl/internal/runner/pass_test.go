@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// wouldSee is a database in which a cycle would see that now.
+// wouldSee is a database in which a cycle would see a given number.
 type wouldSee struct {
 	Database
 	*Startable
@@ -22,7 +22,7 @@ func (db wouldSee) Look(ctx context.Context) (*View, error) {
 	return v, err
 }
 
-// TestDue: where nothing changes cycles are made when something begins by the clock.
+// TestDue: if nothing changes, cycles are made when something begins by the clock.
 func TestDue(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -43,8 +43,8 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// TestStartable: a cycle is made for a change that may let something start, and for others only
-// when none was made for a while.
+// TestStartable: a cycle follows a change that may let something start. Other changes get one only if none was
+// made for a while.
 func TestStartable(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -81,8 +81,8 @@ func TestStartable(t *testing.T) {
 	}
 }
 
-// TestComesDuringCycle: what is submitted between a cycle and the look at the database behind it has a
-// cycle of its own, at once.
+// TestComesDuringCycle: what is submitted between a cycle and the look at the database after it gets a cycle
+// of its own, at once.
 func TestComesDuringCycle(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
@@ -115,7 +115,7 @@ func TestComesDuringCycle(t *testing.T) {
 	}
 }
 
-// TestPacing: turns and cycles leave time between each other, cycles more if they take long.
+// TestPacing: there are pauses between turns and between cycles, and longer ones if cycles take long.
 func TestPacing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ took, pause time.Duration }{
@@ -157,7 +157,7 @@ func TestPacing(t *testing.T) {
 	}
 }
 
-// TestGivesMemoryBack: what a cycle has left is collected once, when nothing happens any more.
+// TestGivesMemoryBack: the garbage of a cycle is collected once, when nothing happens any more.
 func TestGivesMemoryBack(t *testing.T) {
 	p := runnerIn(newSite(t).dir).NewPasses()
 	forced := func() uint32 {

@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leave leaves a slot behind as a keeper does that was killed, with an attempt that it has claimed,
-// and says what its journal has in it besides.
+// leave leaves a slot behind like a killed keeper, with an attempt that it has claimed. lines are the further
+// lines of its journal.
 func (s *site) leave(k Key, i *intent, lines ...string) store.Nonce {
 	s.t.Helper()
 	r := runnerIn(s.dir)
@@ -71,7 +71,7 @@ func (s *site) self() store.Process {
 	return p
 }
 
-// sleeper is a process that must not be touched, or that can be found by its token.
+// sleeper starts a process that must not be touched, or that its token identifies.
 func (s *site) sleeper(env ...string) *process {
 	s.t.Helper()
 	path := "/bin/sleep"
@@ -99,7 +99,7 @@ func living(p *process) bool {
 	return err == nil && st.state != 'Z'
 }
 
-// TestSettle: what the journal of a keeper says that is no more is reported.
+// TestSettle: what the journal of an ended keeper says is reported.
 func TestSettle(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -149,8 +149,7 @@ func TestSettle(t *testing.T) {
 	}
 }
 
-// TestUnbegunBeforeClaim: a keeper that was killed between its journal and its claim
-// does not block the attempt.
+// TestUnbegunBeforeClaim: a keeper killed between its journal and its claim does not block the attempt.
 func TestUnbegunBeforeClaim(t *testing.T) {
 	s := newSite(t)
 	k := s.job(ledgerLine)
@@ -182,8 +181,8 @@ func TestTornJournal(t *testing.T) {
 	s.checkLedger()
 }
 
-// TestStateLost: an attempt that was claimed here and has no slot is lost, unless its
-// keeper lives. Whom it left behind is killed.
+// TestStateLost: an attempt that was claimed here but has no slot is lost, unless its keeper lives. Processes
+// that it has left behind are killed.
 func TestStateLost(t *testing.T) {
 	s := newSite(t)
 	k := s.job(ledgerLine)
@@ -211,8 +210,7 @@ func TestStateLost(t *testing.T) {
 	}
 }
 
-// TestCopiedFile: a copy made with cp leaves alone what the original has begun; a file that
-// was moved goes on.
+// TestCopiedFile: a copy made with cp leaves alone what the original has begun. A moved file goes on.
 func TestCopiedFile(t *testing.T) {
 	s := newSite(t)
 	k := s.job(ledgerLine)
@@ -239,7 +237,7 @@ func TestCopiedFile(t *testing.T) {
 	}
 }
 
-// TestOlderEpoch: what was begun before a restore is settled, and its directory goes.
+// TestOlderEpoch: what was begun before a restore is settled, and its directory is removed.
 func TestOlderEpoch(t *testing.T) {
 	s := newSite(t)
 	k := s.job("exit 5")
@@ -258,7 +256,7 @@ func TestOlderEpoch(t *testing.T) {
 	}
 }
 
-// TestOlderEpochLives: a command that was begun before a restore goes on, and is reported.
+// TestOlderEpochLives: a command begun before a restore goes on, and is reported.
 func TestOlderEpochLives(t *testing.T) {
 	s := newSite(t)
 	k := s.job(ledgerLine + "; sleep 1; exit 5")
@@ -276,8 +274,8 @@ func TestOlderEpochLives(t *testing.T) {
 	s.checkLedger()
 }
 
-// TestStop: an attempt that must stop is told within the second, gets TERM, and its outcome says
-// that it was stopped on request; one that has ended before keeps its own.
+// TestStop: an attempt that must stop is told within a second, gets TERM, and its outcome says that it was
+// stopped on request. One that has ended before keeps its own outcome.
 func TestStop(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`trap 'echo term >>"$LEDGER"; exit 9' TERM; echo begun >>"$LEDGER"; sleep 100 & wait`)
@@ -294,8 +292,8 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// TestStopGrace: a job that makes way is killed when it must have left its nodes, sooner or later
-// than its own grace says.
+// TestStopGrace: a preempted job is killed when it must have left its nodes, sooner or later than its own
+// grace says.
 func TestStopGrace(t *testing.T) {
 	for _, c := range []struct {
 		name, handler string
@@ -327,8 +325,8 @@ func TestStopGrace(t *testing.T) {
 	}
 }
 
-// TestAdopted: the command of a supervisor that was killed is supervised again: its end is
-// known, its limits hold, and whom it leaves behind is ended.
+// TestAdopted: the command of a killed supervisor is supervised again: its end is known, its limits hold, and
+// processes that it leaves behind are ended.
 func TestAdopted(t *testing.T) {
 	for _, c := range []struct {
 		name, line string
@@ -359,7 +357,7 @@ func TestAdopted(t *testing.T) {
 	}
 }
 
-// children lists the processes of a name that this test has set off.
+// children lists the descendants of this test that have a name.
 func (s *site) children(name string) (list []int) {
 	for _, pid := range s.ours() {
 		if kindOf(pid) == name {
@@ -369,8 +367,8 @@ func (s *site) children(name string) (list []int) {
 	return list
 }
 
-// TestLeftover: who outlives the command is ended and counted, also one that forked twice
-// and made a session of its own.
+// TestLeftover: processes that outlive the command are ended and counted, even one that has forked twice and
+// has a session of its own.
 func TestLeftover(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`(setsid sh -c 'sleep 100 & sleep 101' &); sleep 0.1; exit 3`)
@@ -383,8 +381,8 @@ func TestLeftover(t *testing.T) {
 	}
 }
 
-// TestSignalBeforeEnd: a command with a handler gets the signal, and the end is requested before it
-// counts.
+// TestSignalBeforeEnd: a command with a handler gets the signal. The database is asked for the end before the
+// end counts.
 func TestSignalBeforeEnd(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`trap 'echo got >>"$LEDGER"' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.2 || echo killed >>"$LEDGER"; done; exit 6`, func(o *Order) {
@@ -399,8 +397,7 @@ func TestSignalBeforeEnd(t *testing.T) {
 	}
 }
 
-// TestSignalFirst: a signal that is for the first process alone comes to no other, though it
-// has a handler.
+// TestSignalFirst: a signal for the first process only reaches no other, even if that has a handler.
 func TestSignalFirst(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`trap 'echo first >>"$LEDGER"' USR1; sh -c 'trap "echo other >>\"$LEDGER\"" USR1; for i in $(seq 30); do sleep 0.1; done' & wait; wait`, func(o *Order) {
@@ -412,7 +409,7 @@ func TestSignalFirst(t *testing.T) {
 	}
 }
 
-// TestStateDir: one that others could write to is not used; nothing is executed then.
+// TestStateDir: a directory that others could write to is refused, and nothing is executed.
 func TestStateDir(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -448,7 +445,7 @@ func TestStateDir(t *testing.T) {
 	}
 }
 
-// TestGoneOn: what a job executes is ended if the job has gone on without it, as after cancel --now.
+// TestGoneOn: an attempt's command is ended if the job has gone on without it, as after cancel --now.
 func TestGoneOn(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

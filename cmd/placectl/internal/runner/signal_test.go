@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// TestSend: a stopped process hears that it has to end. A signal that few programs expect is for those
-// that handle it, but no placectl: else for the command.
+// TestSend: a stopped process receives SIGTERM. An unusual signal only goes to processes that handle it, but
+// to no placectl. If there are none, it goes to the command.
 func TestSend(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 )
 
-// TestGiveUp: a host is given up when it was not reached three times in a row, ten seconds
-// apart, while another was; at once where there is no placectl.
+// TestGiveUp: a host is given up if it was not reached three times in a row, ten seconds apart, while another
+// host was. Without placectl it is given up at once.
 func TestGiveUp(t *testing.T) {
 	r := &Runner{Site: Site{StateDir: t.TempDir() + "/state", ID: "id", Epoch: "1"}, Note: t.Errorf}
 	missed := func(host string) error { return &launch.Unreached{Host: host, Why: "no route"} }

@@ -8,8 +8,7 @@ import (
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
-// FuzzShareFile: whatever a file holds, it is a state that can be tried, or an error
-// that says where.
+// FuzzShareFile: any file is a valid state, or an error with a position.
 func FuzzShareFile(f *testing.F) {
 	f.Add([]byte(example))
 	f.Add([]byte(`{"total_workers":9,"rebalance":{"threshold":1,"min_duration_s":1,"exceeded_for_s":9},"class_order":["a"],` +

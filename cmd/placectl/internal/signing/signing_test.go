@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestKey: a key is made once, however many ask at a time, and one that others could have
-// made or read signs nothing.
+// TestKey: a key is made once, however many processes ask at the same time. A key that others could have made
+// or read is refused.
 func TestKey(t *testing.T) {
 	path := Path(t.TempDir())
 	signatures := make([]string, 8)

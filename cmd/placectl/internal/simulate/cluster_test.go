@@ -36,9 +36,8 @@ func wagap(t *testing.T) *Trace {
 	return tr
 }
 
-// The whole of wagap-2013 on its nodes: every job runs, once and not before it is
-// submitted, where it may, and nobody has what another has. What is taken is added up
-// from the placements alone.
+// TestWagapOnNodes: every job of the whole of wagap-2013 runs on its nodes, once, not before it is submitted,
+// where it may, and nothing is taken twice. What is taken is summed from the placements alone.
 func TestWagapOnNodes(t *testing.T) {
 	tr := wagap(t)
 	if n := len(tr.jobs); n+tr.skipped != 17_900 || tr.skipped > 40 {
@@ -56,7 +55,7 @@ func TestWagapOnNodes(t *testing.T) {
 	}
 }
 
-// held is what a job has of a node.
+// held is what a job takes from a node.
 type held struct{ from, to, cpus, mem int64 }
 
 func sweepPlacements(t *testing.T, tr *Trace, run *Run) {
@@ -87,7 +86,7 @@ func sweepPlacements(t *testing.T, tr *Trace, run *Run) {
 	}
 }
 
-// heldOf is the cpus and memory that a placement has of a node: all of it, or amounts.
+// heldOf returns the cpus and memory that a placement takes from a node: all of it, or amounts.
 func heldOf(shared bool, p *cluster.Placement, number int, n *index.Node) held {
 	mem, _ := n.Get(index.Mem)
 	h := held{cpus: cpusOf(n), mem: mem.Num}
@@ -111,7 +110,7 @@ func heldOf(shared bool, p *cluster.Placement, number int, n *index.Node) held {
 	return h
 }
 
-// checkNode adds up what is held of a node at each instant at which somebody begins.
+// checkNode sums up what is taken from a node at each instant at which a job begins.
 func checkNode(t *testing.T, n *index.Node, list []held) {
 	t.Helper()
 	mem, _ := n.Get(index.Mem)

@@ -9,9 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What was written comes back, in its order and as often as it is asked for, whether all
-// is in memory, most in a file, or no file can be had; and what was written at once comes
-// in one piece.
+// TestSpool: what was written comes back in order, as often as requested, whether everything is in memory,
+// most in a file, or no file can be made. What was written at once comes in one piece.
 func TestSpool(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		if rapid.Bool().Draw(rt, "no room") {
@@ -49,7 +48,7 @@ func TestSpool(t *testing.T) {
 	})
 }
 
-// The file has no name to find, or to leave behind.
+// TestNameless: the file has no name to find, or to leave behind.
 func TestNameless(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

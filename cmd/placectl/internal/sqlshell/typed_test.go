@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fake is a terminal whose keys are written beforehand.
+// fake is a terminal with prepared keys.
 type fake struct {
 	io.Reader
 	bytes.Buffer
@@ -54,7 +54,7 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestListed: candidates that have no more in common are listed in columns.
+// TestListed: candidates without a longer common prefix are listed in columns.
 func TestListed(t *testing.T) {
 	e, f := typing("SELECT * FROM jobs\t;\r", "")
 	if text, err := e.Next(); text != "SELECT * FROM jobs;" || err != nil || !strings.Contains(f.String(), "jobs  ") || !strings.Contains(f.String(), "jobs_by_node\r\n") {
@@ -82,7 +82,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// TestHistory: texts come back as they were, from a file, too, and are found by their words.
+// TestHistory: texts come back unchanged, also from a file, and are found by their words.
 func TestHistory(t *testing.T) {
 	first, file := "SELECT 'a  b', -- all\n  2;", filepath.Join(t.TempDir(), "state", "history")
 	e, _ := typing(strings.ReplaceAll(first, "\n", "\r")+"\r.mode\\n\r.mode\\n\r \r", file)

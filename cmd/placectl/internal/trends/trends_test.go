@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// drawJobs draws jobs around a stretch of time.
+// drawJobs draws jobs around a period.
 func drawJobs(t *rapid.T) []Job {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Job {
 		j := Job{Submit: rapid.Int64Range(0, 5000).Draw(t, "submit"), CPUs: rapid.Int64Range(1, 9).Draw(t, "cpus"), User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user")}
@@ -23,7 +23,7 @@ func drawJobs(t *rapid.T) []Job {
 	}), 0, 12).Draw(t, "jobs")
 }
 
-// A series says what one finds who looks at each second.
+// TestOverBySeconds: a series has the same values as counting each second.
 func TestOverBySeconds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := drawJobs(t)
@@ -74,7 +74,8 @@ func TestOverBySeconds(t *testing.T) {
 	})
 }
 
-// Percentiles are values of jobs: at least so many are no greater, and not so many less.
+// TestWaits: percentiles are values of jobs: at least that share is no greater, and less than that share is
+// smaller.
 func TestWaits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := drawJobs(t)
@@ -108,7 +109,7 @@ func TestWaits(t *testing.T) {
 	})
 }
 
-// Pictures fit, and show what they should, whatever the series.
+// TestPictures: pictures fit, and show what they should, for any series.
 func TestPictures(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		from := int64(1_000_000)

@@ -18,7 +18,7 @@ type seen struct {
 	dash  int
 }
 
-// sampleVerbs is a tree with every shape of verb.
+// sampleVerbs is a tree with every kind of verb.
 func sampleVerbs() []*Verb[*seen] {
 	return []*Verb[*seen]{
 		{
@@ -48,7 +48,7 @@ func look(s *seen, c *cli.Context) error {
 	return nil
 }
 
-// sample lists them.
+// sample returns a list of those verbs.
 func sample() (list List[*seen]) {
 	for _, v := range sampleVerbs() {
 		list = append(list, Entry[*seen]{Name: v.Name, Make: func() *Verb[*seen] { return v }})
@@ -56,7 +56,7 @@ func sample() (list List[*seen]) {
 	return list
 }
 
-// argv is a command line in one order: verb, flags as --name=value, "--", arguments.
+// argv writes a command line in one order: verb, flags as --name=value, "--", arguments.
 func argv(inv Invocation[*seen]) []string {
 	var words []string
 	for _, v := range inv.Path {
@@ -157,7 +157,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// An error must not hide the -o json that stands after it.
+// TestParseGoesOnAfterError: an error must not hide the -o json behind it.
 func TestParseGoesOnAfterError(t *testing.T) {
 	inv, err := sample().Parse(strings.Fields("place --nope x -o json --db f"))
 	if err == nil || len(inv.Globals) != 2 {
@@ -195,7 +195,7 @@ func run(line string, s *seen) error {
 	return v.Run(s, c)
 }
 
-// What a verb reads from its context is what was meant.
+// TestRun: a verb reads from its context what was given.
 func TestRun(t *testing.T) {
 	tests := []struct {
 		in   string
@@ -231,7 +231,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// Lines of a transaction share the verbs: what one gives, the next has not.
+// TestRunAgain: lines of a transaction share the verbs, but not their flags.
 func TestRunAgain(t *testing.T) {
 	list := sample()
 	var got []string

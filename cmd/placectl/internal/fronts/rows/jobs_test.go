@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// busy makes a database of one node that a job has whole, where further jobs wait.
+// busy makes a database of one node, which a job has whole while other jobs wait.
 func busy(t testing.TB, submit func(*store.Tx) error) *store.DB {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "c.db")
@@ -41,8 +41,8 @@ func busy(t testing.TB, submit func(*store.Tx) error) *store.DB {
 	return db
 }
 
-// TestWhoIsNext: of jobs that wait for room alone exactly one waits for Resources, the
-// others for their turn; and it is the first by their order that may begin at all.
+// TestWhoIsNext: of the jobs that only wait for room exactly one waits for Resources, the others for their
+// turn. It is the first in their order that could start at all.
 func TestWhoIsNext(t *testing.T) {
 	outer := t
 	rapid.Check(t, func(t *rapid.T) {
@@ -107,7 +107,7 @@ func TestWhoIsNext(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint([]uint64{want}) && (want != 0 || len(got) > 0) {
 			t.Fatalf("%v wait for room, not %d", got, want)
 		}
-		// A query for one job is compared with the others, without an order.
+		// A query for one job compares it with the others, without sorting them.
 		for id := uint64(1); id <= 13; id++ {
 			err := db.View(func(tx *store.Tx) error {
 				v := &View{Tx: tx}
@@ -125,8 +125,8 @@ func TestWhoIsNext(t *testing.T) {
 	})
 }
 
-// BenchmarkWaiting asks what one job waits for that is the last of many: as squeue -j does,
-// it costs the same however many there are.
+// BenchmarkWaiting asks what the last of many jobs waits for, as squeue -j does. The cost does not depend on
+// their number.
 func BenchmarkWaiting(b *testing.B) {
 	for _, c := range []struct {
 		order string

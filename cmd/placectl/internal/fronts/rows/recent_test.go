@@ -41,7 +41,7 @@ func newPast(t testing.TB) *past {
 	return p
 }
 
-// since are the jobs of a selection, those that have ended before an instant left out.
+// since returns the jobs of a selection without those that ended before an instant.
 func (p *past) since(s fronts.Selection, since time.Time) (list []uint64, err error) {
 	err = p.View(func(tx *store.Tx) error {
 		list = nil
@@ -56,8 +56,8 @@ func (p *past) since(s fronts.Selection, since time.Time) (list []uint64, err er
 	return list, err
 }
 
-// TestEndedSince: of what has ended since an instant nothing is left out, whether the events
-// of that time are there or archived, and it comes by number.
+// TestEndedSince: no job that has ended since an instant is missing, whether the events of that time are
+// there or archived, and jobs are sorted by number.
 func TestEndedSince(t *testing.T) {
 	outer := t
 	rapid.Check(t, func(t *rapid.T) {
@@ -107,7 +107,7 @@ func TestEndedSince(t *testing.T) {
 	})
 }
 
-// BenchmarkRecent lists what has ended in the last minutes where many have ended before, as
+// BenchmarkRecent lists the jobs that have ended in the last minutes among many that ended before, as
 // squeue -t all does all day.
 func BenchmarkRecent(b *testing.B) {
 	for _, many := range []int{10, 1000, 10_000} {

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestLay: where the tasks of a step lie, as srun 22.05 puts them.
+// TestLay: the tasks of a step are where srun 22.05 puts them.
 func TestLay(t *testing.T) {
 	two := allocation{nodes: []string{"a", "b"}, tasks: []int{4, 2}, cpus: []int{4, 4}}
 	for name, c := range map[string]struct {
@@ -51,8 +51,7 @@ func TestLay(t *testing.T) {
 	}
 }
 
-// TestLayAny: every task has a node, no node has more tasks than cpus, and ranks of a node
-// are numbered from 0 on.
+// TestLayAny: every task has a node, no node has more tasks than cpus, and the ranks on a node begin at 0.
 func TestLayAny(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var a allocation

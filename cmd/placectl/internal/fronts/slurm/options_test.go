@@ -11,8 +11,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// without are the options that are accepted and change nothing, because there is nothing here
-// that they could change.
+// without are options that are accepted and change nothing, because there is nothing here to change.
 var without = map[string][]string{
 	"squeue":  {"all", "hide", "local", "federation", "sibling", "noconvert", "verbose"}, // a database is one cluster, and hides no partition
 	"sacct":   {"cluster", "local", "federation", "allclusters", "duplicates", "noconvert", "timezone", "use-local-uid", "verbose"},
@@ -20,11 +19,11 @@ var without = map[string][]string{
 	"scancel": {"batch", "full", "hurry", "ctld", "quiet", "verbose", "cron"}, // a signal reaches all of a job anyway
 }
 
-// common are read for all commands alike.
+// common are options that all commands read in the same way.
 var common = []string{"help", "usage", "version", ""}
 
-// TestOptionsAreRead: each option that a command accepts is read by it, or listed above. Many were
-// accepted, and chose no jobs.
+// TestOptionsAreRead: each option that a command accepts is read by it, or listed above. Many used to be
+// accepted without selecting any jobs.
 func TestOptionsAreRead(t *testing.T) {
 	for command, tt := range map[string]struct {
 		options string

@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// BenchmarkTopTick is a tick without a change.
+// BenchmarkTopTick measures a tick without a change.
 func BenchmarkTopTick(b *testing.B) {
 	r := session.New(b.Context(), session.Env{}, nil)
 	r.DB = filepath.Join(b.TempDir(), "x.db")
