@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store/internal/file"
 )
 
-// Change is an entry as people look at it.
+// Change describes an entry for people.
 type Change struct {
 	Head
 	Bytes   int      // of the entry, in the log
@@ -21,8 +21,7 @@ type Change struct {
 	Cleared bool     // a table was emptied first
 }
 
-// Each calls fn for the entries of the log behind a position, the oldest that is there
-// first.
+// Each calls fn for the entries of the log after a position, the oldest existing one first.
 func (rep *Replica) Each(since uint64, fn func(*Change) error) error {
 	ctx, cancel := within(rep.until())
 	defer cancel()
@@ -66,8 +65,8 @@ func changeOf(b []byte) (*Change, error) {
 	return c, nil
 }
 
-// Audit looks for what is wrong with the log, and whether a replica that is made again of it
-// is the same as this one; it tells find. A replica that differs is made again.
+// Audit looks for faults in the log, and compares this replica with a new one made from the
+// log. It reports to find. A replica that differs is made again.
 func (rep *Replica) Audit(find func(string)) error {
 	if err := rep.auditEntries(find); err != nil {
 		return err
@@ -106,8 +105,8 @@ func (rep *Replica) Audit(find func(string)) error {
 	return fmt.Errorf("%w: others wrote all the time, and no two replicas stood at one position", file.ErrLocked)
 }
 
-// auditSnapshots makes the newest snapshot again of the one before and the entries between the
-// two, and compares: a machine whose replica was damaged may have made it.
+// auditSnapshots rebuilds the newest snapshot from the one before and the entries between the
+// two, and compares, because a machine with a damaged replica may have made it.
 func (rep *Replica) auditSnapshots(dir string, find func(string)) error {
 	ctx, cancel := within(time.Now().Add(max(rep.opt.LockTimeout, joinTime)))
 	defer cancel()
@@ -128,7 +127,7 @@ func (rep *Replica) auditSnapshots(dir string, find func(string)) error {
 		return err
 	}
 	is, err := rep.replay(ctx, dir+"/earlier.db", earlier, newest.At)
-	if errors.Is(err, errTrimmed) { // another machine has made a snapshot meanwhile
+	if errors.Is(err, errTrimmed) { // another machine made a snapshot meanwhile
 		return nil
 	}
 	if err == nil && !bytes.Equal(was.Body, is.Body) {
@@ -137,10 +136,11 @@ func (rep *Replica) auditSnapshots(dir string, find func(string)) error {
 	return err
 }
 
-// errTrimmed says that entries are in the log no more.
+// errTrimmed means that entries are no longer in the log.
 var errTrimmed = errors.New("the entries have been trimmed meanwhile")
 
-// replay makes a file of a snapshot and the entries behind it, and returns a snapshot of that.
+// replay makes a file from a snapshot and the entries after it, and returns a snapshot of the
+// file.
 func (rep *Replica) replay(ctx context.Context, path string, from *Snapshot, until Position) (out *Snapshot, err error) {
 	if err := from.make(path, rep.ID(), rep.opt.LockTimeout); err != nil {
 		return nil, err
@@ -182,7 +182,7 @@ func (rep *Replica) replay(ctx context.Context, path string, from *Snapshot, unt
 	return out, err
 }
 
-// snapshot is what the replica holds, brought up to date.
+// snapshot returns a snapshot of the replica, brought up to date.
 func (rep *Replica) snapshot() (snap *Snapshot, err error) {
 	err = rep.View(func(r *file.Recorder) error {
 		at, err := r.Replica()
@@ -195,7 +195,7 @@ func (rep *Replica) snapshot() (snap *Snapshot, err error) {
 	return snap, err
 }
 
-// auditEntries verifies that each entry can be read and follows the one before it, from the
+// auditEntries verifies that each entry can be read and follows the previous one, from the
 // snapshot before the newest to the end.
 func (rep *Replica) auditEntries(find func(string)) error {
 	ctx, cancel := within(rep.until())
@@ -232,8 +232,8 @@ func (rep *Replica) auditEntries(find func(string)) error {
 	return nil
 }
 
-// Watch returns the position that the log ends at once that is not since, as text; at once
-// for "". It fails when the context ends.
+// Watch waits until the log's end differs from since, and returns it as text. For "" it
+// returns at once. It fails when the context ends.
 func (rep *Replica) Watch(ctx context.Context, since string) (string, error) {
 	for {
 		tail, err := rep.driver.After(ctx, nowhere)

@@ -8,14 +8,14 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// find finds a row as it is stored, nil if there is none.
+// find finds a row as stored; nil if there is none.
 type find = func(t row.Table, key []byte) []byte
 
-// deltaLevel is how hard deflate looks for what a row has in common with the one before.
+// deltaLevel is the level of deflate for the difference between a row and the one before.
 const deltaLevel = 4
 
-// changesOf is what a transaction has changed. Rows that end as they began are left out, and
-// those that are of the file alone.
+// changesOf returns the changes of a transaction. It leaves out rows that did not change in
+// the end, and rows that belong to the file only.
 func changesOf(set *file.ChangeSet, before find) (tables []tableChange, err error) {
 	for t := range row.TableCount {
 		if row.Local(t, nil) {
@@ -31,7 +31,7 @@ func changesOf(set *file.ChangeSet, before find) (tables []tableChange, err erro
 				old = before(t, key)
 			}
 			o, same, failed := change(key, old, value)
-			if failed == nil && o.kind == opChange { // no other machine could make the new row of a damaged one
+			if failed == nil && o.kind == opChange { // no other machine could make the new row from a damaged one
 				_, failed = row.Unseal(t, key, old)
 			}
 			if failed != nil {
@@ -48,7 +48,7 @@ func changesOf(set *file.ChangeSet, before find) (tables []tableChange, err erro
 	return tables, err
 }
 
-// change is what makes one row of another; either may be nil for none.
+// change returns the operation that turns one row into another; nil means none.
 func change(key, old, value []byte) (o op, same bool, err error) {
 	switch {
 	case value == nil:
@@ -65,12 +65,11 @@ func change(key, old, value []byte) (o op, same bool, err error) {
 	return op{opChange, key, packed}, false, nil
 }
 
-// rowMost is how many bytes a row may have that is told by what it has in common with
-// another: as many as bbolt takes.
+// rowMost is the longest row that is stored as a difference, in bytes: the limit of bbolt.
 const rowMost = 1<<31 - 2
 
-// becomes returns the row that a change makes of another, or nil. A row that differs from
-// the one that the change was made from does not make one that matches its checksum.
+// becomes returns the row that a change makes of another, or nil. Applied to a different row
+// than the one that it was made from, the change gives a row with a wrong checksum.
 func (o *op) becomes(t row.Table, old []byte) ([]byte, error) {
 	switch o.kind {
 	case opDelete:
@@ -88,10 +87,10 @@ func (o *op) becomes(t row.Table, old []byte) ([]byte, error) {
 	return value, nil
 }
 
-// errDiffers says that a replica is not what it should be: it is made again.
+// errDiffers means that a replica differs from the log. It is then made again.
 var errDiffers = fmt.Errorf("%w: the replica differs from the log", row.ErrDamaged)
 
-// apply does to a replica what an entry says.
+// apply applies an entry to a replica.
 func (e *Entry) apply(r *file.Recorder) error {
 	for i := range e.tables {
 		c := &e.tables[i]

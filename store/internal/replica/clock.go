@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The instant that a database stands for moves forward only, through the log: a machine
-// whose clock is ahead would lock out all others. So a machine compares its clock with the
-// log's, and keeps what it found for a while, unless its clock was put elsewhere meanwhile:
-// then it has moved against the time since the machine was booted.
+// A database's instant only moves forward, through the log, so a machine whose clock is ahead
+// would lock out all others. So a machine compares its clock with the log's, and keeps the
+// result for a while, unless its clock was changed meanwhile. A change shows in comparison
+// with the time since boot.
 const (
 	clockKept = 10 * time.Minute
 	clockJump = time.Second
@@ -38,7 +38,7 @@ func (rep *Replica) Ahead(most time.Duration) (time.Duration, error) {
 	return ahead, nil
 }
 
-// readClock is what was found before, if it still holds.
+// readClock returns an earlier result, if it is still valid.
 func readClock(path string) (ahead time.Duration, known bool) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -53,7 +53,7 @@ func readClock(path string) (ahead time.Duration, known bool) {
 	return ahead, passed >= 0 && passed < clockKept && moved.Abs() < clockJump
 }
 
-// sinceBoot returns how long ago the machine was booted, the time that it slept included.
+// sinceBoot returns the time since the machine was booted, including sleep.
 func sinceBoot() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/store/internal/file"
 )
 
-// Create makes a log that begins with what a file holds.
+// Create makes a log that begins with the content of a file.
 func Create(d Driver, timeout time.Duration, f *file.File) error {
 	var id ID
 	rand.Read(id[:]) //nolint:errcheck // it never fails

@@ -1,10 +1,10 @@
-// Package replica makes a database file the replica of a log of change-sets that is kept elsewhere,
-// so that several machines work on one database.
+// Package replica makes a database file the replica of a log of change-sets, which is stored
+// elsewhere, so that several machines work on one database.
 //
-// A transaction brings its machine's replica up to date, decides on it, and appends its changes
-// right behind the entry that it decided on, or not at all. If another writer was faster, it
-// catches up and runs again. What is in the log has happened. A replica is a copy, which is deleted
-// and made again when there is any doubt about it.
+// A transaction brings its machine's replica up to date, runs on it, and appends its changes
+// directly after the last entry that it has seen, or not at all. If another writer was faster,
+// it catches up and runs again. A change has happened once it is in the log. A replica is a
+// copy, which is deleted and made again in case of doubt.
 //
 // Invariants:
 //   - The head of the log is n exactly when entry n is its last.

@@ -8,20 +8,20 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A snapshot is due when the entries since the last are many, or weigh more than twice what
-// it does; of a small database, when they weigh something.
+// A snapshot is due if the entries since the last one are many, or are larger than twice the
+// snapshot. For a small database, they must have a minimum size.
 const (
 	dueEntries = 2000
 	dueWeight  = 2
 	dueLeast   = 256 << 10
 )
 
-// due returns how often the bound at which a snapshot is due has been reached.
+// due returns how many times over a snapshot is due.
 func due(at *row.Replica) float64 {
 	return max(float64(at.N-min(at.N, at.Since))/dueEntries, float64(at.Behind)/float64(max(dueWeight*at.SinceBytes, dueLeast)))
 }
 
-// newer notes where the newest snapshot is.
+// newer records the position of the newest snapshot.
 func newer(at *row.Replica, tail *Tail) bool {
 	if tail.Snapshot.N <= at.Since {
 		return false
@@ -30,15 +30,15 @@ func newer(at *row.Replica, tail *Tail) bool {
 	return true
 }
 
-// noteDue notes how much a snapshot is due.
+// noteDue records how much a snapshot is due.
 func (rep *Replica) noteDue(at *row.Replica) {
 	rep.mu.Lock()
 	defer rep.mu.Unlock()
 	rep.due = due(at)
 }
 
-// Keep makes a snapshot where the bound at which one is due has been reached so many times,
-// as far as the last transaction knows, and forgets what lies behind the one before it.
+// Keep makes a snapshot if one is due times over, as far as the last transaction knows, and
+// deletes the entries before the previous snapshot.
 func (rep *Replica) Keep(times float64) error {
 	rep.mu.Lock()
 	least := rep.due
@@ -49,13 +49,13 @@ func (rep *Replica) Keep(times float64) error {
 	return rep.keep(times)
 }
 
-// Trim makes a snapshot, if there is any entry behind the newest, and forgets what lies
-// behind the one before it.
+// Trim makes a snapshot if there is an entry after the newest one, and deletes the entries
+// before the previous snapshot.
 func (rep *Replica) Trim() error { return rep.keep(0) }
 
-// keep replaces the newest snapshot by one of the replica, unless the newest is newer. Pieces of
-// the log are deleted last: a reader meanwhile finds what it looks for, or learns where the log
-// begins.
+// keep replaces the newest snapshot by one of the replica, unless the newest is newer. It
+// deletes pieces of the log last, so that a concurrent reader finds what it looks for, or
+// learns where the log begins.
 //
 // A damaged replica is made again first, because others start from the snapshot.
 func (rep *Replica) keep(times float64) error {
@@ -117,11 +117,11 @@ func (rep *Replica) keepOnce(times float64) error {
 	})
 }
 
-// chainsAtOnce is how many chains a value of a log has.
+// chainsAtOnce is the number of chains in a value of a log.
 const chainsAtOnce = 8192
 
-// keepChains keeps the chains of entries that are trimmed next, 8 bytes each: a machine that
-// was away for long finds out by them whether the log is the one that it knew.
+// keepChains stores the chains of the entries that are trimmed next, 8 bytes each. With them,
+// a machine that was away for long can verify that the log is the one it knew.
 func (rep *Replica) keepChains(ctx context.Context, end *Tail) error {
 	for at := (Position{N: end.First - 1}); at.N < end.Snapshot.N; {
 		from := at.N + 1
@@ -131,7 +131,7 @@ func (rep *Replica) keepChains(ctx context.Context, end *Tail) error {
 			if err != nil {
 				return rep.away(err)
 			}
-			if len(tail.Entries) == 0 { // another machine has trimmed them
+			if len(tail.Entries) == 0 { // another machine trimmed them
 				return nil
 			}
 			for _, b := range tail.Entries[:min(uint64(len(tail.Entries)), end.Snapshot.N-at.N)] {

@@ -13,12 +13,12 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// An entry is what one transaction changed, as bytes: a head, which says whose it is, and
-// the changes, table by table. Tables go by name: what number a table has is the business
-// of one version. All numbers are varints but for those of fixed length. It ends with the
-// CRC-32C of all before it. On disk; must not change.
+// An entry is the changes of one transaction as bytes: a head with its author, and the
+// changes, table by table. Tables are identified by name, because their numbers differ between
+// versions. All numbers are varints, except those of fixed length. It ends with the CRC-32C of
+// everything before. On disk; must not change.
 
-// entryVersion is the first byte of an entry. 0xff is a driver's own.
+// entryVersion is the first byte of an entry. 0xff is reserved for drivers.
 const entryVersion = 1
 
 // How the changes are packed.
@@ -28,19 +28,19 @@ const (
 )
 
 const (
-	packFrom  = 4 << 10 // changes of more bytes are deflated
-	deltaFrom = 256     // a row of more bytes is told by what it has in common with the one before it
+	packFrom  = 4 << 10 // changes larger than this are deflated
+	deltaFrom = 256     // a larger row is stored as its difference from the one before
 	deltaMost = 32 << 10
-	// entryMost is how many bytes the changes of an entry may have when they are not packed.
+	// entryMost is the limit of an entry's unpacked changes, in bytes.
 	entryMost = 1 << 30
 )
 
-// Head says whose an entry is.
+// Head describes the author of an entry.
 type Head struct {
 	Position uint64
 	Log      [4]byte  // the beginning of the log's id
 	Before   [8]byte  // the chain of the entry before
-	ID       [16]byte // drawn: tells the entry from others at its position
+	ID       [16]byte // drawn at random: distinguishes the entry from others at its position
 	Format   uint32   // of the file
 	Version  string   // of placectl
 	Host     string
@@ -52,8 +52,8 @@ type Head struct {
 // Kinds of changes.
 const (
 	opDelete = iota // of a row
-	opPut           // of a row, as it is stored
-	opChange        // of a row that is there: the new one deflated, with the old one as the dictionary
+	opPut           // of a row, as stored
+	opChange        // of an existing row: the new one deflated, with the old one as the dictionary
 )
 
 // op is a change of a row.
@@ -63,14 +63,14 @@ type op struct {
 	value []byte // as stored, or deflated
 }
 
-// tableChange is what was changed in a table.
+// tableChange is the changes of a table.
 type tableChange struct {
 	name    string
-	cleared bool // all rows went, before the changes
+	cleared bool // all rows were removed before the changes
 	ops     []op // in the order of their keys
 }
 
-// Entry is one of a log.
+// Entry is an entry of a log.
 type Entry struct {
 	Head
 	tables []tableChange
@@ -95,7 +95,7 @@ func (e *Entry) encode() ([]byte, error) {
 	return sealEntry(b), nil
 }
 
-// sealEntry puts the checksum behind the rest of an entry.
+// sealEntry appends the checksum of an entry.
 func sealEntry(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, row.Checksum(b))
 }
@@ -131,14 +131,14 @@ func encodeTables(tables []tableChange) []byte {
 
 func appendBytes(b, s []byte) []byte { return append(binary.AppendUvarint(b, uint64(len(s))), s...) }
 
-// errEntry says that bytes are no entry.
+// errEntry means that bytes are not a valid entry.
 var errEntry = fmt.Errorf("%w: an entry of the log is not as it was written", row.ErrDamaged)
 
-// errNamed is part of errors that name the version to install.
+// errNamed marks errors that name the version to install.
 var errNamed = file.Wordless(errors.New("the version to install is named"))
 
-// DecodeHead reads whose an entry is, and verifies that its bytes are those that were
-// written. It fails with file.ErrNewer if this version cannot know what else it says.
+// DecodeHead reads the head of an entry, and verifies that its bytes are those that were
+// written. It fails with file.ErrNewer if this version cannot read the rest.
 func DecodeHead(b []byte) (*Head, error) {
 	h, _, err := decodeHead(b)
 	return h, err
@@ -173,7 +173,7 @@ func decodeHead(b []byte) (*Head, *row.Reader, error) {
 	return h, r, nil
 }
 
-// author is who wrote an entry.
+// author describes the author of an entry.
 func (h *Head) author() string {
 	return fmt.Sprintf("%s by %s on %s (placectl %s)", h.Verb, h.User, h.Host, h.Version)
 }
@@ -218,13 +218,14 @@ func decodeEntry(b []byte) (*Entry, error) {
 	return e, nil
 }
 
-// Making what packs and unpacks costs far more than its use on a row: it is kept for the next.
+// Creating a packer or unpacker costs far more than using it on a row, so it is kept for the
+// next row.
 var (
 	packers   = sync.Pool{New: func() any { return new(packer) }}
 	unpackers = sync.Pool{New: func() any { return flate.NewReader(nil) }}
 )
 
-// keptMost is how many bytes of room a packer keeps.
+// keptMost is the largest buffer that a packer keeps, in bytes.
 const keptMost = 1 << 20
 
 type packer struct {
@@ -233,9 +234,9 @@ type packer struct {
 	w     *flate.Writer
 }
 
-// deflate packs bytes; with a dictionary, the last 32 KiB of it count. The dictionary is
-// packed first, and what comes of it cut off: behind a flush it has the part of one, and the
-// packer, other than with NewWriterDict, can be used again with another.
+// deflate packs bytes. Of a dictionary, the last 32 KiB count. It packs the dictionary first
+// and drops that output: after a flush, it serves as a dictionary. Unlike with NewWriterDict,
+// the packer can then be reused with another one.
 func deflate(b, dictionary []byte, level int) ([]byte, error) {
 	p := packers.Get().(*packer)
 	if p.out.Reset(); p.out.Cap() > keptMost {
@@ -265,7 +266,7 @@ func deflate(b, dictionary []byte, level int) ([]byte, error) {
 	return bytes.Clone(p.out.Bytes()[cut:]), err
 }
 
-// inflate unpacks bytes, so many at most.
+// inflate unpacks bytes, most at most.
 func inflate(b, dictionary []byte, most int) ([]byte, error) {
 	r := unpackers.Get().(io.ReadCloser)
 	defer unpackers.Put(r)
@@ -281,5 +282,5 @@ func inflate(b, dictionary []byte, most int) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// dictionary is as much of a row as deflate looks back on.
+// dictionary returns the part of a row that deflate can refer back to.
 func dictionary(b []byte) []byte { return b[max(0, len(b)-deltaMost):] }

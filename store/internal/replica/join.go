@@ -13,11 +13,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// nowhere is behind the end of every log: no entry is behind it.
+// nowhere is after the end of every log, so no entry is after it.
 var nowhere = Position{N: 1 << 62}
 
-// join makes the local replica again of the newest snapshot, and finds out which log it is
-// of.
+// join makes the local replica again from the newest snapshot, and finds the log's id.
 func (rep *Replica) join(until time.Time) error {
 	ctx, cancel := within(until)
 	defer cancel()
@@ -25,17 +24,17 @@ func (rep *Replica) join(until time.Time) error {
 	if err != nil {
 		return rep.away(err)
 	}
-	if most := time.Now().Add(joinTime); until.Before(most) { // the log answers: the rest is work
+	if most := time.Now().Add(joinTime); until.Before(most) { // once the log answers, the rest is work
 		until = most
 	}
 	return rep.joinTo(tail.Log, until)
 }
 
-// joinTime is how long a log that answers may take to hand over a snapshot.
+// joinTime is how long a log that answers may take to send a snapshot.
 const joinTime = time.Minute
 
-// joinTo makes the local replica again of a log's newest snapshot, or of the one before if
-// that is damaged: the entries behind it are still in the log.
+// joinTo makes the local replica again from a log's newest snapshot. If that is damaged, it
+// uses the one before, because the entries after it are still in the log.
 func (rep *Replica) joinTo(log ID, until time.Time) error {
 	ctx, cancel := within(until)
 	defer cancel()
@@ -61,7 +60,7 @@ func (rep *Replica) joinTo(log ID, until time.Time) error {
 	return writeLink(rep.link, log)
 }
 
-// make makes a replica of a snapshot.
+// make makes a replica from a snapshot.
 func (s *Snapshot) make(path string, log ID, timeout time.Duration) error {
 	if err := s.verify(); err != nil {
 		return err
@@ -96,7 +95,7 @@ func (rep *Replica) removeOthers(id ID) {
 	}
 }
 
-// writeLink notes which log a name leads to.
+// writeLink records which log a name leads to.
 func writeLink(path string, id ID) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".log-*")
 	if err != nil {

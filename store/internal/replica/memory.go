@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// Memory keeps a log in memory: the driver as it is meant, against which the others are
+// Memory keeps a log in memory. It is the reference driver, against which the others are
 // compared. Connections to it share it.
 type Memory struct {
 	mu      sync.Mutex
-	changed chan struct{} // closed, and made again, when anything changes
+	changed chan struct{} // closed and replaced when anything changes
 	state   memoryState
 	ahead   time.Duration // how far this machine's clock is ahead of the log's
 }
@@ -48,7 +48,7 @@ func (m *Memory) do(fn func(s *memoryState) (changed bool, err error)) error {
 	return err
 }
 
-// tail returns the entries behind a position.
+// tail returns the entries after a position.
 func (s *memoryState) tail(at Position) *Tail {
 	t := &Tail{Log: s.Log, Head: s.Head, First: s.First}
 	if n := len(s.Snapshots); n > 0 {
@@ -63,7 +63,7 @@ func (s *memoryState) tail(at Position) *Tail {
 	return t
 }
 
-// Append puts an entry behind a position, see Log.
+// Append puts an entry after a position, see Log.
 func (m *Memory) Append(_ context.Context, at Position, entry []byte, place Place, answers ...Answer) (t *Tail, err error) {
 	err = m.do(func(s *memoryState) (bool, error) {
 		mine, _ := place.(*memoryPlace)
@@ -93,7 +93,7 @@ func (m *Memory) Append(_ context.Context, at Position, entry []byte, place Plac
 	return t, err
 }
 
-// answer gives answers to those who wait in the line.
+// answer gives answers to writers in the line.
 func (s *memoryState) answer(answers []Answer) {
 	for _, a := range answers {
 		n := placeNumber(a.Place)
@@ -105,13 +105,13 @@ func (s *memoryState) answer(answers []Answer) {
 	}
 }
 
-// placeNumber reads the name of a place.
+// placeNumber reads the number in the name of a place.
 func placeNumber(name string) uint64 {
 	n, _ := strconv.ParseUint(name, 10, 64) // 0 is none
 	return n
 }
 
-// After reads the entries behind a position, see Log.
+// After reads the entries after a position, see Log.
 func (m *Memory) After(_ context.Context, at Position) (t *Tail, err error) {
 	err = m.do(func(s *memoryState) (bool, error) {
 		if !s.Made {
@@ -146,7 +146,7 @@ func (m *Memory) Create(_ context.Context, id ID, first *Snapshot) error {
 	})
 }
 
-// Keep puts a snapshot in the place of the newest, see Upkeep.
+// Keep replaces the newest snapshot, see Upkeep.
 func (m *Memory) Keep(_ context.Context, was Position, snap *Snapshot) (kept bool, err error) {
 	err = m.do(func(s *memoryState) (bool, error) {
 		if !s.Made {
@@ -160,7 +160,7 @@ func (m *Memory) Keep(_ context.Context, was Position, snap *Snapshot) (kept boo
 	return kept, err
 }
 
-// Trim forgets the oldest entries, see Upkeep.
+// Trim deletes the oldest entries, see Upkeep.
 func (m *Memory) Trim(_ context.Context, first uint64) error {
 	return m.do(func(s *memoryState) (bool, error) {
 		if !s.Made {
@@ -188,7 +188,7 @@ func (m *Memory) Earlier(context.Context) (earlier *Snapshot, err error) {
 	return earlier, err
 }
 
-// Remember keeps chains, see Upkeep.
+// Remember stores chains, see Upkeep.
 func (m *Memory) Remember(_ context.Context, from uint64, chains [][8]byte) error {
 	return m.do(func(s *memoryState) (bool, error) {
 		if s.Chains == nil {
@@ -201,13 +201,13 @@ func (m *Memory) Remember(_ context.Context, from uint64, chains [][8]byte) erro
 	})
 }
 
-// Chain returns one of them, see Log.
+// Chain returns such a chain, see Log.
 func (m *Memory) Chain(_ context.Context, n uint64) (chain [8]byte, known bool, err error) {
 	err = m.do(func(s *memoryState) (bool, error) { chain, known = s.Chains[n]; return false, nil })
 	return chain, known, err
 }
 
-// Size tells how much there is, see Upkeep.
+// Size returns the size of the log, see Upkeep.
 func (m *Memory) Size(context.Context) (size Size, err error) {
 	err = m.do(func(s *memoryState) (bool, error) {
 		if !s.Made {
@@ -225,7 +225,7 @@ func (m *Memory) Size(context.Context) (size Size, err error) {
 	return size, err
 }
 
-// SetAhead says how far this machine's clock is ahead of the log's.
+// SetAhead sets how far this machine's clock is ahead of the log's.
 func (m *Memory) SetAhead(d time.Duration) {
 	_ = m.do(func(*memoryState) (bool, error) { m.ahead = d; return false, nil })
 }
@@ -236,7 +236,7 @@ func (m *Memory) Clock(context.Context) (ahead time.Duration, err error) {
 	return ahead, err
 }
 
-// Watch waits for another head, see Driver.
+// Watch waits for a different head, see Driver.
 func (m *Memory) Watch(ctx context.Context, at Position) error {
 	return m.wait(ctx, func(s *memoryState) bool { return s.Head != at })
 }
@@ -258,7 +258,7 @@ func (m *Memory) wait(ctx context.Context, until func(s *memoryState) bool) erro
 	}
 }
 
-// Close does nothing: others may have the log.
+// Close does nothing, because others may use the log.
 func (m *Memory) Close() error { return nil }
 
 // memoryPlace is a place in the line.
@@ -273,15 +273,15 @@ func (s *memoryState) leave(n uint64) {
 	delete(s.Words, n)
 }
 
-// While does nothing: a place in memory does not run out, see Place.
+// While does nothing, because a place in memory does not expire, see Place.
 func (*memoryPlace) While(func() bool) {}
 
-// Leave gives the place up, see Place.
+// Leave gives up the place, see Place.
 func (p *memoryPlace) Leave() {
 	_ = p.m.do(func(s *memoryState) (bool, error) { s.leave(p.n); return true, nil })
 }
 
-// Withdraw gives the place up, see Place.
+// Withdraw gives up the place, see Place.
 func (p *memoryPlace) Withdraw(context.Context) (answer []byte, err error) {
 	err = p.m.do(func(s *memoryState) (bool, error) {
 		s.leave(p.n)
@@ -322,7 +322,7 @@ func (m *Memory) Turn(ctx context.Context, place Place, at Position, words []byt
 	return mine, tail, nil
 }
 
-// enter takes the last place in the line, unless there is one that is in it still.
+// enter takes the last place in the line, unless mine is still in it.
 func (s *memoryState) enter(m *Memory, mine *memoryPlace, words []byte) (p *memoryPlace, waits, entered bool) {
 	waits = len(s.Line) > 0 && (mine == nil || s.Line[0] < mine.n)
 	if mine != nil && (slices.Contains(s.Line, mine.n) || s.Answers[mine.n] != nil) {
@@ -339,7 +339,7 @@ func (s *memoryState) enter(m *Memory, mine *memoryPlace, words []byte) (p *memo
 	return &memoryPlace{m, s.LastPlace}, waits, true
 }
 
-// asked returns the words of those behind a place.
+// asked returns the words of the places behind one.
 func (s *memoryState) asked(n uint64) (list []Asked) {
 	for _, other := range s.Line {
 		if words := s.Words[other]; other > n && words != nil && len(list) < MostAsked {
@@ -349,7 +349,7 @@ func (s *memoryState) asked(n uint64) (list []Asked) {
 	return list
 }
 
-// Waiting returns how many are in the line, and how many of them have words.
+// Waiting returns the number of places in the line, and of those with words.
 func (m *Memory) Waiting() (places, words int) {
 	_ = m.do(func(s *memoryState) (bool, error) { places, words = len(s.Line), len(s.Words); return false, nil })
 	return places, words
@@ -361,14 +361,14 @@ func (m *Memory) Head() (at Position) {
 	return at
 }
 
-// Bytes is all that the log holds, for SetBytes.
+// Bytes returns the whole log, for SetBytes.
 func (m *Memory) Bytes() ([]byte, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return json.Marshal(&m.state)
 }
 
-// SetBytes makes the log what another was; of no bytes, none.
+// SetBytes sets the log to the state that Bytes returned. Without bytes there is no log.
 func (m *Memory) SetBytes(b []byte) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -9,19 +9,19 @@ import (
 )
 
 // A writer whose turn has come keeps all others waiting. If the disk of its machine hangs, its
-// thread gets nowhere, while other goroutines of the process go on. So the writer stays on one
+// thread is stuck, while other goroutines of the process continue. So the writer stays on one
 // thread, and keeps its place only while that thread uses processor time or a call to the log
 // is under way. Such a call has a timeout.
 
 // pulse reports whether a writer works.
 type pulse struct {
 	thread  int
-	used    atomic.Int64 // processor time, in nanoseconds, when beats was asked last
-	calls   atomic.Int32 // to the log, that are under way
-	heedful bool         // of used: the thread's clock can be read
+	used    atomic.Int64 // processor time, in nanoseconds, at the last call of beats
+	calls   atomic.Int32 // number of calls to the log under way
+	heedful bool         // used is valid: the thread's clock can be read
 }
 
-// feel binds the calling goroutine to its thread until end, which it must call.
+// feel binds the calling goroutine to its thread until it calls end.
 func feel() *pulse {
 	runtime.LockOSThread()
 	p := &pulse{thread: unix.Gettid()}
@@ -33,7 +33,7 @@ func feel() *pulse {
 
 func (p *pulse) end() { runtime.UnlockOSThread() }
 
-// calling does something that calls the log. A writer outside the line has no pulse.
+// calling runs a function that calls the log. A writer outside the line has no pulse.
 func (p *pulse) calling(do func() error) error {
 	if p != nil {
 		p.calls.Add(1)
@@ -42,7 +42,8 @@ func (p *pulse) calling(do func() error) error {
 	return do()
 }
 
-// littleWork is less than a thread uses between two questions if it reads only some rows.
+// littleWork is less processor time than a thread uses between two checks, even if it reads
+// only a few rows.
 const littleWork = 100 * time.Microsecond
 
 // beats reports whether the writer has worked since beats was called last.
@@ -54,8 +55,9 @@ func (p *pulse) beats() bool {
 	return err != nil || used-p.used.Swap(used) >= int64(littleWork)
 }
 
-// time returns the processor time that the thread has used. Linux makes a thread's clock of its id:
-// the complement in the upper 29 bits, then 4 for a thread and 2 for the scheduler's clock.
+// time returns the processor time that the thread has used. On Linux, a thread's clock id is
+// made from its id: the complement in the upper 29 bits, then 4 for a thread and 2 for the
+// scheduler's clock.
 func (p *pulse) time() (int64, error) {
 	var t unix.Timespec
 	err := unix.ClockGettime(int32(^p.thread<<3|6), &t)

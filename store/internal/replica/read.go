@@ -11,11 +11,12 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// applyMost is how many bytes of entries are applied; a replica further behind joins again.
+// applyMost is the most bytes of entries that are applied. A replica further behind joins
+// again.
 const applyMost = 8 << 20
 
-// lagError says that the replica is not at the end of the log, and what comes behind the
-// position that it was at.
+// lagError means that the replica is behind the log. It holds the entries after the replica's
+// position.
 type lagError struct {
 	from Position
 	tail *Tail
@@ -23,23 +24,24 @@ type lagError struct {
 
 func (*lagError) Error() string { return "the replica is behind the log" }
 
-// errJoin says that the replica is unusable and must be made again; Unwrap is why.
+// errJoin means that the replica is unusable and must be made again. Unwrap returns the
+// reason.
 type errJoin struct{ why error }
 
 func (e *errJoin) Error() string { return e.why.Error() }
 func (e *errJoin) Unwrap() error { return e.why }
 
-// ErrGoneBack says that a log is not what it was: an older state of it was put back.
+// ErrGoneBack means that an older state of a log was restored.
 var ErrGoneBack = fmt.Errorf("%w: the log has gone back to an earlier state", row.ErrDamaged)
 
-// ErrVanished says that the log of this machine's replica no longer exists.
+// ErrVanished means that the log of this machine's replica no longer exists.
 var ErrVanished = fmt.Errorf("%w: the log is gone", row.ErrDamaged)
 
-// wayOut is what to do about a log that a replica is ahead of.
+// wayOut is the remedy if a replica is ahead of its log.
 const wayOut = "back that up (placectl backup, with --stale any), and begin a new log with init --from"
 
-// View runs fn on a snapshot of the replica that holds all that the log held when View was
-// called, or, where the handle is content with less, what is there.
+// View runs fn on a snapshot of the replica that has everything that the log held when View
+// was called. If the handle accepts stale replicas, it may have less.
 func (rep *Replica) View(fn func(*file.Recorder) error) error {
 	s := &session{rep: rep, until: rep.until()}
 	return s.joining(func() error {
@@ -66,8 +68,8 @@ func (rep *Replica) View(fn func(*file.Recorder) error) error {
 	})
 }
 
-// answered is an error that a transaction's function gave: it is an answer, whatever it
-// says, and nothing of the replica's.
+// answered is an error that a transaction's function returned. It is an answer, not a fault of
+// the replica.
 type answered struct{ error }
 
 func (a *answered) Unwrap() error { return a.error }
@@ -79,7 +81,7 @@ func answer(err error) error {
 	return &answered{err}
 }
 
-// errAgain says that the transaction must run again.
+// errAgain means that the transaction must run again.
 var errAgain = errors.New("run again")
 
 // session is one transaction, through all its runs.
@@ -88,17 +90,17 @@ type session struct {
 	until time.Time
 	joins int       // how often the replica was made again
 	known uint64    // the end of the log at some time since the transaction began
-	asked bool      // known is
-	heard time.Time // when the log was asked last for what is newer
+	asked bool      // known is set
+	heard time.Time // when the log was last asked for newer entries
 	at    Position  // of the replica, when it was last brought up to date
 }
 
-// joinsMost is how often a transaction makes the replica again because the log has left it
-// behind: that it is so again and again has no good reason.
+// joinsMost is how often a transaction makes the replica again because it is too far behind.
+// There is no good reason for that to happen repeatedly.
 const joinsMost = 3
 
-// joining runs try until it gives an answer. A replica that is damaged, or differs from
-// the log, is made again once.
+// joining runs try until it returns an answer. A replica that is damaged, or differs from the
+// log, is made again once.
 func (s *session) joining(try func() error) error {
 	for {
 		err := try()
@@ -107,7 +109,7 @@ func (s *session) joining(try func() error) error {
 		case errors.Is(err, errAgain):
 			continue
 		case errors.As(err, &join) && s.joins < joinsMost:
-		case s.joins == 0 && isDamage(err): // the file stays until there is another
+		case s.joins == 0 && isDamage(err): // the file stays until it is replaced
 		default:
 			return s.rep.wanted(saidBy(err), s.until)
 		}
@@ -119,7 +121,7 @@ func (s *session) joining(try func() error) error {
 	}
 }
 
-// isDamage reports whether an error is one of this machine's replica, and of no log's.
+// isDamage reports whether an error is about this machine's replica, not about the log.
 func isDamage(err error) bool {
 	for _, is := range []error{errEntry, ErrSnapshot, ErrGoneBack, ErrVanished} {
 		if errors.Is(err, is) {
@@ -131,7 +133,7 @@ func isDamage(err error) bool {
 	return gone || errors.Is(err, row.ErrDamaged) || errors.Is(err, file.ErrNotOurs)
 }
 
-// saidBy returns an error as the function of a transaction gave it.
+// saidBy returns an error as the function of a transaction returned it.
 func saidBy(err error) error {
 	var said *answered
 	if errors.As(err, &said) {
@@ -140,7 +142,7 @@ func saidBy(err error) error {
 	return err
 }
 
-// wanted says of a log that is newer than this version which version has written to it last.
+// wanted adds to the error about a newer log which version last wrote to it.
 func (rep *Replica) wanted(err error, until time.Time) error {
 	if !errors.Is(err, file.ErrNewer) || errors.Is(err, errNamed) {
 		return err
@@ -166,7 +168,7 @@ func (rep *Replica) detail(text string) {
 	}
 }
 
-// position returns where the replica stands.
+// position returns the replica's position.
 func (s *session) position(r *file.Recorder) (*row.Replica, error) {
 	at, err := r.Replica()
 	if err == nil && (at == nil || at.Log != s.rep.ID()) {
@@ -177,8 +179,8 @@ func (s *session) position(r *file.Recorder) (*row.Replica, error) {
 
 func positionOf(at *row.Replica) Position { return Position{at.N, at.Chain} }
 
-// fresh verifies that nothing is newer than the replica was when the transaction began; it
-// fails with behind.
+// fresh verifies that the log had nothing newer than the replica when the transaction began.
+// Otherwise it fails with a lagError.
 func (s *session) fresh(at *row.Replica) error {
 	if s.asked && at.N >= s.known {
 		if !s.heard.IsZero() {
@@ -196,7 +198,7 @@ func (s *session) fresh(at *row.Replica) error {
 	return s.compare(at, tail, began)
 }
 
-// compare looks at what a log held behind the replica.
+// compare examines what the log held after the replica's position.
 func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
 	switch {
 	case tail.Log != at.Log:
@@ -212,7 +214,7 @@ func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
 	return nil
 }
 
-// away returns an error of a call under the name that callers know it by.
+// away converts the error of a call to the one that callers expect.
 func (rep *Replica) away(err error) error {
 	if errors.Is(err, ErrNoLog) {
 		if _, err := os.Stat(rep.path(rep.ID())); err == nil {
@@ -223,7 +225,7 @@ func (rep *Replica) away(err error) error {
 	return away(err)
 }
 
-// away returns an error of a call of a log that does not answer.
+// away converts the error of a call to a log that does not answer.
 func away(err error) error {
 	switch {
 	case errors.Is(err, ErrAway), errors.Is(err, ErrLost), errors.Is(err, context.DeadlineExceeded):
@@ -232,8 +234,9 @@ func away(err error) error {
 	return err
 }
 
-// catchUp applies what a log held behind a position of the replica, or says that the replica
-// should be made again. It is errAgain if another process has made it again meanwhile.
+// catchUp applies the entries after a position of the replica, or fails with errJoin if the
+// replica should be made again. It fails with errAgain if another process has made it again
+// meanwhile.
 func (s *session) catchUp(from Position, tail *Tail) error {
 	return s.rep.File().Follow(func(r *file.Recorder) (bool, error) {
 		defer s.worked(time.Now())
@@ -264,8 +267,8 @@ func (s *session) catchUp(from Position, tail *Tail) error {
 	})
 }
 
-// tooFar says why the replica is too far behind to be brought up to date entry by entry, ""
-// when it is not.
+// tooFar says why the replica is too far behind to be brought up to date entry by entry, or
+// returns "".
 func (s *session) tooFar(at *row.Replica, tail *Tail) string {
 	bytes := 0
 	for _, e := range tail.Entries {
@@ -281,8 +284,8 @@ func (s *session) tooFar(at *row.Replica, tail *Tail) string {
 	return ""
 }
 
-// follows verifies that a log which is too far ahead of the replica goes on from where that
-// stands: of entries that were trimmed it keeps the chains.
+// follows verifies that a log which is too far ahead of the replica continues from the
+// replica's position. It uses the stored chains of trimmed entries.
 func (s *session) follows(at *row.Replica, tail *Tail) error {
 	chain, known := at.Chain, false
 	var err error
@@ -302,11 +305,11 @@ func (s *session) follows(at *row.Replica, tail *Tail) error {
 	return s.rep.away(err)
 }
 
-// worked lets a transaction wait as much longer as it has worked since an instant: its
-// timeout is for waiting.
+// worked extends a transaction's timeout by the time that it has worked since an instant,
+// because the timeout is only for waiting.
 func (s *session) worked(since time.Time) { s.until = s.until.Add(time.Since(since)) }
 
-// applyAll applies the entries of a tail that come behind a position, and moves that.
+// applyAll applies the entries of a tail after a position, and moves the position.
 func applyAll(r *file.Recorder, at *row.Replica, tail *Tail) error {
 	from := at.N
 	for _, b := range tail.Entries {
@@ -333,7 +336,7 @@ func applyAll(r *file.Recorder, at *row.Replica, tail *Tail) error {
 	return nil
 }
 
-// countEntry counts the entry that the replica stands at now.
+// countEntry counts the entry at the replica's new position.
 func countEntry(at *row.Replica, bytes int) {
 	if at.N > at.Since {
 		at.Behind += uint64(bytes)

@@ -18,11 +18,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Options are how a replica is used. The zero value works but for Folder.
+// Options configure a replica. All fields but Folder may be zero.
 type Options struct {
-	Folder      string        // where replicas lie; it is made where it is not there
-	LockTimeout time.Duration // how long a transaction waits: for the file, and for the log
-	Stale       time.Duration // readers are content with a replica that was fresh so long ago; negative: with any
+	Folder      string        // where replicas are; made if it does not exist
+	LockTimeout time.Duration // how long a transaction waits for the file, and for the log
+	Stale       time.Duration // readers accept a replica that was fresh this long ago; negative accepts any
 	Version     string        // of the program
 	Verb        string        // the verb
 	Now         func() time.Time
@@ -36,7 +36,7 @@ type Replica struct {
 	Name   string // of the log
 	driver Driver
 	opt    Options
-	link   string // the file that says which log's replica is the one of Name
+	link   string // the file that names the log of Name
 
 	closing sync.Once
 	closed  error
@@ -44,11 +44,11 @@ type Replica struct {
 	mu   sync.Mutex
 	id   ID
 	file *file.File
-	due  float64 // how often the bound at which a snapshot is due has been reached
+	due  float64 // how many times over a snapshot is due
 }
 
-// Connected makes a handle through a driver. The local replica is made where there is none,
-// and is not looked at where there is.
+// Connected makes a handle through a driver. It makes the local replica if there is none, and
+// does not examine an existing one.
 func Connected(name string, d Driver, c Config, opt Options) (*Replica, error) {
 	rep := &Replica{Name: name, driver: d, opt: opt}
 	if err := rep.folder(); err != nil {
@@ -63,7 +63,7 @@ func Connected(name string, d Driver, c Config, opt Options) (*Replica, error) {
 	return rep, rep.join(rep.until())
 }
 
-// folder makes the folder of replicas. What lies in one that others may write is not to be
+// folder makes the folder of replicas. The content of a folder that others may write cannot be
 // trusted.
 func (rep *Replica) folder() error {
 	if err := os.MkdirAll(rep.opt.Folder, 0o700); err != nil {
@@ -89,8 +89,8 @@ func readLink(path string) (id ID, err error) {
 	return ID(b), nil
 }
 
-// path returns the path of a log's replica. After a reboot it is unknown how much of it is on disk: it
-// has another name then.
+// path returns the path of a log's replica. It changes with each reboot, after which it is
+// unknown how much of the old replica is on disk.
 func (rep *Replica) path(id ID) string {
 	return filepath.Join(rep.opt.Folder, fmt.Sprintf("%s-%s-%s-%d.db", id, bootID(), machineID(), os.Getuid()))
 }
@@ -103,14 +103,15 @@ var bootID = sync.OnceValue(func() string {
 	return strings.ReplaceAll(strings.TrimSpace(string(text)), "-", "")
 })
 
-// machineID tells this machine from others that have the folder, too: a home may be shared.
+// machineID distinguishes this machine from others with the same folder, because a home may be
+// shared.
 var machineID = sync.OnceValue(func() string {
-	id, _ := os.ReadFile("/etc/machine-id") // several may have the same, or none
+	id, _ := os.ReadFile("/etc/machine-id") // several machines may have the same id, or none
 	sum := sha256.Sum256(append(id, hostName()...))
 	return hex.EncodeToString(sum[:4])
 })
 
-// use makes a handle on the replica of a log, which has to be there.
+// use makes a handle on the replica of a log, which must exist.
 func (rep *Replica) use(id ID) error {
 	f, err := file.Open(rep.path(id), file.Options{LockTimeout: rep.opt.LockTimeout, Replica: true, Warn: rep.opt.Warn, Detail: rep.opt.Detail})
 	if err != nil {
@@ -129,7 +130,8 @@ func (rep *Replica) File() *file.File {
 	return rep.file
 }
 
-// PutLocal puts a row that is of this replica alone, and in no entry of the log: see row.Local.
+// PutLocal puts a row that belongs to this replica only, and is in no entry of the log: see
+// row.Local.
 func (rep *Replica) PutLocal(t row.Table, key, payload []byte) error {
 	return rep.File().Follow(func(r *file.Recorder) (bool, error) {
 		r.Unrecorded()
@@ -137,7 +139,7 @@ func (rep *Replica) PutLocal(t row.Table, key, payload []byte) error {
 	})
 }
 
-// ID returns the log's.
+// ID returns the log's id.
 func (rep *Replica) ID() ID {
 	rep.mu.Lock()
 	defer rep.mu.Unlock()
@@ -147,27 +149,27 @@ func (rep *Replica) ID() ID {
 // Driver returns the connection to the log.
 func (rep *Replica) Driver() Driver { return rep.driver }
 
-// Close gives the connection up.
+// Close closes the connection.
 func (rep *Replica) Close() error {
 	rep.closing.Do(func() { rep.closed = errors.Join(rep.File().Close(), rep.driver.Close()) })
 	return rep.closed
 }
 
-// until returns when who begins now gives up.
+// until returns when a transaction that begins now times out.
 func (rep *Replica) until() time.Time { return time.Now().Add(rep.opt.LockTimeout) }
 
-// within returns a context for a call that may take until then.
+// within returns a context for a call with that timeout.
 func within(until time.Time) (context.Context, context.CancelFunc) {
 	return context.WithDeadline(context.Background(), until)
 }
 
-// freshPath returns the file whose time of change says when the replica was fresh.
+// freshPath returns the file whose modification time is when the replica was last fresh.
 func (rep *Replica) freshPath() string { return rep.path(rep.ID()) + ".fresh" }
 
-// wasFresh notes that the replica held all that the log held at an instant.
+// wasFresh records that the replica held everything that the log held at an instant.
 func (rep *Replica) wasFresh(at time.Time) { touch(rep.freshPath(), at) }
 
-// touch says by the time of a file, which it makes, when something was.
+// touch sets the modification time of a file, which it makes if necessary.
 func touch(path string, at time.Time) {
 	if err := os.Chtimes(path, at, at); errors.Is(err, fs.ErrNotExist) {
 		if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600); err == nil {
@@ -180,17 +182,17 @@ func touch(path string, at time.Time) {
 // crowdedFor is how long a machine remembers that its writers had to wait for others.
 const crowdedFor = time.Second
 
-// linePath returns the file whose time of change says when a writer had to.
+// linePath returns the file whose modification time is when a writer last had to wait.
 func (rep *Replica) linePath() string { return rep.path(rep.ID()) + ".line" }
 
-// crowded reports whether a writer of this machine had to wait for others lately: who
-// writes next had better line up than lose to them first.
+// crowded reports whether a writer of this machine had to wait for others lately. Then the
+// next writer should enter the line at once, instead of first losing to them.
 func (rep *Replica) crowded() bool {
 	info, err := os.Stat(rep.linePath())
 	return err == nil && time.Since(info.ModTime()).Abs() < crowdedFor
 }
 
-// noteCrowd notes whether a writer had to wait.
+// noteCrowd records whether a writer had to wait.
 func (rep *Replica) noteCrowd(waited bool) {
 	if waited {
 		touch(rep.linePath(), time.Now())
@@ -199,7 +201,7 @@ func (rep *Replica) noteCrowd(waited bool) {
 	}
 }
 
-// Age returns how long ago the replica was fresh; false if that is not known.
+// Age returns how long ago the replica was fresh, or false if unknown.
 func (rep *Replica) Age() (time.Duration, bool) {
 	info, err := os.Stat(rep.freshPath())
 	if err != nil {
@@ -209,7 +211,7 @@ func (rep *Replica) Age() (time.Duration, bool) {
 	return age, age >= 0
 }
 
-// contentWith reports whether readers are content with the replica as it is.
+// contentWith reports whether readers accept the replica as it is.
 func (rep *Replica) contentWith() bool {
 	if rep.opt.Stale == 0 {
 		return false
@@ -227,7 +229,7 @@ func (rep *Replica) contentWith() bool {
 	return true
 }
 
-// now returns the clock of whoever writes.
+// now returns the writer's clock.
 func (opt *Options) now() int64 {
 	if opt.Now == nil {
 		return time.Now().Unix()

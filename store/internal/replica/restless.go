@@ -15,10 +15,10 @@ type Restless struct {
 	Driver
 
 	mu  sync.Mutex
-	let uint64 // the position behind which the next entry may be put
+	let uint64 // the position after which the next entry may be put
 }
 
-// Append puts an entry where it is put once more, see Log.
+// Append puts an entry only when it is tried again, see Log.
 func (d *Restless) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
 	d.mu.Lock()
 	let := d.let == at.N
@@ -37,7 +37,7 @@ func (d *Restless) Append(ctx context.Context, at Position, entry []byte, place 
 	return d.Driver.Append(ctx, at, entry, place, answers...)
 }
 
-// After finds an entry behind the end of the log, see Log.
+// After finds an entry after the end of the log, see Log.
 func (d *Restless) After(ctx context.Context, at Position) (*Tail, error) {
 	tail, err := d.Driver.After(ctx, at)
 	if err != nil || at != tail.Head {
@@ -57,6 +57,6 @@ func (d *Restless) After(ctx context.Context, at Position) (*Tail, error) {
 func nothing(at Position, log [4]byte, format uint32) []byte {
 	e := Entry{Head: Head{Position: at.N + 1, Log: log, Before: at.Chain, Format: format, Version: "restless", Verb: "nothing"}}
 	rand.Read(e.ID[:]) //nolint:errcheck // it never fails
-	b, _ := e.encode() // that is so short
+	b, _ := e.encode() // short enough not to fail
 	return b
 }

@@ -14,13 +14,13 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A snapshot is every row of every table, but for those that are of a file alone: for each
-// table its name and how many rows follow, then keys and rows as they are stored. All of it
-// is deflated. On disk; must not change.
+// A snapshot has every row of every table, except rows that belong to one file only. For each
+// table it has the name and the number of rows, then keys and rows as stored. All of it is
+// deflated. On disk; must not change.
 const snapshotVersion = 1
 
-// TakeSnapshot makes a snapshot of what a transaction sees, and fails if a row of that is
-// damaged or missing: others make their replicas of it.
+// TakeSnapshot makes a snapshot of what a transaction sees. It fails if a row is damaged or
+// missing, because others make their replicas from it.
 func TakeSnapshot(r *file.Recorder, at Position) (*Snapshot, error) {
 	return takeSnapshot(r, at, r.EachStored)
 }
@@ -35,11 +35,11 @@ func takeSnapshot(r *file.Recorder, at Position, each func(t row.Table, fn func(
 	w.WriteByte(snapshotVersion)
 	var head []byte
 	for t := range row.TableCount {
-		if t.Since() > r.Format() { // whoever knows no more than that must be able to read it
+		if t.Since() > r.Format() { // versions that know only this format must be able to read it
 			continue
 		}
 		rows := uint64(0)
-		if err := each(t, func(_, _ []byte) error { rows++; return nil }); err != nil { // it verifies them, too
+		if err := each(t, func(_, _ []byte) error { rows++; return nil }); err != nil { // each verifies them, too
 			return nil, err
 		}
 		head = binary.AppendUvarint(appendBytes(head[:0], []byte(t.String())), rows)
@@ -60,10 +60,10 @@ func takeSnapshot(r *file.Recorder, at Position, each func(t row.Table, fn func(
 	return &Snapshot{At: at, Format: r.Format(), SHA256: sha256.Sum256(body.Bytes()), Body: body.Bytes()}, nil
 }
 
-// ErrSnapshot says that a snapshot is damaged.
+// ErrSnapshot means that a snapshot is damaged.
 var ErrSnapshot = fmt.Errorf("%w: the snapshot in the log is not what was written", row.ErrDamaged)
 
-// verify refuses a snapshot that is not whole, or that this version cannot know.
+// verify refuses a snapshot that is incomplete, or that this version cannot read.
 func (s *Snapshot) verify() error {
 	if s.Format > row.Format {
 		return fmt.Errorf("%w: the snapshot in the log has format %d; this one knows up to %d", file.ErrNewer, s.Format, row.Format)
@@ -74,8 +74,8 @@ func (s *Snapshot) verify() error {
 	return nil
 }
 
-// rows calls fn for the rows of a snapshot, table by table, in the order of their keys.
-// They live until the next.
+// rows calls fn for the rows of a snapshot, table by table, in the order of their keys. A row
+// is valid until the next one.
 func (s *Snapshot) rows(fn func(t row.Table, key, value []byte) error) error {
 	in := &stream{r: bufio.NewReaderSize(flate.NewReader(bytes.NewReader(s.Body)), 64<<10)}
 	if v := in.byte(); v != snapshotVersion && in.err == nil {
@@ -108,14 +108,14 @@ func (s *Snapshot) rows(fn func(t row.Table, key, value []byte) error) error {
 	return nil
 }
 
-// stream takes fields off a reader; its first error is kept.
+// stream reads fields from a reader, and keeps the first error.
 type stream struct {
 	r          *bufio.Reader
 	err        error
 	key, value []byte
 }
 
-// end reports whether there is no more.
+// end reports whether everything was read.
 func (s *stream) end() bool {
 	if s.err == nil {
 		if _, err := s.r.Peek(1); err == nil {
@@ -145,7 +145,7 @@ func (s *stream) uint() uint64 {
 	return n
 }
 
-// bytes reads bytes into a buffer, as far as they are there.
+// bytes reads bytes into a buffer, as many as there are.
 func (s *stream) bytes(into *[]byte) []byte {
 	n := s.uint()
 	if n > rowMost {
@@ -155,7 +155,7 @@ func (s *stream) bytes(into *[]byte) []byte {
 		return nil
 	}
 	b := (*into)[:0]
-	for len(b) < int(n) { // a length that lies costs no more than what is there
+	for len(b) < int(n) { // a wrong length costs no more memory than the bytes that exist
 		from, more := len(b), min(int(n)-len(b), 1<<20)
 		b = append(b, make([]byte, more)...)
 		if _, s.err = io.ReadFull(s.r, b[from:]); s.err != nil {

@@ -9,22 +9,23 @@ import (
 	"github.com/placectl/placectl/store/internal/file"
 )
 
-// Writers who wait in the line may say in words what they want done. The first one runs, behind
-// its own transaction and each as one of its own, those of the others, and puts one entry for
-// all: each has its answer from the same step of the log that puts the entry. So words are run
-// once, or not at all, whichever writer is killed: a writer whose place is still in the line goes on by
-// itself, and one whose place is gone finds its answer.
+// Writers that wait in the line may describe their transactions in words. After its own
+// transaction, the first writer runs those of the others, each as a separate one, and puts one
+// entry for all. The log step that puts the entry also gives each writer its answer. So words
+// are run once or not at all, whichever writer is killed. A writer whose place is still in the
+// line runs its transaction itself, and one whose place is gone finds its answer.
 
-// Words are what a transaction does, said so that another writer can do it.
+// Words describe a transaction so that another writer can run it.
 type Words struct {
-	// Request is what the transaction does, MostWords at most.
+	// Request describes the transaction, in MostWords bytes at most.
 	Request []byte
-	// Run does what another writer asks for, as a transaction within this one, and returns the
-	// answer. If it fails, nothing of it is kept, and the other writer does it by itself.
+	// Run carries out another writer's request, as a transaction within this one, and returns
+	// the answer. If it fails, its changes are dropped, and the other writer runs its
+	// transaction itself.
 	Run func(r *file.Recorder, request []byte) (answer []byte, err error)
 }
 
-// request is what a place in the line says; nil: nothing.
+// request returns the words for a place in the line, or nil.
 func (w *Words) request() []byte {
 	if w == nil || len(w.Request) > MostWords {
 		return nil
@@ -32,19 +33,19 @@ func (w *Words) request() []byte {
 	return w.Request
 }
 
-// UpdateInWords is Update of what can be said in words, too. An answer is that of another writer,
-// which has run them: what fn has done then is forgotten. Without one fn has done it.
+// UpdateInWords is Update for a transaction that is also described in words. If it returns an
+// answer, another writer ran the words, and the changes of fn are dropped. Otherwise fn ran.
 func (rep *Replica) UpdateInWords(words *Words, fn func(*file.Recorder) (keep bool, err error)) (answer []byte, err error) {
 	return rep.update(fn, (*file.Reserved).Try, words)
 }
 
-// errAnswered says that another writer has run the words.
+// errAnswered means that another writer has run the words.
 var errAnswered = errors.New("the words were run")
 
-// errTooMuch says that what others asked for makes an entry too long for one step.
+// errTooMuch means that with the requests of others, an entry is too long for one step.
 var errTooMuch = errors.New("too much for one entry")
 
-// mostTogether is how long an entry of several may be, with the answers, in bytes.
+// mostTogether is the longest entry of several transactions, including the answers, in bytes.
 const mostTogether = 512 << 10
 
 func tooMuch(entry []byte, answers []Answer) bool {
@@ -55,7 +56,7 @@ func tooMuch(entry []byte, answers []Answer) bool {
 	return len(answers) > 0 && bytes > mostTogether
 }
 
-// others runs the words of those behind the place.
+// others runs the words of the places behind.
 func (w *writer) others(r *file.Recorder) (answers []Answer) {
 	if w.words == nil {
 		return nil
@@ -83,8 +84,8 @@ func (w *writer) others(r *file.Recorder) (answers []Answer) {
 	return answers
 }
 
-// settle is what came of a writer, in the light of whether another one has run its words: one that
-// fails takes them back first.
+// settle returns the outcome of a writer, which depends on whether another one has run its
+// words. A writer that fails withdraws them first.
 func (w *writer) settle(err error) error {
 	switch {
 	case errors.Is(err, errAnswered):
@@ -106,10 +107,10 @@ func (w *writer) settle(err error) error {
 	return err
 }
 
-// withdrawWithin limits how long words may take to be taken back.
+// withdrawWithin limits how long withdrawing words may take.
 const withdrawWithin = 2 * time.Second
 
-// unknownAsked says that it is not known whether another writer has run the words.
+// unknownAsked returns the error that it is unknown whether another writer has run the words.
 func unknownAsked(err error) error {
 	return fmt.Errorf("%w: another writer may have done it: %w; check whether it was done before you try again, or use the same --key", file.ErrUnknown, err)
 }

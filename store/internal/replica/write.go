@@ -16,31 +16,30 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A transaction that has lost the race to the log's end pauses a little before it is run
-// again. One that has lost often, or takes long, waits in the line for its turn: it would
-// lose to those that are short for ever.
+// A transaction that has lost the race to the log's end pauses a little before it runs again.
+// One that has lost often, or takes long, waits in the line for its turn. Otherwise it would
+// lose to short ones for ever.
 const (
-	pauseMost    = 4 * time.Millisecond // times how often it has lost
+	pauseMost    = 4 * time.Millisecond // times the number of lost races
 	patienceRuns = 2
 	patienceTime = 250 * time.Millisecond
 	longRun      = 50 * time.Millisecond
 )
 
-// Update runs fn on the replica and puts what it changed behind the last entry of the log,
-// if that is the one that fn has seen, and if fn says to keep it; else the replica is
-// brought up to date, and fn runs again. It returns nil once the entry is in the log.
-// ErrUnknown means that it may be; every other error that nothing was changed. An answer of
-// fn that changes nothing, or is an error, counts when nothing in the log is newer than
-// what it has seen.
+// Update runs fn on the replica. If fn returns keep, it puts the changes after the last entry
+// of the log, if that is the last one that fn has seen. Otherwise it brings the replica up to
+// date, and runs fn again. It returns nil once the entry is in the log. ErrUnknown means that
+// it may be, and any other error that nothing was changed. A result of fn without changes, or
+// an error, counts if the log has nothing newer than what fn has seen.
 //
-// fn runs beside those who read the replica, and they do not wait for the log either; other
-// writers of this machine do.
+// fn runs beside readers of the replica, and they do not wait for the log. Other writers of
+// this machine do.
 func (rep *Replica) Update(fn func(*file.Recorder) (keep bool, err error)) error {
 	_, err := rep.update(fn, (*file.Reserved).Try, nil)
 	return err
 }
 
-// UpdateAlone is Update with the replica to itself, for what changes more of it than rows.
+// UpdateAlone is Update with exclusive access to the replica, for changes of more than rows.
 func (rep *Replica) UpdateAlone(fn func(*file.Recorder) (keep bool, err error)) error {
 	_, err := rep.update(fn, func(h *file.Reserved, fn func(*file.Recorder) (bool, error)) (*file.Draft, error) {
 		return nil, h.Alone(fn)
@@ -48,8 +47,8 @@ func (rep *Replica) UpdateAlone(fn func(*file.Recorder) (keep bool, err error)) 
 	return err
 }
 
-// try runs a function on the replica. There is a draft where what it has changed is still to
-// be written down.
+// try runs a function on the replica. The draft, if any, holds changes that must still be
+// written.
 type try func(h *file.Reserved, fn func(*file.Recorder) (keep bool, err error)) (*file.Draft, error)
 
 func (rep *Replica) update(fn func(*file.Recorder) (keep bool, err error), how try, words *Words) (answer []byte, err error) {
@@ -73,13 +72,13 @@ type writer struct {
 	try     try
 	began   time.Time
 	place   Place
-	lost    int  // how many races
+	lost    int  // number of lost races
 	long    bool // fn takes long
 	waiting bool // it was refused because another writer waits in the line
 	pulse   *pulse
-	words   *Words  // nil: what fn does cannot be said in words
+	words   *Words  // nil if fn cannot be described in words
 	behind  []Asked // the words of the places behind it
-	answer  []byte  // of another writer, which has run the words
+	answer  []byte  // the answer of another writer that has run the words
 }
 
 // write runs fn until its change is in the log, or another writer has run its words.
@@ -95,8 +94,8 @@ func (w *writer) write(fn func(*file.Recorder) (keep bool, err error)) error {
 	return err
 }
 
-// leave gives up the place in the line. The log has done that where it has answered that it
-// took the entry; where that answer was lost whoever keeps the place alive does not know yet.
+// leave gives up the place in the line. The log has done that if it answered that it took the
+// entry. If that answer was lost, the goroutine that keeps the place alive does not know yet.
 func (w *writer) leave() {
 	if w.place != nil {
 		w.place.Leave()
@@ -106,7 +105,7 @@ func (w *writer) leave() {
 	}
 }
 
-// run runs fn once, and appends what it changed.
+// run runs fn once, and appends its changes.
 func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 	var tail *Tail
 	var stood Position
@@ -170,7 +169,7 @@ func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 	return errAgain
 }
 
-// writeDown applies to the replica what is in the log, unless a reader has done it meanwhile. If it
+// writeDown applies the new entry to the replica, unless a reader has done it meanwhile. If it
 // fails, the next transaction reads the log.
 func (w *writer) writeDown(d *file.Draft, stood Position, err error) {
 	done := err == nil
@@ -193,8 +192,8 @@ func (rep *Replica) warn(text string) {
 	}
 }
 
-// commit appends what a transaction has changed, and moves the replica's position. If another
-// writer was faster, it returns the entries behind the position.
+// commit appends the changes of a transaction, and moves the replica's position. If another
+// writer was faster, it returns the entries after the position.
 func (w *writer) commit(r *file.Recorder, at *row.Replica, answers []Answer) (*Tail, error) {
 	began := time.Now()
 	entry, err := w.entry(r, at, len(answers))
@@ -204,7 +203,7 @@ func (w *writer) commit(r *file.Recorder, at *row.Replica, answers []Answer) (*T
 	if err != nil {
 		return nil, err
 	}
-	w.worked(began.Add(-time.Duration(len(entry)>>20) * time.Second)) // so much for sending it
+	w.worked(began.Add(-time.Duration(len(entry)>>20) * time.Second)) // allowance for sending it
 	began = time.Now()
 	tail, err := w.append(positionOf(at), entry, answers)
 	if err != nil {
@@ -225,7 +224,7 @@ func (w *writer) commit(r *file.Recorder, at *row.Replica, answers []Answer) (*T
 	return nil, r.PutReplica(at)
 }
 
-// entry makes the entry of what a transaction has changed.
+// entry makes an entry from the changes of a transaction.
 func (w *writer) entry(r *file.Recorder, at *row.Replica, others int) (b []byte, err error) {
 	verb := w.rep.opt.Verb
 	if others > 0 {
@@ -258,8 +257,8 @@ var userName = sync.OnceValue(func() string {
 	return strconv.Itoa(os.Getuid())
 })
 
-// append sends an entry until it is known whether it is in the log. While that is not known
-// nothing else is tried: what was sent may be carried out yet, and only there.
+// append sends an entry until it is known whether it is in the log. Meanwhile nothing else is
+// tried, because what was sent may still be carried out, and only at its position.
 func (w *writer) append(at Position, entry []byte, answers []Answer) (*Tail, error) {
 	ctx, cancel := within(w.until)
 	defer cancel()
@@ -273,7 +272,7 @@ func (w *writer) append(at Position, entry []byte, answers []Answer) (*Tail, err
 		switch {
 		case err == nil && tail == nil:
 			return nil, nil
-		case err == nil && lost && tail.Head == at: // it waits, and what was sent before may come yet
+		case err == nil && lost && tail.Head == at: // it waits, and what was sent before may still arrive
 		case err == nil && lost && tail.Head.N > at.N && tail.First > at.N+1:
 			return nil, fmt.Errorf("%w: no answer came to an entry, and the log begins behind it by now", file.ErrUnknown)
 		case err == nil && tail.Head.N > at.N && len(tail.Entries) > 0 && bytes.Equal(tail.Entries[0], entry):
@@ -300,7 +299,7 @@ func (w *writer) append(at Position, entry []byte, answers []Answer) (*Tail, err
 
 // because returns an error as the rest of a sentence.
 func because(err error) string {
-	if err == nil { // the last answer was that others wait, and said nothing of the entry
+	if err == nil { // the last answer was only that others wait, which says nothing of the entry
 		return ""
 	}
 	return ": " + err.Error()
@@ -315,8 +314,8 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// turn waits before fn is run again: a little, or in the line. Who was refused because others
-// wait there takes his place behind them.
+// turn waits before fn runs again: a little, or in the line. A writer that was refused because
+// others wait there takes its place behind them.
 func (w *writer) turn() error {
 	ctx, cancel := within(w.until)
 	defer cancel()
@@ -331,13 +330,13 @@ func (w *writer) turn() error {
 	return w.line(ctx)
 }
 
-// longSilent is how long a machine may go without reading the log before a writer asks what is new
-// before deciding. Otherwise its decision would often be useless. And with a slow call, and a log
-// trimmed meanwhile, it could not tell whether its entry was ever in it.
+// longSilent is how long a machine may go without reading the log before a writer asks what is
+// new before deciding. Otherwise its decision would often be useless. And with a slow call,
+// and a log trimmed meanwhile, it could not tell whether its entry was ever in the log.
 const longSilent = 30 * time.Second
 
-// ready makes a writer ready to run fn: where others had to be waited for lately his turn comes
-// first, and where nothing was heard of the log for long what is new.
+// ready prepares a writer to run fn. If writers had to wait lately, it first waits for its
+// turn. If it has not read the log for long, it first asks for what is new.
 func (w *writer) ready() error {
 	crowded := w.rep.crowded()
 	if age, known := w.rep.Age(); !crowded && known && age < longSilent {
@@ -365,8 +364,8 @@ func (w *writer) ready() error {
 	return w.follow(tail)
 }
 
-// line waits in the line, and applies what was new when the turn came; or another writer has
-// run the words.
+// line waits in the line, and applies what was new at its turn. Or another writer has run the
+// words.
 func (w *writer) line(ctx context.Context) error {
 	if w.pulse == nil {
 		w.pulse = feel()
@@ -387,13 +386,13 @@ func (w *writer) line(ctx context.Context) error {
 		return errAnswered
 	}
 	w.behind = tail.Asked
-	if w.place != nil { // a log of tests may have no line
+	if w.place != nil { // a log for tests may have no line
 		w.place.While(w.pulse.beats)
 	}
 	return w.follow(tail)
 }
 
-// follow applies what was in the log when the writer's turn came. Readers on this machine may have
+// follow applies what was in the log at the writer's turn. Readers on this machine may have
 // done so meanwhile; a different log is noticed at its end.
 func (w *writer) follow(tail *Tail) error {
 	if tail.Log != w.rep.ID() || tail.Head.N <= w.at.N {
