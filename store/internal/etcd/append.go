@@ -11,11 +11,11 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// unsurePause is waited before ErrLost is said of an entry that the line has refused while
-// a copy of it may be under way: the caller asks again at once.
+// unsurePause is the pause before ErrLost is returned for an entry that the line has refused
+// while a copy of it may be under way, because the caller retries at once.
 const unsurePause = 20 * time.Millisecond
 
-// Append puts an entry behind a position, see replica.Log.
+// Append puts an entry after a position, see replica.Log.
 func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, where replica.Place, answers ...replica.Answer) (*replica.Tail, error) {
 	if len(entry) == 0 || entry[0] == inParts {
 		return nil, fmt.Errorf("an entry begins with its version, and not with %q", entry[:min(len(entry), 1)])
@@ -37,7 +37,7 @@ func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, 
 		if r := new(refusal); errors.As(err, &r) {
 			d.forget(id)
 			if parts != nil && r.keyMissing() && !copies && try == 0 {
-				continue // the parts have gone with their lease
+				continue // the parts were deleted with their lease
 			}
 			if copies {
 				return nil, d.lose(id, r)
@@ -100,7 +100,7 @@ func (d *driver) appending(at replica.Position, entry, value []byte, parts *depo
 	return t
 }
 
-// refused is what comes of an entry that was not put.
+// refused returns the result for an entry that was not put.
 func (d *driver) refused(ctx context.Context, at replica.Position, id [16]byte, s described, mine *place, copies bool) (*replica.Tail, error) {
 	if s.tail.Head == at && (copies || d.isUnsure(id)) {
 		select { // head has not moved: a copy may still get through
@@ -110,7 +110,7 @@ func (d *driver) refused(ctx context.Context, at replica.Position, id [16]byte, 
 		return nil, d.lose(id, errCopies)
 	}
 	if s.tail.First > at.N+1 && copies && !d.isUnsure(id) {
-		// An earlier copy may have put the entry, which was trimmed since: tell the caller that the
+		// An earlier copy may have put the entry, and it may have been trimmed since. So the
 		// outcome is unknown.
 		return nil, d.lose(id, errCopies)
 	}
@@ -123,13 +123,13 @@ func (d *driver) refused(ctx context.Context, at replica.Position, id [16]byte, 
 		return nil, d.lostBefore(id, err)
 	}
 	if parts := d.deposited(id); parts != nil {
-		_ = d.revoke(ctx, parts.lease) // else it runs out
+		_ = d.revoke(ctx, parts.lease) // if that fails, it expires
 	}
 	d.settle(id)
 	return t, nil
 }
 
-// depositEntry puts an entry that is too long into parts; value is what log/<n> gets.
+// depositEntry puts an entry that is too long in parts. value is the value for log/<n>.
 func (d *driver) depositEntry(ctx context.Context, n uint64, id [16]byte, entry []byte) (value []byte, parts *deposit, err error) {
 	if len(entry) <= pieceBytes {
 		return entry, nil, nil

@@ -15,15 +15,16 @@ import (
 const (
 	clocksAsked  = 3
 	clockTimeout = time.Second
-	// dateUnit is what a Date is rounded down to: half of it is right on average.
+	// dateUnit is the unit to which a Date is rounded down. On average, adding half of it is
+	// right.
 	dateUnit = time.Second
 )
 
-// now is this machine's clock.
+// now returns this machine's time.
 func (d *driver) now() time.Time { return time.Now() }
 
-// Clock returns how far this machine's clock is ahead of the median of up to three members', to
-// within a second or so: their answers say the time in whole seconds.
+// Clock returns how far this machine's clock is ahead of the median of up to three members'.
+// It is accurate to about a second, because answers have the time in whole seconds.
 func (d *driver) Clock(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, clockTimeout)
 	defer cancel()
@@ -56,7 +57,7 @@ func (d *driver) Clock(ctx context.Context) (time.Duration, error) {
 	return all[(len(all)-1)/2], nil
 }
 
-// clockOf compares with one member's clock.
+// clockOf compares this machine's clock with a member's.
 func (d *driver) clockOf(ctx context.Context, member string) (time.Duration, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, member+"/version", nil)
 	if err != nil {
@@ -73,6 +74,6 @@ func (d *driver) clockOf(ctx context.Context, member string) (time.Duration, err
 	if err != nil {
 		return 0, fmt.Errorf("%s says no time: %w", member, err)
 	}
-	ours := sent.Add(took / 2).Round(0) // the wall clock's
+	ours := sent.Add(took / 2).Round(0) // by the wall clock
 	return ours.Sub(date.Add(dateUnit / 2)), nil
 }

@@ -15,17 +15,17 @@ import (
 )
 
 // A list of members may include a member of another etcd cluster, which has no such log, or an
-// older one. Each answer names its cluster: once a member has shown the log, only answers of that
-// cluster count.
+// older one. Each answer names its cluster. Once a member has shown the log, only answers from
+// its cluster count.
 
-// stranger is that a member belongs to another etcd than the one that has the log.
+// stranger is the error that a member belongs to another etcd cluster than the log.
 type stranger struct{ has, other uint64 }
 
 func (s *stranger) Error() string {
 	return fmt.Sprintf("this member is of another etcd (%x) than the one that has the database (%x): take it off the list", s.other, s.has)
 }
 
-// same refuses what another etcd has answered.
+// same refuses answers from another etcd cluster.
 func (g *gateway) same(cluster uint64) error {
 	if has := g.cluster.Load(); has != 0 && cluster != 0 && has != cluster {
 		return &stranger{has, cluster}
@@ -33,7 +33,8 @@ func (g *gateway) same(cluster uint64) error {
 	return nil
 }
 
-// clusterOf returns the etcd that an answer is of, or 0 if it does not say; its head comes first.
+// clusterOf returns the etcd cluster that an answer comes from, or 0 if it does not say. The
+// head of an answer comes first.
 func clusterOf(answer []byte) (id uint64) {
 	_, rest, is := bytes.Cut(answer[:min(len(answer), 200)], []byte(`"cluster_id":"`))
 	if number, _, whole := bytes.Cut(rest, []byte(`"`)); is && whole {
@@ -42,9 +43,9 @@ func clusterOf(answer []byte) (id uint64) {
 	return id
 }
 
-// elsewhere looks for the log at every member after one knew of none. It returns nil if a
-// member of another etcd has it, which counts from then on, and else ErrNoLog, or that the
-// list is wrong.
+// elsewhere looks for the log at every member after one did not have it. It returns nil if a
+// member of another cluster has it; that cluster counts from then on. Otherwise it returns
+// ErrNoLog, or an error that the list is wrong.
 func (d *driver) elsewhere(ctx context.Context) error {
 	if d.cluster.Load() != 0 {
 		return replica.ErrNoLog

@@ -17,8 +17,8 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// Files that say who may ask: of certificates and a key for etcds://, and of a user and
-// his password for either.
+// Environment variables that name files: certificates and a key for etcds://, and a user and
+// password for either scheme.
 const (
 	envCA   = "PLACECTL_ETCD_CACERT"
 	envCert = "PLACECTL_ETCD_CERT"
@@ -38,20 +38,20 @@ func init() {
 	}
 }
 
-// driver keeps one log.
+// driver is a connection to one log.
 type driver struct {
 	*gateway
 	keys       keys
 	renewPlace time.Duration // how often a place in the line is kept alive
 
 	mu       sync.Mutex
-	unsure   map[[16]byte]bool     // entries with a copy that may be under way
+	unsure   map[[16]byte]bool     // entries of which a copy may be under way
 	deposits map[[16]byte]*deposit // parts of entries that are not put yet
 	places   map[*place]bool       // in the line, kept alive
-	kept     lease                 // for the next place, if there is no folder
-	leases   string                // the file that keeps it for the machine, "": there is no folder
-	leaving  sync.WaitGroup        // of those that are given up
-	ear      ear                   // of those in the line with words
+	kept     lease                 // for the next place; used if there is no folder
+	leases   string                // the file that keeps it for the machine; "" if there is no folder
+	leaving  sync.WaitGroup        // places that are being given up
+	ear      ear                   // for places in the line with words
 }
 
 var _ replica.Driver = (*driver)(nil)
@@ -91,7 +91,7 @@ func open(c replica.Config, env func(string) string) (replica.Driver, error) {
 	return d, nil
 }
 
-// secure reads the files for etcds://. Without a CA those of the machine count.
+// secure reads the files for etcds://. Without a CA, those of the machine count.
 func secure(env func(string) string) (string, *tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if path := env(envCA); path != "" {
@@ -118,7 +118,7 @@ func secure(env func(string) string) (string, *tls.Config, error) {
 	return "https", c, nil
 }
 
-// Close gives up the places in the line, and the connections.
+// Close gives up the places in the line, and closes the connections.
 func (d *driver) Close() error {
 	d.mu.Lock()
 	places := slices.Collect(maps.Keys(d.places))

@@ -22,27 +22,27 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// How long is waited for a member.
+// How long to wait for a member.
 const (
 	// askNext: if a member has not answered by then, the next one is asked as well.
 	askNext = 250 * time.Millisecond
-	// giveUp: a request that has no answer by then is taken for lost, and its member may
-	// be asked again.
+	// giveUp: a request without an answer by then counts as lost, and its member may be asked
+	// again.
 	giveUp = 10 * time.Second
 	// again is the pause after every member has failed.
 	again = 50 * time.Millisecond
 )
 
-// mostAnswer limits what is read of an answer, in bytes: far more than any should have.
+// mostAnswer limits the bytes read of an answer. It is far more than any should have.
 const mostAnswer = 1 << 30
 
 // gateway asks members, one after the other.
 type gateway struct {
 	members []string // http://HOST:PORT
 	client  *http.Client
-	login   *login // nil: etcd knows no users
+	login   *login // nil if etcd has no users
 	best    atomic.Int32
-	cluster atomic.Uint64 // id of the cluster that has the log, 0: not known yet
+	cluster atomic.Uint64 // id of the cluster that has the log; 0 if not known yet
 	detail  func(string)
 }
 
@@ -51,7 +51,7 @@ func newGateway(members []string, scheme string, secured *tls.Config, l *login, 
 	for _, m := range members {
 		g.members = append(g.members, scheme+"://"+m)
 	}
-	g.best.Store(rand.Int32N(int32(len(members))))      // not every process asks the same one
+	g.best.Store(rand.Int32N(int32(len(members))))      // so that not every process asks the same member
 	g.client = &http.Client{Transport: &http.Transport{ // Proxy is nil: etcd is near
 		DialContext:         (&net.Dialer{Timeout: giveUp / 2, KeepAlive: 5 * time.Second}).DialContext,
 		TLSClientConfig:     secured,
@@ -63,7 +63,7 @@ func newGateway(members []string, scheme string, secured *tls.Config, l *login, 
 	return g
 }
 
-// refusal is etcd's word that it has not done what was asked.
+// refusal is etcd's answer that it has not carried out a request.
 type refusal struct {
 	Code    int    `json:"code"` // of gRPC
 	Message string `json:"message"`
@@ -71,7 +71,7 @@ type refusal struct {
 
 func (r *refusal) Error() string { return "etcd refuses: " + r.Message }
 
-// Codes of gRPC that are answers. All others mean that the member could not tell.
+// gRPC codes that are answers. All others mean that the member could not tell.
 const (
 	codeInvalid   = 3
 	codeNotFound  = 5
@@ -80,13 +80,13 @@ const (
 	codeUnready   = 9
 	codeRange     = 11
 	codeUnknown   = 12 // no such call
-	codeNobody    = 16 // the token is not, or no longer, known
+	codeNobody    = 16 // the token is unknown, or no longer known
 )
 
-// keyMissing reports whether the request tried to detach a key from its lease that does not exist.
+// keyMissing reports whether the request tried to detach a missing key from its lease.
 func (r *refusal) keyMissing() bool { return r.Message == "etcdserver: key not found" }
 
-// final reports whether what was asked was not done, and will not be.
+// final reports whether the request was not and will not be carried out.
 func (r *refusal) final() bool {
 	switch r.Code {
 	case codeInvalid, codeNotFound, codeForbidden, codeUnready, codeRange, codeUnknown, codeNobody:
@@ -97,20 +97,21 @@ func (r *refusal) final() bool {
 	return false
 }
 
-// answer is what became of one request to one member.
+// answer is the outcome of one request to one member.
 type answer struct {
 	member int
 	body   []byte
 	err    error // a final refusal, or why there is no answer
-	sent   bool  // it may have arrived
+	sent   bool  // the request may have arrived
 }
 
-// errCopies says that other copies of a request may be carried out yet.
+// errCopies means that other copies of a request may still be carried out.
 var errCopies = errors.New("a copy may be under way")
 
-// call makes a request that does no harm when repeated. A *refusal is final. Any other error is
-// replica.ErrAway if nothing was sent, and replica.ErrLost if something was. An error that is also
-// errCopies comes with an answer to one of several copies; the others may yet be carried out.
+// call makes a request that may be repeated. A *refusal is final. Any other error is
+// replica.ErrAway if nothing was sent, and replica.ErrLost if something was. An error that is
+// also errCopies comes with an answer to one of several copies. The others may still be
+// carried out.
 func (g *gateway) call(ctx context.Context, path string, in, out any) error {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -136,11 +137,11 @@ func (g *gateway) call(ctx context.Context, path string, in, out any) error {
 	}
 }
 
-// read is call for what changes nothing.
+// read is call for requests that change nothing.
 func (g *gateway) read(ctx context.Context, path string, in, out any) error {
 	err := g.call(ctx, path, in, out)
 	if !errors.Is(err, errCopies) {
-		if errors.Is(err, replica.ErrLost) { // nothing is in doubt
+		if errors.Is(err, replica.ErrLost) { // a read leaves nothing in doubt
 			err = fmt.Errorf("%w: %v", replica.ErrAway, cause(err))
 		}
 		return err
@@ -151,11 +152,11 @@ func (g *gateway) read(ctx context.Context, path string, in, out any) error {
 	return nil
 }
 
-// anyMember stands for no member in particular.
+// anyMember means no member in particular.
 const anyMember = -1
 
-// readFrom carries out a transaction that reads at one member, and nowhere else. There
-// is no answer where it fails.
+// readFrom carries out a reading transaction at one member only. If it fails, there is no
+// answer.
 func (g *gateway) readFrom(ctx context.Context, member int, t transaction, out *transactionAnswer) error {
 	body, err := json.Marshal(t)
 	if err != nil {
@@ -173,8 +174,8 @@ func (g *gateway) readFrom(ctx context.Context, member int, t transaction, out *
 	return err
 }
 
-// post sends bytes to one member after the other until one answers. copies: one has, and
-// others have them, too, and may carry them out yet.
+// post sends bytes to one member after the other until one answers. copies means that others
+// may also have them, and may still carry them out.
 func (g *gateway) post(ctx context.Context, path string, body []byte) (got []byte, copies bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -214,7 +215,7 @@ func (g *gateway) post(ctx context.Context, path string, body []byte) (got []byt
 				g.best.Store(int32(a.member))
 				return a.body, underWay(), a.err
 			}
-			if a.sent && !errors.As(a.err, new(*stranger)) { // another etcd has nothing of ours
+			if a.sent && !errors.As(a.err, new(*stranger)) { // another cluster has nothing of ours
 				lost++
 			}
 			g.note(a, failed)
@@ -238,7 +239,7 @@ func (g *gateway) note(a answer, failed []error) {
 	failed[a.member] = a.err
 }
 
-// outcome is what is said when no member has answered.
+// outcome returns the error if no member has answered.
 func outcome(sent bool, failed []error, ended error) error {
 	is := replica.ErrAway
 	if sent {
@@ -252,7 +253,7 @@ func outcome(sent bool, failed []error, ended error) error {
 	return &silence{is, ended}
 }
 
-// silence is that no member has answered, and the reason of one of them.
+// silence is the error that no member has answered, with the reason of one of them.
 type silence struct{ is, why error }
 
 func (s *silence) Error() string   { return fmt.Sprintf("%v: %v", s.is, s.why) }
@@ -265,8 +266,8 @@ func cause(err error) error {
 	return err
 }
 
-// hopeless reports whether every member has failed in a way that asking again does not mend:
-// its name is not known, its certificate or ours will not do, or it is something else.
+// hopeless reports whether every member has failed in a way that a retry does not help: its
+// name is unknown, its certificate or ours is not accepted, or it is not etcd.
 func hopeless(failed []error) bool {
 	for _, err := range failed {
 		var (
@@ -279,7 +280,7 @@ func hopeless(failed []error) bool {
 		case err == nil:
 			return false
 		case errors.As(err, &name) && name.IsNotFound, errors.As(err, &cert):
-		case errors.As(err, &op) && op.Op == "remote error": // an alert of TLS
+		case errors.As(err, &op) && op.Op == "remote error": // a TLS alert
 		case errors.As(err, &not) && not.code < http.StatusInternalServerError:
 		case strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		default:
@@ -289,7 +290,7 @@ func hopeless(failed []error) bool {
 	return true
 }
 
-// notEtcd is that something else listens there, or an etcd without its gateway.
+// notEtcd is the error that something else listens there, or an etcd without its gateway.
 type notEtcd struct {
 	code   int
 	status string

@@ -10,23 +10,23 @@ import (
 	"time"
 )
 
-// Those who wait in the line with words hear from one stream of a driver who leaves the line, and
-// what is answered: an answer takes no request then. The stream stays for a while behind the last
-// of them, because many writes follow each other.
+// Places in the line with words share one stream of a driver, which tells which places leave
+// the line and what was answered. So an answer needs no request. The stream stays open for a
+// while after the last of them, because writes often follow each other.
 
 // streamIdle is how long a stream stays without listeners.
 const streamIdle = time.Second
 
-// ear is one stream and those who listen to it.
+// ear is a stream and its listeners.
 type ear struct {
 	mu      sync.Mutex
-	stop    context.CancelFunc // of the stream; nil: there is none
-	stands  bool               // every change is told
+	stop    context.CancelFunc // stops the stream; nil if there is none
+	stands  bool               // every change is heard
 	hearing map[*hearing]bool
 	idle    *time.Timer
 }
 
-// hearing is what one in the line has heard.
+// hearing is what one place in the line has heard.
 type hearing struct {
 	ear    *ear
 	own    string // the key of its answer
@@ -37,15 +37,15 @@ type hearing struct {
 	answer []byte
 }
 
-// heard is what has happened since the last look.
+// heard is what has happened since the last check.
 type heard struct {
 	stir
-	anew bool             // the stream stands only since then: what was before is not known
+	anew bool             // the stream began after the last check: earlier changes are unknown
 	gone map[string]int64 // keys that have left the line, with the revision
 }
 
-// listen begins to listen to the line, and reports whether every change from now on is told;
-// else that is heard once it is so.
+// listen begins to listen to the line. stands reports whether every change from now on is
+// heard. If not yet, the hearing tells once it is.
 func (d *driver) listen(answer []byte) (h *hearing, stands bool) {
 	e := &d.ear
 	h = &hearing{ear: e, own: string(answer), signal: make(chan struct{}, 1), heard: heard{stir: stir{member: anyMember}}}
@@ -63,7 +63,7 @@ func (d *driver) listen(answer []byte) (h *hearing, stands bool) {
 	return h, e.stands
 }
 
-// leave ends listening; without listeners the stream ends after a while.
+// leave ends listening. Without listeners, the stream ends after a while.
 func (h *hearing) leave() {
 	e := h.ear
 	e.mu.Lock()
@@ -76,7 +76,7 @@ func (h *hearing) leave() {
 	}
 }
 
-// close ends the stream, with listeners only if it ends anyway.
+// close ends the stream. If there are listeners, it does so only if anyway is true.
 func (e *ear) close(anyway bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -86,14 +86,14 @@ func (e *ear) close(anyway bool) {
 	}
 }
 
-// hearLine tells all who listen what happens in the line.
+// hearLine tells all listeners what happens in the line.
 func (d *driver) hearLine(ctx context.Context) {
 	var body bytes.Buffer
 	line, lineEnd := d.keys.line()
 	answers := d.keys.key("answer/")
 	watches := []watched{{line, lineEnd, []string{notPuts}}, {Key: answers, End: behind(answers)}}
 	for _, what := range watches {
-		_ = json.NewEncoder(&body).Encode(map[string]any{"create_request": what}) // it always can
+		_ = json.NewEncoder(&body).Encode(map[string]any{"create_request": what}) // it cannot fail
 	}
 	standing := 0
 	d.streams(ctx, body.Bytes(), func(member int, m *told) {
@@ -106,12 +106,12 @@ func (d *driver) hearLine(ctx context.Context) {
 	})
 }
 
-// tell passes a message on to all who listen; nil: the stream has ended.
+// tell passes a message to all listeners; nil means that the stream has ended.
 func (e *ear) tell(ctx context.Context, member int, m *told, stands bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if ctx.Err() != nil {
-		return // another stream has taken its place
+		return // another stream has replaced this one
 	}
 	anew := stands && !e.stands
 	e.stands = stands
@@ -145,7 +145,7 @@ func (h *hearing) hear(member int, m *told, anew bool) {
 	}
 }
 
-// take is what was heard since it was asked last, and the answer, or nil.
+// take returns what was heard since its last call, and the answer, or nil.
 func (h *hearing) take() (heard, []byte) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -154,17 +154,17 @@ func (h *hearing) take() (heard, []byte) {
 	return was, h.answer
 }
 
-// answerLate is how much later an answer may be told than that its place has left the line: both
-// are of one step.
+// answerLate is how much later an answer may be heard than that its place has left the line.
+// Both happen in one step.
 const answerLate = 20 * time.Millisecond
 
-// await waits until a place may have its turn, or its words were run: that is the answer then,
-// if it has come by itself. The place has seen all up to a revision.
+// await waits until a place may have its turn, or its words were run. Then it returns the
+// answer, if that was heard. The place has seen everything up to a revision.
 func (h *hearing) await(ctx context.Context, p *place, before []byte, seen int64) (why stir, answer []byte, err error) {
 	patience := time.NewTimer(lookAgain)
 	if !p.stands {
 		p.stands = true
-		patience.Reset(askNext) // until then the stream stands, usually
+		patience.Reset(askNext) // usually the stream is up by then
 	}
 	defer patience.Stop()
 	for {

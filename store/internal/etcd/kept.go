@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// A lease costs a commit of its own, and each verb is a process. So the lease of a place is
-// kept in the folder of replicas once the place is given up, and the next process of the
-// machine takes it from there. A process that is killed has taken it away: if others renewed
-// the lease, its place would stay in the line.
+// A lease costs a separate commit, and each verb is a process. So once a place is given up,
+// its lease is kept in the folder of replicas, and the next process of the machine takes it
+// from there. A process removes the lease that it takes, so that no other renews it if the
+// process is killed: its place would stay in the line.
 
-// A key in the line is used again, too. etcd goes through all keys that it has ever had in the line,
-// until it compacts its history, whenever a transaction compares or reads the line.
+// A key in the line is reused, too. Whenever a transaction compares or reads the line, etcd
+// goes through all keys that it has ever had there, until it compacts its history.
 
-// lease is one for a place in the line, and the key that it is for.
+// lease is a lease for a place in the line, with the key of the place.
 type lease struct {
-	id      int64 // 0: none
+	id      int64 // 0 for none
 	granted time.Time
-	key     [8]byte // 0: none yet
+	key     [8]byte // 0 if there is none yet
 }
 
 // fresh reports whether a lease lasts until its place begins to renew it.
@@ -31,7 +31,7 @@ func (l lease) fresh(within time.Duration) bool {
 	return l.id != 0 && age >= 0 && age < within
 }
 
-// leaseOfPlace takes the lease that is kept, or makes one.
+// leaseOfPlace takes the kept lease, or makes one.
 func (d *driver) leaseOfPlace(ctx context.Context) (l lease, err error) {
 	if l = d.takeLease(); l.fresh(d.renewPlace) {
 		return l, nil
@@ -69,7 +69,7 @@ func (d *driver) takeLease() (l lease) {
 	return l
 }
 
-// keepLease keeps a lease whose place has certainly gone.
+// keepLease keeps a lease whose place was certainly deleted.
 func (d *driver) keepLease(l lease) {
 	if d.leases == "" {
 		d.mu.Lock()

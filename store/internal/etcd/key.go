@@ -4,7 +4,7 @@ package etcd
 
 import "fmt"
 
-// keys are the names of what is below a prefix. They must not change.
+// keys makes the keys below a prefix. They must not change.
 type keys string
 
 func (k keys) key(name string) []byte { return []byte(string(k) + "/" + name) }
@@ -14,10 +14,11 @@ func (k keys) head() []byte  { return k.key("head") }
 func (k keys) first() []byte { return k.key("first") }
 func (k keys) snap() []byte  { return k.key("snap") }
 
-// earlier says of the snapshot before the newest what snap says of that.
+// earlier returns the key that is to the snapshot before the newest what snap is to the
+// newest.
 func (k keys) earlier() []byte { return k.key("earlier") }
 
-// chains returns the key of the chains of entries that are trimmed, from n on.
+// chains returns the key of the chains of trimmed entries from n on.
 func (k keys) chains(n uint64) []byte { return k.key(fmt.Sprintf("chain/%016x", n)) }
 
 // above returns the prefixes that a prefix lies below.
@@ -32,10 +33,10 @@ func (k keys) above() (list []keys) {
 
 func (k keys) entry(n uint64) []byte { return k.key(fmt.Sprintf("log/%016x", n)) }
 
-// parts is what the keys of the parts of an entry begin with.
+// parts returns the prefix of the keys of an entry's parts.
 func (k keys) parts(n uint64, id [16]byte) []byte { return k.key(fmt.Sprintf("part/%016x/%x/", n, id)) }
 
-// pieces is what the keys of the pieces of a snapshot begin with.
+// pieces returns the prefix of the keys of a snapshot's pieces.
 func (k keys) pieces(n uint64) []byte { return k.key(fmt.Sprintf("snap/%016x/", n)) }
 
 // nth returns the key of a part or a piece.
@@ -43,12 +44,12 @@ func nth(under []byte, i int) []byte { return fmt.Appendf(under[:len(under):len(
 
 func (k keys) place(id [8]byte) []byte { return k.key(fmt.Sprintf("line/%x", id)) }
 
-// answer returns the key of the answer to words, whose owner stood at n.
+// answer returns the key of the answer to words whose owner was at n.
 func (k keys) answer(n uint64, id [8]byte) []byte {
 	return k.key(fmt.Sprintf("answer/%016x/%x", n, id))
 }
 
-// behind returns the end of the range of all keys that begin so.
+// behind returns the end of the range of all keys with a prefix.
 func behind(under []byte) []byte {
 	end := append([]byte(nil), under...)
 	for i := len(end) - 1; i >= 0; i-- {

@@ -8,8 +8,8 @@ import (
 	"fmt"
 )
 
-// grant makes a lease of this many seconds. A copy of the request that arrives late makes another
-// lease, which is unused and expires.
+// grant makes a lease of this many seconds. A late copy of the request makes another lease,
+// which is unused and expires.
 func (d *driver) grant(ctx context.Context, seconds int64) (int64, error) {
 	var out struct {
 		ID int64 `json:"ID,string"`
@@ -21,7 +21,7 @@ func (d *driver) grant(ctx context.Context, seconds int64) (int64, error) {
 	return out.ID, nil
 }
 
-// renew keeps a lease alive; alive is false if it has run out.
+// renew keeps a lease alive. alive is false if it has expired.
 func (d *driver) renew(ctx context.Context, lease int64) (alive bool, err error) {
 	var out struct {
 		Result struct {
@@ -34,7 +34,7 @@ func (d *driver) renew(ctx context.Context, lease int64) (alive bool, err error)
 	return out.Result.TTL > 0, nil
 }
 
-// revoke ends a lease, and what is bound to it.
+// revoke ends a lease, and deletes the keys bound to it.
 func (d *driver) revoke(ctx context.Context, lease int64) error {
 	err := d.read(ctx, "/v3/lease/revoke", map[string]any{"ID": fmt.Sprint(lease)}, nil)
 	if r := new(refusal); errors.As(err, &r) && r.Code == codeNotFound {

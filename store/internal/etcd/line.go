@@ -16,8 +16,8 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// A place in the line is a key bound to a lease; the order is that of their creation. Its value
-// begins with an id of its own, because a key is used again.
+// A place in the line is a key bound to a lease. Places are in the order of their creation.
+// The value of a place begins with its own id, because keys are reused.
 const (
 	placeLease = 10 // seconds
 	renewPlace = 3 * time.Second
@@ -25,38 +25,38 @@ const (
 	leaveWithin = time.Second
 )
 
-// place is one in the line.
+// place is a place in the line.
 type place struct {
 	d       *driver
 	key     []byte
-	value   []byte // with id
+	value   []byte // with the id
 	id      [8]byte
-	created int64 // revision
+	created int64 // the revision of its creation
 	lease   lease
-	doubled bool                        // a copy of what put the key may be carried out yet
-	working atomic.Pointer[func() bool] // nil: the place stays until it is left
+	doubled bool                        // a copy of the request that put the key may still be carried out
+	working atomic.Pointer[func() bool] // nil: the place stays until it is given up
 	once    sync.Once
 	left    chan struct{}
 
-	words  bool            // others may do what it is taken for
-	ear    *hearing        // of who does
-	stands bool            // it hears all that happens from the beginning
-	at     uint64          // where its owner's replica stood then
-	askers map[string]asks // the places behind it with words, when its turn came
+	words  bool            // the place has words
+	ear    *hearing        // hears whether they were run
+	stands bool            // it has heard everything from the beginning
+	at     uint64          // the position of its owner's replica then
+	askers map[string]asks // the places behind it with words, at its turn
 }
 
-// standing is what a writer in the line sees: the log, and whether another comes first.
+// standing is what a writer in the line sees: the log, and whether another writer comes first.
 type standing struct {
 	described
 	revision int64  // of etcd, when it looked
-	before   []byte // the key before its own, nil if that is the first
+	before   []byte // the key before its own; nil if it is first
 	waited   bool
-	first    bool            // no place is before it, and it has words
-	answer   []byte          // to its words: they were run
-	asked    []replica.Asked // by those behind it, if it is the first
+	first    bool            // it is first, and has words
+	answer   []byte          // the answer to its words, if they were run
+	asked    []replica.Asked // the words of the places behind, if it is first
 }
 
-// enter takes the last place in the line, and looks around from there in the same step.
+// enter takes the last place in the line, and reads its standing in the same step.
 func (d *driver) enter(ctx context.Context, at replica.Position, words []byte) (*place, *standing, error) {
 	for try := 0; ; try++ {
 		lease, err := d.leaseOfPlace(ctx)
@@ -72,13 +72,13 @@ func (d *driver) enter(ctx context.Context, at replica.Position, words []byte) (
 			return p, s, nil
 		}
 		p.end()
-		// Whether the key was put is not known: another lease, and this one runs out.
+		// It is unknown whether the key was put: use another lease, and let this one expire.
 		r := new(refusal)
 		switch {
 		case errors.Is(err, errTrimmed):
 			words = nil
 			continue
-		case errors.Is(err, errKeyTaken): // the lease was copied with its folder: this one runs out
+		case errors.Is(err, errKeyTaken): // the lease was copied with its folder: this one expires
 			continue
 		case errors.Is(err, replica.ErrNoLog):
 			if err = d.elsewhere(ctx); err == nil {
@@ -152,10 +152,10 @@ func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease, word
 	return p, s, err
 }
 
-// errKeyTaken says that another place has the key.
+// errKeyTaken means that another place has the key.
 var errKeyTaken = errors.New("the key of a place in the line is another's")
 
-// owned fails where the key of the place is that of another.
+// owned fails if the key now belongs to another place.
 func (p *place) owned(in rangedAnswer) error {
 	if !bytes.Equal(in.value(), p.value) {
 		return errKeyTaken
@@ -163,8 +163,8 @@ func (p *place) owned(in rangedAnswer) error {
 	return nil
 }
 
-// leaving returns the transaction that deletes the key of the place, and not that of another which has it
-// since: copies of it may be carried out late.
+// leaving returns the transaction that deletes the key of the place, but not if another place
+// has it since, because copies of the transaction may be carried out late.
 func (p *place) leaving() transaction {
 	return transaction{If: []comparison{valueIs(p.key, p.value)}, Then: []operation{deleting(p.key, nil)}}
 }
@@ -172,8 +172,8 @@ func (p *place) leaving() transaction {
 // While keeps the place alive only while its owner works, see replica.Place.
 func (p *place) While(working func() bool) { p.working.Store(&working) }
 
-// stay renews the lease until the place is given up. A lease that runs out loses the place,
-// nothing else. An owner that does not work loses it at once, because all others wait.
+// stay renews the lease until the place is given up. If the lease expires, only the place is
+// lost. An owner that does not work loses it at once, because all others wait.
 func (p *place) stay() {
 	tick := time.NewTicker(p.d.renewPlace)
 	defer tick.Stop()
@@ -196,7 +196,7 @@ func (p *place) stay() {
 	}
 }
 
-// given says that the place is given up: its key was deleted.
+// given records that the place is given up and its key was deleted.
 func (p *place) given() {
 	switch {
 	case !p.end():
@@ -221,14 +221,14 @@ func (p *place) end() (first bool) {
 	return first
 }
 
-// Leave gives the place up; Close waits until that is done.
+// Leave gives up the place. Close waits until that is done.
 func (p *place) Leave() {
 	if p.end() {
 		p.behind(p.remove)
 	}
 }
 
-// behind does something behind the caller's back, within a time.
+// behind runs a function in the background, within a time limit.
 func (p *place) behind(do func(context.Context)) {
 	p.d.leaving.Go(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
@@ -237,8 +237,8 @@ func (p *place) behind(do func(context.Context)) {
 	})
 }
 
-// remove takes the key out of the line: with its lease, where a copy of what put it may
-// come yet, and would keep everybody behind it waiting.
+// remove deletes the key from the line. If a copy of the request that put it may still arrive,
+// it revokes the lease, too. Otherwise that copy would keep all places behind it waiting.
 func (p *place) remove(ctx context.Context) {
 	if !p.doubled {
 		var a transactionAnswer
@@ -247,7 +247,7 @@ func (p *place) remove(ctx context.Context) {
 			return
 		}
 	}
-	_ = p.d.revoke(ctx, p.lease.id) // else it runs out
+	_ = p.d.revoke(ctx, p.lease.id) // if that fails, it expires
 }
 
 // Turn waits in the line, see replica.Log.
@@ -288,10 +288,10 @@ func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Posit
 	}
 }
 
-// errPlaceLost is that a place in the line is there no more.
+// errPlaceLost means that a place in the line no longer exists.
 var errPlaceLost = errors.New("the place in the line was lost")
 
-// stand waits until a place is first, and returns what is seen from there then.
+// stand waits until a place is first, and returns its standing.
 func (d *driver) stand(ctx context.Context, mine *place, at replica.Position, s *standing) (*standing, error) {
 	if mine.words {
 		return mine.await(ctx, at, s)
@@ -318,9 +318,9 @@ func (d *driver) stand(ctx context.Context, mine *place, at replica.Position, s 
 	return s, nil
 }
 
-// standing looks around from a place. The state of the member that has stirred will do, as
-// soon as it is no older than what was seen before, and than what has stirred: that a member
-// says before it lets others see it.
+// standing reads the standing of a place. The state of the member that sent a notification
+// suffices, once it is no older than what was seen before and than the notification. A member
+// sends notifications before reads see the change.
 func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica.Position) (*standing, error) {
 	t := transaction{Then: append(d.tailReads(at.N), reading(ranged{Key: mine.key, KeysOnly: true}), reading(d.lastBefore(mine.created)))}
 	if mine.words {
@@ -359,7 +359,7 @@ func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica
 	return s, nil
 }
 
-// lastBefore asks for the last place before a revision.
+// lastBefore returns the query for the last place before a revision.
 func (d *driver) lastBefore(revision int64) ranged {
 	from, end := d.keys.line()
 	return ranged{Key: from, End: end, KeysOnly: true, MaxCreated: revision - 1, Order: "DESCEND", By: targetCreated, Limit: 1}

@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// login is a user of etcd's, and the token that a member has given for the password.
+// login is an etcd user, and the token that a member has given for the password.
 type login struct {
 	name, password string
 
@@ -48,7 +48,7 @@ func readLogin(path string) (*login, error) {
 	return &login{name: name, password: password}, nil
 }
 
-// sign puts the token into a request.
+// sign adds the token to a request.
 func (l *login) sign(req *http.Request) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +57,7 @@ func (l *login) sign(req *http.Request) {
 	}
 }
 
-// wanted reports whether an answer asks for a new token. etcd says so in several ways.
+// wanted reports whether an answer asks for a new token. etcd has several ways to say so.
 func (l *login) wanted(err error) bool {
 	r := new(refusal)
 	if !errors.As(err, &r) {
@@ -74,7 +74,7 @@ func (l *login) renew(ctx context.Context, g *gateway) error {
 		return err
 	}
 	l.mu.Lock()
-	l.token = "" // an old one would be looked at before the password
+	l.token = "" // etcd would check an old token before the password
 	l.mu.Unlock()
 	got, _, err := g.post(ctx, "/v3/auth/authenticate", body)
 	if err != nil {

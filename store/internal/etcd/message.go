@@ -2,11 +2,11 @@
 
 package etcd
 
-// The gateway's messages are those of etcd's API as JSON: bytes are base64, which is what
-// encoding/json makes of them, numbers of 64 bits are strings, and what is false, 0 or
-// empty is left out.
+// The gateway's messages are those of etcd's API as JSON. Bytes are base64, as in
+// encoding/json. Numbers of 64 bits are strings. Fields that are false, 0 or empty are left
+// out.
 
-// pair is a key with what etcd knows of it.
+// pair is a key with its value and revisions.
 type pair struct {
 	Key     []byte `json:"key"`
 	Value   []byte `json:"value"`
@@ -14,7 +14,8 @@ type pair struct {
 	Changed int64  `json:"mod_revision,string"`
 }
 
-// ranged asks for keys from Key up to End, without it; for Key alone where End is nil.
+// ranged is a query for the keys from Key up to but excluding End, or for Key only if End is
+// nil.
 type ranged struct {
 	Key          []byte `json:"key"`
 	End          []byte `json:"range_end,omitempty"`
@@ -23,7 +24,7 @@ type ranged struct {
 	Order        string `json:"sort_order,omitempty"`
 	By           string `json:"sort_target,omitempty"`
 	KeysOnly     bool   `json:"keys_only,omitempty"`
-	Serializable bool   `json:"serializable,omitempty"` // the member's own state will do
+	Serializable bool   `json:"serializable,omitempty"` // the member's own state suffices
 }
 
 type rangedAnswer struct {
@@ -42,8 +43,8 @@ func (r rangedAnswer) value() []byte {
 type put struct {
 	Key   []byte `json:"key"`
 	Value []byte `json:"value,omitempty"`
-	Lease int64  `json:"lease,omitempty,string"` // 0 takes the key off its lease
-	Keep  bool   `json:"ignore_value,omitempty"` // only the lease changes
+	Lease int64  `json:"lease,omitempty,string"` // 0 detaches the key from its lease
+	Keep  bool   `json:"ignore_value,omitempty"` // change only the lease
 }
 
 type deleted struct {
@@ -51,7 +52,7 @@ type deleted struct {
 	End []byte `json:"range_end,omitempty"`
 }
 
-// operation is one step of a transaction; one of its fields is set.
+// operation is one step of a transaction. One of its fields is set.
 type operation struct {
 	Put    *put     `json:"request_put,omitempty"`
 	Range  *ranged  `json:"request_range,omitempty"`
@@ -70,8 +71,8 @@ const (
 	less    = "LESS"
 )
 
-// comparison holds if it does for every key of its range; a range without keys counts as
-// one key whose version and revisions are 0, and whose value is no value at all.
+// comparison holds if it holds for every key of its range. A range without keys counts as one
+// key with version and revisions 0, and without a value.
 type comparison struct {
 	Key     []byte  `json:"key"`
 	End     []byte  `json:"range_end,omitempty"`
@@ -88,35 +89,35 @@ func valueIs(key, value []byte) comparison {
 	return comparison{Key: key, Result: equal, Target: targetValue, Value: &value}
 }
 
-// absent holds where there is no such key, or no key in a range.
+// absent holds if there is no such key, or no key in a range.
 func absent(key, end []byte) comparison {
 	return comparison{Key: key, End: end, Result: equal, Target: targetVersion, Version: new(int64)}
 }
 
-// createdAt holds where a key was made by a revision, and is there still.
+// createdAt holds if a key was created by a revision, and still exists.
 func createdAt(key []byte, revision int64) comparison {
 	return comparison{Key: key, Result: equal, Target: targetCreated, Created: &revision}
 }
 
-// unchanged holds where a key has not been put since a revision; at 0, if there is none.
+// unchanged holds if a key has not been put since a revision; with 0, if it does not exist.
 func unchanged(key []byte, revision int64) comparison {
 	return comparison{Key: key, Result: equal, Target: targetChanged, Changed: &revision}
 }
 
-// noneBefore holds where no key of a range was made before a revision, and there is one.
+// noneBefore holds if a range has keys, and none was created before a revision.
 func noneBefore(key, end []byte, revision int64) comparison {
 	revision--
 	return comparison{Key: key, End: end, Result: greater, Target: targetCreated, Created: &revision}
 }
 
-// transaction does Then where all comparisons hold, and Else where not: at one instant.
+// transaction performs Then if all comparisons hold, and Else otherwise, atomically.
 type transaction struct {
 	If   []comparison `json:"compare,omitempty"`
 	Then []operation  `json:"success,omitempty"`
 	Else []operation  `json:"failure,omitempty"`
 }
 
-// serializable returns a transaction that only reads, of whatever state its member has.
+// serializable returns a reading transaction that accepts the state of its member.
 func (t transaction) serializable() transaction {
 	own := func(list []operation) (out []operation) {
 		for _, o := range list {
@@ -129,7 +130,7 @@ func (t transaction) serializable() transaction {
 	return transaction{If: t.If, Then: own(t.Then), Else: own(t.Else)}
 }
 
-// revised is the head of an answer: its revision, and the etcd cluster it comes from.
+// revised is the head of an answer: its revision, and its etcd cluster.
 type revised struct {
 	Cluster  uint64 `json:"cluster_id,string"`
 	Revision int64  `json:"revision,string"`
@@ -146,7 +147,7 @@ type transactionAnswer struct {
 // answered reports whether there is an answer at all.
 func (a transactionAnswer) answered() bool { return a.Header.Revision > 0 }
 
-// ranges is what the reading operations of the branch that was taken found, by place.
+// ranges returns the result of a reading operation of the branch taken, by position.
 func (a transactionAnswer) ranges(i int) rangedAnswer {
 	if i >= len(a.Answers) {
 		return rangedAnswer{}

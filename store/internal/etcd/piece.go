@@ -11,22 +11,23 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// What is too long for one request, which may have 1.5 MiB, is put in pieces, under a
-// lease: whoever gives up on the way leaves nothing behind for long. The transaction that
-// makes them count takes them off the lease.
+// Values that are too long for one request, which is limited to 1.5 MiB, are put in pieces,
+// under a lease. So a process that gives up halfway leaves nothing behind for long. The
+// transaction that makes the pieces count detaches them from the lease.
 const (
 	pieceBytes = 1 << 20
-	piecesRead = 4 // at once
-	// mostPieces may be taken off their lease in one transaction: etcd takes 128 operations.
+	piecesRead = 4 // read at once
+	// mostPieces is the most pieces to detach from their lease in one transaction. etcd allows
+	// 128 operations.
 	mostPieces = 100
 	pieceLease = 60 // seconds
 	renewAfter = 10 * time.Second
 )
 
-// errLeaseOver is that pieces have gone before they counted: nothing was changed.
+// errLeaseOver means that pieces were deleted before they counted. Nothing was changed.
 var errLeaseOver = fmt.Errorf("%w in time: the lease of what was sent has run out, because this machine or the way there is too slow, or was stopped", replica.ErrAway)
 
-// pieces cuts bytes up.
+// pieces cuts bytes into pieces.
 func pieces(b []byte) (list [][]byte) {
 	for len(b) > 0 {
 		n := min(len(b), pieceBytes)
@@ -35,15 +36,15 @@ func pieces(b []byte) (list [][]byte) {
 	return list
 }
 
-// deposit are pieces that are put, and wait for the transaction that they are for.
+// deposit is a set of pieces that were put and wait for their transaction.
 type deposit struct {
 	lease   int64
 	renewed time.Time
 	keys    [][]byte
 }
 
-// deposit puts pieces below a key, each only if there is none. If there is one, a request of ours
-// that got no answer put it, because no other writer draws the same key.
+// deposit puts pieces below a key, each only if it does not exist. An existing one was put by
+// our own request that got no answer, because no other writer draws the same key.
 func (d *driver) deposit(ctx context.Context, under []byte, list [][]byte) (*deposit, error) {
 	lease, err := d.grant(ctx, pieceLease)
 	if err != nil {
@@ -83,7 +84,7 @@ func (d *driver) keep(ctx context.Context, p *deposit) error {
 	return nil
 }
 
-// counted returns the operations that take pieces off their lease.
+// counted returns the operations that detach pieces from their lease.
 func counted(keys [][]byte) (list []operation) {
 	for _, key := range keys {
 		list = append(list, operation{Put: &put{Key: key, Keep: true}})
@@ -91,7 +92,7 @@ func counted(keys [][]byte) (list []operation) {
 	return list
 }
 
-// gather reads pieces and puts them together; nil if one is missing.
+// gather reads pieces and joins them. It returns nil if one is missing.
 func (d *driver) gather(ctx context.Context, under []byte, count int, length uint64) ([]byte, error) {
 	if length > uint64(count)*pieceBytes {
 		return nil, fmt.Errorf("%s: %w", under, errForeign)

@@ -14,13 +14,13 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// sizePage is how many keys are read at once to add up their lengths. Pieces are long.
+// sizePage is the number of keys read at once to add up their lengths. Pieces are long.
 const sizePage = 50
 
-// defaultQuota is etcd's own, where --quota-backend-bytes is not given.
+// defaultQuota is etcd's default for --quota-backend-bytes.
 const defaultQuota = 2 << 30
 
-// Size tells how much there is below the prefix, and how much etcd has and may have.
+// Size returns how much is below the prefix, and how much etcd stores and may store.
 func (d *driver) Size(ctx context.Context) (s replica.Size, err error) {
 	if s.Prefix, err = d.below(ctx); err != nil {
 		return s, err
@@ -68,7 +68,8 @@ func (d *driver) below(ctx context.Context) (total int64, err error) {
 	}
 }
 
-// quota returns how much a member before 3.6 may store: among its metrics. 0: it does not say.
+// quota returns how much a member before 3.6 may store, from its metrics, or 0 if they do not
+// tell.
 func (d *driver) quota(ctx context.Context) int64 {
 	text, err := d.exchange(ctx, http.MethodGet, d.members[int(d.best.Load())]+"/metrics", nil)
 	if err != nil {
@@ -85,9 +86,9 @@ func (d *driver) quota(ctx context.Context) int64 {
 	return 0
 }
 
-// explain says what to do about a refusal of etcd's, where its own words do not.
+// explain adds what to do about a refusal by etcd, if its own words do not say.
 func (d *driver) explain(err error) error {
-	r, ok := err.(*refusal) // a wrapped one has been explained
+	r, ok := err.(*refusal) // a wrapped refusal was already explained
 	if !ok {
 		return err
 	}

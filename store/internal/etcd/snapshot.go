@@ -14,16 +14,16 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// snapPieces is what the keys of a snapshot's pieces begin with.
+// snapPieces returns the prefix of the keys of a snapshot's pieces.
 func (d *driver) snapPieces(s newest) []byte {
 	return fmt.Appendf(d.keys.pieces(s.at.N), "%x/", s.make)
 }
 
-// Snapshot reads the newest snapshot. Where another takes its place meanwhile, and a third
-// that one's, its pieces are gone: then it begins again.
+// Snapshot reads the newest snapshot. If it is replaced twice meanwhile, its pieces are gone,
+// and Snapshot begins again.
 func (d *driver) Snapshot(ctx context.Context) (*replica.Snapshot, error) {
 	for last := [4]byte{}; ; {
-		s, err := d.look(ctx, 1<<63) // no entries are behind that
+		s, err := d.look(ctx, 1<<63) // no entries are after that
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +38,7 @@ func (d *driver) Snapshot(ctx context.Context) (*replica.Snapshot, error) {
 	}
 }
 
-// collect reads a snapshot, or nil if its pieces are not there, or are others.
+// collect reads a snapshot. It returns nil if its pieces are missing, or are those of another.
 func (d *driver) collect(ctx context.Context, n newest) (*replica.Snapshot, error) {
 	body, err := d.gather(ctx, d.snapPieces(n), int(n.pieces), n.bytes)
 	if body == nil || err != nil || sha256.Sum256(body) != n.sum {
@@ -47,8 +47,8 @@ func (d *driver) collect(ctx context.Context, n newest) (*replica.Snapshot, erro
 	return &replica.Snapshot{At: n.at, Format: n.format, SHA256: n.sum, Body: body}, nil
 }
 
-// Earlier reads the snapshot before the newest, see replica.Upkeep. Older versions do not
-// move its key: then its pieces are gone.
+// Earlier reads the snapshot before the newest, see replica.Upkeep. Older versions do not move
+// its key, and then its pieces are gone.
 func (d *driver) Earlier(ctx context.Context) (*replica.Snapshot, error) {
 	var a rangedAnswer
 	if err := d.read(ctx, "/v3/kv/range", ranged{Key: d.keys.earlier()}, &a); err != nil {
@@ -114,11 +114,11 @@ func (d *driver) Create(ctx context.Context, id replica.ID, s *replica.Snapshot)
 	if a.Succeeded || string(a.ranges(0).value()) == string(meta) { // a copy was first
 		return nil
 	}
-	_ = d.revoke(ctx, p.lease) // else it runs out
+	_ = d.revoke(ctx, p.lease) // if that fails, it expires
 	return replica.ErrLog
 }
 
-// apart verifies that no log lies above the prefix or below it: one would trim the other.
+// apart verifies that no log is above or below the prefix, because one would trim the other.
 func (d *driver) apart(ctx context.Context) error {
 	for _, k := range d.keys.above() {
 		var a rangedAnswer
@@ -146,7 +146,7 @@ func (d *driver) apart(ctx context.Context) error {
 	}
 }
 
-// Keep puts a snapshot in the place of the newest, see replica.Upkeep.
+// Keep replaces the newest snapshot, see replica.Upkeep.
 func (d *driver) Keep(ctx context.Context, was replica.Position, s *replica.Snapshot) (bool, error) {
 	now, err := d.look(ctx, 1<<63)
 	if err != nil || now.newest.at != was {
@@ -173,7 +173,7 @@ func (d *driver) Keep(ctx context.Context, was replica.Position, s *replica.Snap
 	return false, nil
 }
 
-// decide carries out a transaction that only one of its copies can.
+// decide carries out a transaction of which only one copy can succeed.
 func (d *driver) decide(ctx context.Context, t transaction, a *transactionAnswer) error {
 	err := d.call(ctx, "/v3/kv/txn", t, a)
 	if r := new(refusal); errors.As(err, &r) {

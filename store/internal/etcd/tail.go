@@ -11,8 +11,8 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// How much is read at once. A replica is usually behind by little: the first page comes with
-// everything else that is asked, the others only if there are more.
+// How much is read at once. A replica is usually a little behind: the first page comes with
+// everything else, and others are read only if there are more entries.
 const (
 	firstPage = 100
 	nextPage  = 500
@@ -21,13 +21,14 @@ const (
 	mostBehind = 8 << 20
 )
 
-// errMoved is that entries were trimmed between two pages.
+// errMoved means that entries were trimmed between two pages.
 var errMoved = errors.New("the log was trimmed meanwhile")
 
-// tailRanges is how many operations tailReads are.
+// tailRanges is the number of operations of tailReads.
 const tailRanges = 6
 
-// tailReads returns the operations that describe the log, and what is behind a position.
+// tailReads returns the operations that read the state of the log, and the entries after a
+// position.
 func (d *driver) tailReads(at uint64) []operation {
 	from, end := d.keys.entries(at + 1)
 	line, lineEnd := d.keys.line()
@@ -41,14 +42,14 @@ func (d *driver) tailReads(at uint64) []operation {
 	}
 }
 
-// described is what these operations found, entries apart.
+// described is the result of these operations, without the entries.
 type described struct {
-	ends    bool // at the position that was asked about; then only the log's id is known
+	ends    bool // it ends at the requested position; then only the log's id is known
 	tail    replica.Tail
 	newest  newest
 	snapRev int64 // when snap was put
 	page    rangedAnswer
-	line    int64 // when the first in the line came, 0: it is empty
+	line    int64 // when the first in the line came; 0 if the line is empty
 }
 
 func (d *driver) describe(a transactionAnswer) (s described, err error) {
@@ -82,12 +83,12 @@ func (d *driver) describe(a transactionAnswer) (s described, err error) {
 	return s, nil
 }
 
-// look asks for the state of the log, and the first page behind a position.
+// look reads the state of the log, and the first page after a position.
 func (d *driver) look(ctx context.Context, at uint64) (described, error) {
 	return d.lookBy(ctx, transaction{Then: d.tailReads(at)})
 }
 
-// lookBy looks by a transaction that finds what describes the log, or its id alone.
+// lookBy is look with a transaction that reads the state of the log, or only its id.
 func (d *driver) lookBy(ctx context.Context, ask transaction) (described, error) {
 	for {
 		var a transactionAnswer
@@ -104,8 +105,8 @@ func (d *driver) lookBy(ctx context.Context, ask transaction) (described, error)
 	}
 }
 
-// After reads the entries behind a position. Usually there are none, so it asks whether head
-// is there, and for the rest only if it is not, in the same step.
+// After reads the entries after a position. Usually there are none. So it compares head with
+// the position, and reads the rest only if they differ, in the same step.
 func (d *driver) After(ctx context.Context, at replica.Position) (*replica.Tail, error) {
 	ask := transaction{
 		If:   []comparison{valueIs(d.keys.head(), at.Bytes())},
@@ -127,7 +128,7 @@ func (d *driver) After(ctx context.Context, at replica.Position) (*replica.Tail,
 	}
 }
 
-// follow reads the entries behind a position; their first page is already here.
+// follow reads the entries after a position. Their first page has already been read.
 func (d *driver) follow(ctx context.Context, at replica.Position, s described) (*replica.Tail, error) {
 	t := &s.tail
 	if at.N+1 < t.First || t.Head.N <= at.N {
@@ -163,7 +164,7 @@ func (d *driver) follow(ctx context.Context, at replica.Position, s described) (
 	}
 }
 
-// hole says why entry n was not there.
+// hole returns the error for a missing entry n.
 func (d *driver) hole(ctx context.Context, n uint64) error {
 	s, err := d.look(ctx, n)
 	switch {
@@ -175,7 +176,7 @@ func (d *driver) hole(ctx context.Context, n uint64) error {
 	return fmt.Errorf("entry %d is missing, though the log begins with %d and ends with %d: another program has deleted it", n, s.tail.First, s.tail.Head.N)
 }
 
-// whole returns the entry that a value stands for.
+// whole returns the entry of a value, which may be a stub.
 func (d *driver) whole(ctx context.Context, n uint64, value []byte) ([]byte, error) {
 	s, ok := decodeStub(value)
 	if !ok {
@@ -191,7 +192,7 @@ func (d *driver) whole(ctx context.Context, n uint64, value []byte) ([]byte, err
 	return entry, nil
 }
 
-// partless says why the parts of entry n were not there.
+// partless returns the error for missing parts of entry n.
 func (d *driver) partless(ctx context.Context, n uint64) error {
 	err := d.hole(ctx, n)
 	if errors.Is(err, errMoved) {

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// deletedAtOnce are so many entries: more would hold others up.
+// deletedAtOnce is the number of entries to delete at once. More would delay others.
 const deletedAtOnce = 2000
 
-// Trim forgets the entries before a position, see replica.Upkeep.
+// Trim deletes the entries before a position, see replica.Upkeep.
 func (d *driver) Trim(ctx context.Context, first uint64) error {
 	for {
 		s, err := d.look(ctx, 1<<63)
@@ -36,7 +36,7 @@ func (d *driver) Trim(ctx context.Context, first uint64) error {
 	}
 }
 
-// Remember keeps chains, see replica.Upkeep.
+// Remember stores chains, see replica.Upkeep.
 func (d *driver) Remember(ctx context.Context, from uint64, chains [][8]byte) error {
 	value := make([]byte, 0, 8*len(chains))
 	for _, c := range chains {
@@ -45,7 +45,7 @@ func (d *driver) Remember(ctx context.Context, from uint64, chains [][8]byte) er
 	return d.explain(d.read(ctx, "/v3/kv/txn", transaction{Then: []operation{putting(d.keys.chains(from), value)}}, nil))
 }
 
-// Chain returns one of them, see replica.Log.
+// Chain returns such a chain, see replica.Log.
 func (d *driver) Chain(ctx context.Context, n uint64) (chain [8]byte, known bool, err error) {
 	var a rangedAnswer
 	q := ranged{Key: d.keys.chains(0), End: d.keys.chains(n + 1), Order: "DESCEND", Limit: 1}
@@ -64,9 +64,9 @@ func (d *driver) Chain(ctx context.Context, n uint64) (chain [8]byte, known bool
 	return chain, false, nil
 }
 
-// sweep deletes the entries before first, their parts, the answers to writers that stood before
-// them, and snapshots that are useless because the entries behind them are gone. first has been set
-// already.
+// sweep deletes the entries before first, their parts, the answers to writers that were before
+// them, and snapshots that are useless because the entries after them are gone. first is
+// already set.
 func (d *driver) sweep(ctx context.Context, first uint64) error {
 	for {
 		oldest, _ := d.keys.entries(0)

@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// What is remembered of entries from one Append to the next, which sends them again: that
-// a copy may be under way, and the parts that are put already.
+// From one Append to the next, which sends an entry again, the driver remembers that a copy
+// may be under way, and the parts that were already put.
 
 func (d *driver) isUnsure(id [16]byte) bool {
 	d.mu.Lock()
@@ -17,7 +17,7 @@ func (d *driver) isUnsure(id [16]byte) bool {
 	return d.unsure[id]
 }
 
-// lose says that the outcome of an entry is unknown.
+// lose returns the error that the outcome of an entry is unknown.
 func (d *driver) lose(id [16]byte, why error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -25,8 +25,8 @@ func (d *driver) lose(id [16]byte, why error) error {
 	return &silence{replica.ErrLost, why}
 }
 
-// lostBefore returns an error of a call that has not sent an entry itself: where an earlier one
-// has, the entry's outcome is as unknown as it was.
+// lostBefore returns the error of a call that has not sent an entry. If an earlier call has,
+// the entry's outcome is still unknown.
 func (d *driver) lostBefore(id [16]byte, err error) error {
 	if d.isUnsure(id) && !errors.Is(err, replica.ErrLost) {
 		return &silence{replica.ErrLost, err}
@@ -54,7 +54,7 @@ func (d *driver) remember(id [16]byte, p *deposit) {
 	d.deposits[id] = p
 }
 
-// forget lets the parts of an entry be put again: the next time under another lease.
+// forget lets the parts of an entry be put again, under another lease.
 func (d *driver) forget(id [16]byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -12,18 +12,18 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// The values of keys. Numbers are big-endian, of a fixed length. They must not change.
+// The values of keys. Numbers are big-endian, with a fixed length. They must not change.
 
 const (
 	metaName    = "placectl-log"
 	metaVersion = 1
 	snapVersion = 1
-	// inParts begins what stands in the place of an entry that is in parts. Entries begin
-	// with their version, which never is that.
+	// inParts begins a stub, which replaces an entry in parts. Entries begin with their
+	// version, which never has this value.
 	inParts = 0xff
 )
 
-// errForeign is that a key holds what this version cannot read.
+// errForeign means that a key has a value that this version cannot read.
 var errForeign = errors.New("there is something other than a log, or one of a newer placectl")
 
 func encodeMeta(id replica.ID, made time.Time) []byte {
@@ -49,10 +49,10 @@ func decodeFirst(b []byte) (uint64, error) {
 	return binary.BigEndian.Uint64(b), nil
 }
 
-// newest is what snap says of the newest snapshot.
+// newest is the value of snap, which describes the newest snapshot.
 type newest struct {
 	at     replica.Position
-	make   [4]byte // drawn by who made it: two who do so at once do not mix their pieces
+	make   [4]byte // drawn by the writer, so that the pieces of two concurrent writers do not mix
 	pieces uint32
 	bytes  uint64
 	format uint32
@@ -82,7 +82,7 @@ func decodeNewest(b []byte) (s newest, err error) {
 	return s, nil
 }
 
-// stub stands in the place of an entry that is in parts.
+// stub replaces an entry that is in parts.
 type stub struct {
 	id    [16]byte
 	parts uint32
@@ -95,7 +95,7 @@ func (s stub) encode() []byte {
 	return binary.BigEndian.AppendUint64(b, s.bytes)
 }
 
-// decodeStub reads a stub; ok is false for an entry that stands there itself.
+// decodeStub reads a stub. ok is false for an entry that is not in parts.
 func decodeStub(b []byte) (s stub, ok bool) {
 	if len(b) != 1+16+4+8 || b[0] != inParts {
 		return s, false
@@ -106,7 +106,7 @@ func decodeStub(b []byte) (s stub, ok bool) {
 	return s, true
 }
 
-// idOf tells an entry from others: each has 16 random bytes in it.
+// idOf returns the id of an entry, which has 16 random bytes.
 func idOf(entry []byte) [16]byte {
 	sum := sha256.Sum256(entry)
 	return [16]byte(sum[:])

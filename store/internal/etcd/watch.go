@@ -13,8 +13,8 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// lookAgain is how often is looked, however silent the stream of a watch is: its member may
-// hang, or have lost the others.
+// lookAgain is the interval for checks even if the stream of a watch is silent, because its
+// member may hang, or have lost the others.
 const lookAgain = 2 * time.Second
 
 // Watch returns when head is not at a position.
@@ -28,26 +28,26 @@ func (d *driver) Watch(ctx context.Context, at replica.Position) error {
 	})
 }
 
-// watched is what a member tells changes of: a key, or those up to an end.
+// watched is what a member reports changes of: a key, or the keys up to an end.
 type watched struct {
 	Key     []byte   `json:"key"`
 	End     []byte   `json:"range_end,omitempty"`
 	Filters []string `json:"filters,omitempty"`
 }
 
-// notPuts leaves out that keys are put.
+// notPuts filters out puts of keys.
 const notPuts = "NOPUT"
 
-// stir is that a member has said that a key may have changed by a revision of etcd's.
+// stir is a member's notification that a key may have changed by a revision.
 type stir struct {
 	member   int // anyMember if none has answered
 	revision int64
 }
 
-// watch calls look whenever a key may have changed, until look is content or fails, or the
-// context ends. It looks first when the watch stands, so that no change is missed: etcd says
-// what has changed since a revision, but up to 100 ms late where that was before the watch.
-// look is told why it is called.
+// watch calls look whenever a key may have changed, until look returns true or fails, or the
+// context ends. It first calls look once the watch is up, so that no change is missed. etcd
+// also reports earlier changes since a revision, but up to 100 ms late. look receives the
+// reason for the call.
 func (g *gateway) watch(ctx context.Context, what watched, look func(context.Context, stir) (bool, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -61,12 +61,12 @@ func (g *gateway) watch(ctx context.Context, what watched, look func(context.Con
 			return
 		}
 		select {
-		case <-stirs: // an older one that was not looked at
+		case <-stirs: // drop an older one that was not read
 		default:
 		}
 		stirs <- stir{member, m.Header.Revision}
 	})
-	tick := time.NewTimer(askNext) // until then the watch stands, usually
+	tick := time.NewTimer(askNext) // usually the watch is up by then
 	defer tick.Stop()
 	for {
 		why := stir{member: anyMember}
@@ -83,8 +83,8 @@ func (g *gateway) watch(ctx context.Context, what watched, look func(context.Con
 	}
 }
 
-// streams keeps watches open, at one member after the other, and passes on everything that it
-// says; nil if a stream has ended.
+// streams keeps watches open, at one member after the other, and passes on every message; nil
+// means that a stream has ended.
 func (g *gateway) streams(ctx context.Context, body []byte, say func(member int, m *told)) {
 	for m := int(g.best.Load()); ctx.Err() == nil; m++ {
 		member := m % len(g.members)
@@ -100,7 +100,7 @@ func (g *gateway) streams(ctx context.Context, body []byte, say func(member int,
 	}
 }
 
-// told is a message of a member about what is watched.
+// told is a message of a member about watched keys.
 type told struct {
 	Header   revised `json:"header"`
 	Created  bool    `json:"created"`
@@ -112,8 +112,8 @@ type told struct {
 	} `json:"events"`
 }
 
-// stream reads what one member says, a line for each message: the first is that the
-// watch was created. Who does not say that is left to it.
+// stream reads the messages of one member, one a line. The first is that the watch was
+// created. A member that does not send it is given up.
 func (g *gateway) stream(ctx context.Context, member int, body []byte, say func(*told)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -126,7 +126,7 @@ func (g *gateway) stream(ctx context.Context, member int, body []byte, say func(
 	if g.login != nil {
 		g.login.sign(req)
 	}
-	req.Header.Set("Grpc-Metadata-hasleader", "true") // it ends when the member has lost the others
+	req.Header.Set("Grpc-Metadata-hasleader", "true") // it ends if the member has lost the others
 	res, err := g.client.Do(req)
 	if err != nil {
 		return err

@@ -12,27 +12,27 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// A place with words has them, and where its owner's replica stood, in its value. Who runs them
-// deletes its key and puts its answer in the step that puts the entry, if the key is still there.
-// So words are run once: the key is gone then, and no copy of what has put it brings it back,
-// because that compares the answer, too. Answers are trimmed with the log; a copy that finds the
-// log begin behind its owner's position puts nothing.
+// The value of a place with words has the words and the position of its owner's replica. The
+// writer that runs them deletes the key and puts the answer in the step that puts the entry,
+// if the key still exists. So words are run once: the key is then gone, and no copy of the
+// request that put it brings it back, because it also compares the answer. Answers are trimmed
+// with the log. If the log begins after the owner's position, a copy puts nothing.
 
-// asks is one in the line who asked.
+// asks is a place in the line with words.
 type asks struct {
 	key, answer []byte
-	created     int64 // revision
+	created     int64 // the revision of its creation
 }
 
-// errTrimmed says that answers to words from a position may have been trimmed.
+// errTrimmed means that answers to words from a position may have been trimmed.
 var errTrimmed = errors.New("the log begins behind the words")
 
 func answered(text []byte) *replica.Tail { return &replica.Tail{Answer: text, Waiting: true} }
 
 func (p *place) answerKey() []byte { return p.d.keys.answer(p.at, p.id) }
 
-// asking makes of the transaction that takes a place one that takes it with words. What is new in
-// the log is read when its turn comes, if it does.
+// asking changes the transaction that takes a place into one that takes it with words. New
+// entries are read at its turn, if that comes.
 func (p *place) asking(t *transaction) {
 	late := encodeFirst(p.at + 2)
 	t.If = append(t.If, absent(p.answerKey(), nil), comparison{Key: p.d.keys.first(), Result: less, Target: targetValue, Value: &late})
@@ -40,7 +40,7 @@ func (p *place) asking(t *transaction) {
 	t.Else = append(t.Else, reading(ranged{Key: p.answerKey()}), reading(ranged{Key: p.d.keys.first()}))
 }
 
-// entered is what a place with words sees when it is taken.
+// entered returns what a place with words sees when it is taken.
 func (p *place) entered(a transactionAnswer) (*standing, error) {
 	line := a.ranges(1).Pairs
 	if len(line) == 0 || !bytes.Equal(line[0].Key, p.key) {
@@ -54,7 +54,7 @@ func (p *place) entered(a transactionAnswer) (*standing, error) {
 	return s, nil
 }
 
-// await waits until a place with words is the first, or they were run.
+// await waits until a place with words is first, or the words were run.
 func (p *place) await(ctx context.Context, at replica.Position, s *standing) (*standing, error) {
 	why, waited := stir{member: anyMember}, false
 	for s == nil || s.answer == nil && !s.first {
@@ -78,8 +78,8 @@ func (p *place) await(ctx context.Context, at replica.Position, s *standing) (*s
 	return s, nil
 }
 
-// askedBefore looks why a place with words was not taken: a copy was first, whose words may have
-// been run; or it cannot be taken with words.
+// askedBefore finds why a place with words was not taken: a copy was first, whose words may
+// have been run, or it cannot be taken with words.
 func (p *place) askedBefore(a transactionAnswer) (*standing, error) {
 	if in := a.ranges(1); len(in.Pairs) > 0 {
 		return &standing{answer: in.value()}, nil
@@ -90,7 +90,7 @@ func (p *place) askedBefore(a transactionAnswer) (*standing, error) {
 	return nil, p.trimmed(a.ranges(2), errTrimmed)
 }
 
-// trimmed fails where answers to the words of a place may have been trimmed.
+// trimmed fails if answers to the words of a place may have been trimmed.
 func (p *place) trimmed(first rangedAnswer, err error) error {
 	if len(first.Pairs) == 0 {
 		return replica.ErrNoLog
@@ -105,8 +105,8 @@ func (p *place) trimmed(first rangedAnswer, err error) error {
 	return nil
 }
 
-// looking makes of the transaction that looks around from a place one that finds what those
-// behind ask, if the place is the first, and else only whether its own words were run.
+// looking changes the transaction that reads a place's standing: if the place is first, it
+// also reads the words of those behind, and otherwise only whether its own words were run.
 func (p *place) looking(t *transaction) {
 	from, end := p.d.keys.line()
 	t.If = []comparison{noneBefore(from, end, p.created), createdAt(p.key, p.created)}
@@ -114,7 +114,7 @@ func (p *place) looking(t *transaction) {
 	t.Then = append(t.Then, reading(ranged{Key: from, End: end, Order: "ASCEND", By: targetCreated, Limit: replica.MostAsked + 1}))
 }
 
-// notFirst is what a place sees that is not the first.
+// notFirst returns the standing of a place that is not first.
 func (p *place) notFirst(a transactionAnswer) (*standing, error) {
 	s := &standing{revision: a.Header.Revision}
 	switch before := a.ranges(3).Pairs; {
@@ -131,10 +131,10 @@ func (p *place) notFirst(a transactionAnswer) (*standing, error) {
 	return s, nil
 }
 
-// idAndPosition is how long the value of a place is before its words, in bytes.
+// idAndPosition is the length of a place's value before its words, in bytes.
 const idAndPosition = 8 + 8
 
-// hear notes what those behind a place ask.
+// hear records the words of those behind a place.
 func (p *place) hear(line []pair) (list []replica.Asked) {
 	p.askers = make(map[string]asks)
 	for _, other := range line {
@@ -148,8 +148,8 @@ func (p *place) hear(line []pair) (list []replica.Asked) {
 	return list
 }
 
-// answering makes of the transaction that puts an entry one that answers those behind, too, and
-// that puts nothing if another has run the words of the place itself.
+// answering changes the transaction that puts an entry: it also answers those behind, and puts
+// nothing if another writer has run the words of the place itself.
 func (p *place) answering(t *transaction, answers []replica.Answer) {
 	t.If = append(t.If, createdAt(p.key, p.created))
 	t.Then = append(t.Then, putting(p.answerKey(), nil))
@@ -161,10 +161,10 @@ func (p *place) answering(t *transaction, answers []replica.Answer) {
 	}
 }
 
-// Withdraw gives the place up, see replica.Place.
+// Withdraw gives up the place, see replica.Place.
 func (p *place) Withdraw(ctx context.Context) (answer []byte, err error) {
 	p.end()
-	if p.doubled || p.created == 0 { // with the lease no copy puts the key any more
+	if p.doubled || p.created == 0 { // without its lease, no copy can put the key again
 		if err := p.d.revoke(ctx, p.lease.id); err != nil {
 			return nil, fmt.Errorf("%w: %w", replica.ErrLost, err)
 		}
@@ -187,14 +187,14 @@ func (p *place) Withdraw(ctx context.Context) (answer []byte, err error) {
 	return nil, p.trimmed(a.ranges(1), fmt.Errorf("%w: %w", replica.ErrLost, errTrimmed))
 }
 
-// withdrawn gives a place up although the context of who took it may be over.
+// withdrawn gives up a place even if the context of its owner has ended.
 func (d *driver) withdrawn(p *place) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaveWithin)
 	defer cancel()
 	return p.Withdraw(ctx)
 }
 
-// fail gives a place up after an error, unless its words were run.
+// fail gives up a place after an error, unless its words were run.
 func (p *place) fail(err error) (replica.Place, *replica.Tail, error) {
 	if !p.words {
 		p.Leave()
