@@ -295,7 +295,7 @@ func (m *gateMemory) say(what byte, tag uintptr, count int, kept bool) (err sysc
 	for i := 0; i < n; i++ {
 		sum ^= uint32(m.line[i&255])
 		for range 8 {
-			sum = sum>>1 ^ 0x82f63b78&-(sum&1) // Castagnoli's polynomial
+			sum = sum>>1 ^ 0xedb88320&-(sum&1) // the IEEE polynomial
 		}
 	}
 	sum = ^sum
