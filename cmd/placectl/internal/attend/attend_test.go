@@ -110,7 +110,7 @@ func TestNothingOverlooked(t *testing.T) {
 	commands.Wait()
 	a.all.Wait()
 	if a.acted.Load() != 1200 || a.most.Load() != 1 {
-		t.Errorf("%d of %d commits were acted on, by %d at a time", a.acted.Load(), a.commits.Load(), a.most.Load())
+		t.Errorf("%d of %d commits were acted on, and %d attendants held the lock at once, want all and 1", a.acted.Load(), a.commits.Load(), a.most.Load())
 	}
 }
 
@@ -134,7 +134,7 @@ func TestRing(t *testing.T) {
 	}
 	time.Sleep(20 * time.Millisecond)
 	if a.acted.Load() != 4 {
-		t.Error("a reader has rung")
+		t.Error("Leave without ring has rung the bell")
 	}
 	// It need not be waited for: the process ends before its time is over.
 }
@@ -153,7 +153,7 @@ func TestFailures(t *testing.T) {
 		for _, early := range []time.Duration{0, pause*time.Second - 1} {
 			err = p.Leave(true, now.Add(early), goesOn, func(*Lock) error { t.Error("it is too early"); return nil })
 			if err == nil || !strings.Contains(err.Error(), "no room") {
-				t.Errorf("after %v: %v", early, err)
+				t.Errorf("Leave %v after a failure = %v, want an error with its reason", early, err)
 			}
 		}
 		now = now.Add(pause * time.Second)
@@ -181,7 +181,7 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if l, err := p.Try(); l != nil || err == nil {
-		t.Error("a lock in a directory that everybody can write")
+		t.Error("Try took a lock in a directory that all users can write to")
 	}
 	if err := os.Chmod(p.Dir, 0o700); err != nil {
 		t.Fatal(err)
@@ -200,10 +200,10 @@ func TestPlaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if again, err := link.Try(); again != nil || err != nil {
-		t.Errorf("a link to the database has a lock of its own, %v", err)
+		t.Errorf("Try through a link to the database got a lock of its own, %v", err)
 	}
 	if l.place.Inherited(int(os.Stdin.Fd())) != nil {
-		t.Error("standard input was taken for the lock")
+		t.Error("Inherited took standard input for the lock")
 	}
 }
 
@@ -214,7 +214,7 @@ func TestAgent(t *testing.T) {
 	for _, of := range [][2]string{{"", ""}, {"/a", "/a"}, {"", "/a"}, {"/b", "/b"}} {
 		p.KeepAgent(of[0])
 		if is := p.Agent(); is != of[1] {
-			t.Errorf("after %q: %q", of[0], is)
+			t.Errorf("after KeepAgent(%q): Agent() = %q, want %q", of[0], is, of[1])
 		}
 	}
 }
@@ -244,7 +244,7 @@ func TestWatch(t *testing.T) {
 				}
 			}
 		case <-time.After(10 * time.Second):
-			t.Errorf("%s was not told", what)
+			t.Errorf("Watch did not notice %s", what)
 		}
 	}
 	write(p.Database)
@@ -283,14 +283,14 @@ func TestHolders(t *testing.T) {
 		return second
 	}
 	if leave(true, false) || !leave(true, true) {
-		t.Error("one that goes on has a second one, or one that is stopped has none")
+		t.Error("a running attendant got a second one, or a stopped one got none")
 	}
 	held, err := p.Second().Try()
 	if held == nil || err != nil {
 		t.Fatal(err)
 	}
 	if before := left; leave(true, true) || left != before {
-		t.Error("there is a third one")
+		t.Error("a second attendant got a third one beside it")
 	}
 	held.Close()
 
@@ -306,17 +306,17 @@ func TestHolders(t *testing.T) {
 	defer unix.Close(bell)
 	for range 2 {
 		if leave(true, false) {
-			t.Error("a bell that rings for a moment counts as unheard")
+			t.Error("a bell that has rung for only a moment counts as unheard")
 		}
 	}
 	time.Sleep(hearWithin + 100*time.Millisecond)
 	if !leave(true, false) {
-		t.Error("none was left though the bell was not heard for a second")
+		t.Error("no attendant was started although the bell was unheard for a second")
 	}
 
 	time.AfterFunc(20*time.Millisecond, func() { first.Close() })
 	if before := left; leave(false, false) || left != before+1 {
-		t.Error("one that dies was not waited for")
+		t.Error("Leave did not wait for a dying attendant")
 	}
 }
 

@@ -17,7 +17,7 @@ func TestPresence(t *testing.T) {
 	is := func(epoch string, want bool) {
 		t.Helper()
 		if Present(id, epoch, uid, look) != want {
-			t.Errorf("epoch %s: present is %v", epoch, !want)
+			t.Errorf("epoch %s: Present = %v, want %v", epoch, !want, want)
 		}
 	}
 	var first, second Presence
@@ -27,7 +27,7 @@ func TestPresence(t *testing.T) {
 	is("1", true)
 	is("2", false)
 	if Present(id, "1", uid+1, look) {
-		t.Error("another user is present")
+		t.Error("Present = true for another user, want false")
 	}
 	first.Keep(id, "2")
 	is("1", false)
@@ -64,7 +64,7 @@ func TestPresenceStopped(t *testing.T) {
 			return true, knows && is && pid == c.Process.Pid
 		}
 		if !Present(id, "1", uid, look) {
-			t.Fatal("it is not present, and goes on")
+			t.Fatal("a running process is not present")
 		}
 		syscall.Kill(c.Process.Pid, syscall.SIGSTOP) //nolint:errcheck // it lives
 		waitStopped(t, c.Process.Pid)
@@ -72,19 +72,19 @@ func TestPresenceStopped(t *testing.T) {
 		for range 2 {
 			began := time.Now()
 			if Present(id, "1", uid, look) {
-				t.Error("it is stopped, and present")
+				t.Error("a stopped process is present")
 			}
 			if took := time.Since(began); knows && took > hearWithin/2 {
-				t.Errorf("that took %v", took)
+				t.Errorf("Present of a stopped process took %v, want at most %v", took, hearWithin/2)
 			}
 		}
 		if asked == 0 {
-			t.Error("its state was not checked")
+			t.Error("Present did not check whether the process is stopped")
 		}
 		syscall.Kill(c.Process.Pid, syscall.SIGCONT) //nolint:errcheck // it lives
 	}
 	if !Present(id, "1", uid, func(int, uint64) (lives, stopped bool) { return true, false }) {
-		t.Error("it goes on, and is not present")
+		t.Error("the process is not present after it was continued")
 	}
 }
 
@@ -93,7 +93,7 @@ func waitStopped(t *testing.T, pid int) {
 	t.Helper()
 	var status syscall.WaitStatus
 	if _, err := syscall.Wait4(pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
-		t.Fatal("it is not stopped", err)
+		t.Fatal("the child did not stop:", err)
 	}
 }
 

@@ -189,7 +189,7 @@ func TestProtocol(t *testing.T) {
 		"the try before the commit": {triesFirst: true}, "the bell after the lock": {lateBell: true},
 	} {
 		if _, lost := v.search(); lost == nil {
-			t.Errorf("%s: the model does not notice", name)
+			t.Errorf("%s: the model overlooks no commit, want one", name)
 		}
 	}
 }

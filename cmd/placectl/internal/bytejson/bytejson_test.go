@@ -43,10 +43,10 @@ func TestRoundTrip(t *testing.T) {
 		want.L, want.Raw = append([]string(nil), v.L...), bytes.Clone(v.Raw)
 		text, err := Marshal(v)
 		if err != nil || !json.Valid(text) || !bytes.Equal(text, []byte(strings.ToValidUTF8(string(text), "?"))) {
-			t.Fatalf("%q: %v", text, err)
+			t.Fatalf("Marshal(%+v) = %q, %v, want valid UTF-8 JSON", v, text, err)
 		}
 		if diff := cmp.Diff(&want, v, cmp.AllowUnexported(value{})); diff != "" {
-			t.Fatalf("Marshal has changed it: %s", diff)
+			t.Fatalf("Marshal has changed its argument: %s", diff)
 		}
 		back, d := new(value), json.NewDecoder(strings.NewReader(string(text)+"\n"+string(text)))
 		if err := d.Decode(new(value)); err != nil {
@@ -55,7 +55,7 @@ func TestRoundTrip(t *testing.T) {
 		err = Decode(d, back)
 		want.kept, want.Raw = "", v.Raw
 		if err != nil || !reflect.DeepEqual(&want, back) {
-			t.Fatalf("%s: %v: %s", text, err, cmp.Diff(&want, back, cmp.AllowUnexported(value{})))
+			t.Fatalf("Decode(%s): %v (-want +got):\n%s", text, err, cmp.Diff(&want, back, cmp.AllowUnexported(value{})))
 		}
 	})
 }
@@ -72,7 +72,7 @@ func TestForm(t *testing.T) {
 		"\U0001F600\x80": "\"\U0001F600\\udc80\"",
 	} {
 		if got, err := Marshal(s); string(got) != want || err != nil {
-			t.Errorf("%q is written as %s, %v; want %s", s, got, err, want)
+			t.Errorf("Marshal(%q) = %s, %v, want %s", s, got, err, want)
 		}
 	}
 	for text, want := range map[string]string{
@@ -81,12 +81,12 @@ func TestForm(t *testing.T) {
 	} {
 		var got string
 		if err := Unmarshal([]byte(text), &got); got != want || err != nil {
-			t.Errorf("%s is read as %q, %v; want %q", text, got, err, want)
+			t.Errorf("Unmarshal(%s) = %q, %v, want %q", text, got, err, want)
 		}
 	}
 	for _, text := range []string{`"\ud`, `"\udce9`, `\udc80`, `\`, `"\udce9" 1`} {
 		if err := Unmarshal([]byte(text), new(string)); err == nil {
-			t.Errorf("%s is read", text)
+			t.Errorf("Unmarshal(%s) succeeds, want an error", text)
 		}
 	}
 }

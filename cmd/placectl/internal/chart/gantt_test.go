@@ -82,7 +82,7 @@ func TestGanttFits(t *testing.T) {
 			ByBucket: rapid.Bool().Draw(t, "bucket"), Zone: zone, Colors: rapid.Bool().Draw(t, "colors"), Blocks: rapid.Bool().Draw(t, "utf8")}
 		for line := range strings.Lines(string(g.Text(w, o))) {
 			if n := output.TextWidth(withoutColors(strings.TrimSuffix(line, "\n"))); n > o.Width {
-				t.Fatalf("%d columns of %d:\n%s", n, o.Width, line)
+				t.Fatalf("a line has %d columns, want at most %d:\n%s", n, o.Width, line)
 			}
 		}
 		o.Width = NarrowestSVG
@@ -109,7 +109,7 @@ func wellFormed(t interface{ Fatalf(string, ...any) }, picture []byte) {
 			return
 		}
 		if err != nil {
-			t.Fatalf("%v in\n%s", err, picture)
+			t.Fatalf("the picture is no XML: %v\n%s", err, picture)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func TestGanttPaint(t *testing.T) {
 			n := &g.Nodes[i]
 			hidden := w.paint(n, row)
 			if hidden < 0 || hidden > len(n.Bars) {
-				t.Fatalf("%d of %d hidden", hidden, len(n.Bars))
+				t.Fatalf("paint hides %d of %d stretches", hidden, len(n.Bars))
 			}
 			for at, c := range row {
 				if c.owner < 0 {
@@ -136,11 +136,11 @@ func TestGanttPaint(t *testing.T) {
 					found = found || b.Owner == c.owner && b.Start <= to && b.End >= from
 				}
 				if !found {
-					t.Fatalf("cell %d shows %v, which is not on the node then", at, c)
+					t.Fatalf("cell %d shows %v, which is not on the node at that time", at, c)
 				}
 			}
 			if now, on := w.nowCell(), n.BarAt(w.Now); now >= 0 && on >= 0 && row[now].owner < 0 {
-				t.Fatalf("the node is taken now and the drawing says it is free")
+				t.Fatal("the node is taken now, but its cell is free")
 			}
 		}
 	})
@@ -232,12 +232,12 @@ func TestGanttCurve(t *testing.T) {
 	w := Window{From: 0, To: 50, cells: 5, Now: 5}
 	c := w.Curve([]*Node{n, m, {State: index.Down}})
 	if got := fmt.Sprint(c.Steps, c.Up, c.NotUp); got != "[{5 25 1} {25 30 2} {30 40 1} {40 50 0}] 2 1" {
-		t.Error(got)
+		t.Errorf("Curve = %s", got)
 	}
 	if n, known := c.leastFree(&w, 2, 3); n != 0 || !known {
-		t.Error(n, known)
+		t.Errorf("leastFree(2, 3) = %d, %v, want 0, true", n, known)
 	}
 	if _, known := c.most(0, 5); known {
-		t.Error("it knows the past")
+		t.Error("leastFree knows the past")
 	}
 }

@@ -80,11 +80,11 @@ func TestGanttBoxesBeside(t *testing.T) {
 		boxes := boxesOf(picture)
 		for i, a := range boxes {
 			if a.x < svgMargin-eps || a.x2 > float64(o.Width)-svgMargin+eps || a.x2-a.x < eps || a.y < svgHead {
-				t.Fatalf("%+v is outside, or nothing, in\n%s", a, picture)
+				t.Fatalf("the box %+v is empty or outside the picture\n%s", a, picture)
 			}
 			for _, b := range boxes[:i] {
 				if a.x < b.x2-eps && b.x < a.x2-eps && a.y < b.y2-eps && b.y < a.y2-eps {
-					t.Fatalf("%+v and %+v lie over each other in\n%s", a, b, picture)
+					t.Fatalf("the boxes %+v and %+v overlap in\n%s", a, b, picture)
 				}
 			}
 		}
@@ -101,10 +101,10 @@ func TestGanttTitles(t *testing.T) {
 	for _, want := range []string{"job 7 (a) of ann\noverdue\nn1\n2026-11-20 09:49:59 to 09:59:59 (10m), and goes on", "free\nn1\n2026-11-20 10:01:01 to 11:00:01 (59m)",
 		"reservation r\nplanned\nn1\n2026-11-20 11:00:01 to 12:00:01 (1h)", "free\nn1\n2026-11-20 12:00:01 to 20:00:00", "job 8\nrunning\nn2\n"} {
 		if !strings.Contains(picture, "<title>"+want) {
-			t.Errorf("nothing says %q in\n%s", want, picture)
+			t.Errorf("no title says %q in\n%s", want, picture)
 		}
 	}
 	if n := strings.Count(picture, ">n2</text>"); n != 1 {
-		t.Errorf("%d labels of a node with two lanes", n)
+		t.Errorf("a node with two lanes has %d labels, want 1", n)
 	}
 }

@@ -40,11 +40,11 @@ func TestTopChoice(t *testing.T) {
 		top := *top
 		top.Live = topOf("1", "2", "4").Live
 		if screen := screenOf(&top); strings.Contains(screen, "k cancel") {
-			t.Errorf("a job is chosen still:\n%s", screen)
+			t.Errorf("a job is still chosen:\n%s", screen)
 		}
 		top.Press(c.key)
 		if screen := screenOf(&top); !strings.Contains(screen, c.want+": k cancel") {
-			t.Errorf("after key %d job %s must be chosen:\n%s", c.key, c.want, screen)
+			t.Errorf("after key %d job %s should be chosen:\n%s", c.key, c.want, screen)
 		}
 	}
 }
@@ -56,23 +56,23 @@ func TestTopFollowsLog(t *testing.T) {
 	top := topOf("1")
 	top.Press(fullscreen.Down)
 	if wish := top.Press('l'); wish != Act || top.Follows() {
-		t.Fatal(wish, top.Follows())
+		t.Fatalf("Press('l') = %v, want Act; Follows() = %v, want false", wish, top.Follows())
 	}
 	top.Done(false, lines(30))
 	screenOf(top)
 	top.Done(false, lines(40))
 	if screen := screenOf(top); !top.Follows() || !strings.Contains(screen, "the end") {
-		t.Errorf("the end must be in sight:\n%s", screen)
+		t.Errorf("the end of the log should be visible:\n%s", screen)
 	}
 	top.Done(true, "placectl: it is locked")
 	if screen := screenOf(top); !strings.Contains(screen, "the end") {
-		t.Errorf("a log that cannot be read for a moment stays:\n%s", screen)
+		t.Errorf("an unreadable log should stay on the screen:\n%s", screen)
 	}
 	top.Press(fullscreen.PageUp)
 	screenOf(top)
 	top.Done(false, lines(50))
 	if screen := screenOf(top); strings.Contains(screen, "the end") {
-		t.Errorf("it must stay where it is:\n%s", screen)
+		t.Errorf("the log should not scroll:\n%s", screen)
 	}
 	top.Press(fullscreen.Escape)
 	if top.Follows() {

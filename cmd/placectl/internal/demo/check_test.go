@@ -71,7 +71,7 @@ func checkDemo(t *testing.T, tx *store.Tx) {
 		busy += b.Busy
 	}
 	if busy+1 != running { // a node that is down is in no bucket's count
-		t.Errorf("%d nodes busy, %d have jobs", busy, running)
+		t.Errorf("%d nodes are busy by their buckets, but jobs run on %d", busy, running)
 	}
 }
 
@@ -98,7 +98,7 @@ func jobClaims(t *testing.T, tx *store.Tx) map[uint32][]claim {
 			for _, n := range c.Nodes {
 				s.within = n.Within
 				if n.Chunks != 1 || !n.Shared {
-					t.Errorf("%s has %+v", j.Name, n)
+					t.Errorf("%s has %+v, want one chunk on a shared node", j.Name, n)
 				}
 				stays[n.Node] = append(stays[n.Node], s)
 				planned, err := tx.Nodes().Allocations(n.Node)
@@ -120,7 +120,7 @@ func jobClaims(t *testing.T, tx *store.Tx) map[uint32][]claim {
 	}
 	for state, least := range map[store.JobState]int{store.JobRunning: 100, store.JobFinished: 800, store.JobFailed: 3, store.JobQueued: 10, store.JobReserved: 1} {
 		if count[state] < least {
-			t.Errorf("%d jobs are %v", count[state], state)
+			t.Errorf("only %d jobs are %v", count[state], state)
 		}
 	}
 	return stays

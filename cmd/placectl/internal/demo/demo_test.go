@@ -87,14 +87,14 @@ func TestLoad(t *testing.T) {
 		sound(t, db)
 		id := identity(t, db)
 		if !id.AnyTime {
-			t.Error(id)
+			t.Errorf("the demo's identity %+v is not for any time", id)
 		}
 		if ids[id.ID] = true; len(ids) != i+1 {
 			t.Error("two demos are the same database")
 		}
 		err = db.View(func(tx *store.Tx) error {
 			if made, err := Made(tx); !made || err != nil {
-				t.Error(made, err)
+				t.Errorf("Made = %v, %v, want true", made, err)
 			}
 			first, last := int64(math.MaxInt64), int64(0)
 			err := tx.Jobs().Each(func(j *store.Job) error {
@@ -111,7 +111,7 @@ func TestLoad(t *testing.T) {
 		}
 		var text bytes.Buffer
 		if _, err := db.Dump(&text, nil); err != nil || bytes.Contains(text.Bytes(), []byte("2013-")) {
-			t.Errorf("%v; words name times that have not moved", err)
+			t.Errorf("words contain times that were not moved: %v", err)
 		}
 	}
 }
@@ -131,17 +131,17 @@ func TestData(t *testing.T) {
 	last := data.From
 	recs, err := recordedJobs(log)
 	if err != nil || len(recs) != len(data.Jobs) {
-		t.Fatal(len(recs), len(data.Jobs), err)
+		t.Fatalf("%d jobs are recorded and %d replayed: %v", len(recs), len(data.Jobs), err)
 	}
 	for i, j := range data.Jobs {
 		rec := recs[i]
 		if j.Submit < last || j.Submit >= data.Until || j.Run < 1 {
-			t.Errorf("%+v", j)
+			t.Errorf("the job %+v is out of order, or does not run", j)
 		}
 		last = j.Submit
 		spec, err := placer.Parse(defs, j.Request)
 		if err != nil || spec.Place.Exclusive() {
-			t.Fatalf("%s: %+v, %v", j.Asked, spec.Place, err)
+			t.Fatalf("%s became the place %+v, %v, want a shared one", j.Asked, spec.Place, err)
 		}
 		var nodes, cpus, mem int64
 		for _, c := range spec.Chunks {
@@ -157,7 +157,7 @@ func TestData(t *testing.T) {
 		}
 		own := strings.Contains(rec.Extra[extraRequest], "mem=") // it says itself how much
 		if cpus != rec.WantProcs || !own && (mem*1024 < rec.WantMemory || mem*1024 >= rec.WantMemory+nodes*1024) {
-			t.Errorf("%s: %d cpus and %d kb; recorded are %d and %d bytes", j.Asked, cpus, mem, rec.WantProcs, rec.WantMemory)
+			t.Errorf("%s requests %d cpus and %d kB, recorded are %d and %d bytes", j.Asked, cpus, mem, rec.WantProcs, rec.WantMemory)
 		}
 	}
 }
@@ -198,7 +198,7 @@ func TestInstantTwice(t *testing.T) {
 		}
 		came := [...][]*store.Job{now.begun, now.planned}
 		if diff := cmp.Diff(first, came); diff != "" && first[0] != nil {
-			t.Errorf("the first run came to something else than the second (-first +second)\n%s", diff)
+			t.Errorf("the first run had another result than the second (-first +second)\n%s", diff)
 		}
 		first = came
 	}

@@ -83,7 +83,7 @@ func TestLook(t *testing.T) {
 		{"broken", false, `ncpus=0-1@0 mem=67108864; GPUs: nvidia-smi printed "No devices were found"`},
 	} {
 		if got := said(Look(recorded(t, c.name), c.threads)); got != c.want {
-			t.Errorf("%s:\n%s\nnot\n%s", c.name, got, c.want)
+			t.Errorf("%s: Look found\n%s\nwant\n%s", c.name, got, c.want)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func TestLookAtNothing(t *testing.T) {
 	m := Look(&Source{Root: fstest.MapFS{}, Run: func(...string) (string, error) { return "", errors.New("took longer than 5s") }}, false)
 	want := "ncpus= mem=0; cores: /proc/self/status does not tell them; memory: /proc/meminfo does not tell it; GPUs: nvidia-smi: took longer than 5s"
 	if got := said(m); got != want {
-		t.Errorf("%s\nnot\n%s", got, want)
+		t.Errorf("Look found\n%s\nwant\n%s", got, want)
 	}
 }
 
@@ -103,7 +103,7 @@ func TestLookAtBothMakers(t *testing.T) {
 	src.Run = recorded(t, "two").Run
 	m := Look(src, false)
 	if len(m.GPUs) != 4 || m.GPUs[0].Model != "NVIDIA A100-SXM4-80GB" || !slices.ContainsFunc(m.Notes, func(n string) bool { return strings.Contains(n, "8 of AMD are left out") }) {
-		t.Error(said(m))
+		t.Errorf("Look with GPUs of two makers found %s, want NVIDIA's alone", said(m))
 	}
 }
 
@@ -115,7 +115,7 @@ func TestLookAtKeptFrom(t *testing.T) {
 		src.Root.(fstest.MapFS)[fmt.Sprintf("sys/class/kfd/kfd/topology/nodes/%d/properties", n)] = &fstest.MapFile{}
 	}
 	if m := Look(src, false); m.GPUs.String() != "0@0+1-4@1" || m.GPUs[0].UUID != "GPU-93bb3629c01aea1c" {
-		t.Error(said(m), m.GPUs[0].UUID)
+		t.Errorf("Look found %s, first GPU %s", said(m), m.GPUs[0].UUID)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestLookAtKeptFrom(t *testing.T) {
 func TestLookHere(t *testing.T) {
 	m := Look(Here(func(...string) (string, error) { return "", fs.ErrNotExist }), false)
 	if len(m.Cores) == 0 || m.Memory == 0 || m.Disk == 0 || m.Cores.Check() != nil {
-		t.Errorf("%+v", m)
+		t.Errorf("Look at this machine found %+v, want cores, memory and a disk", m)
 	}
 }
 
@@ -132,7 +132,7 @@ func TestWholeGiB(t *testing.T) {
 	const gib = 1 << 20
 	for kb, want := range map[int64]int64{0: 0, gib - 1: gib - 1, gib: gib, 2*gib - 1: gib, 35400864: 33 * gib} {
 		if got := wholeGiB(kb); got != want {
-			t.Errorf("%d kb: %d, want %d", kb, got, want)
+			t.Errorf("%d kB free are given as %d, want %d", kb, got, want)
 		}
 	}
 }

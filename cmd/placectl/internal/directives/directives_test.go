@@ -11,7 +11,7 @@ import (
 func check(t *testing.T, what, script string, o Options, want ...string) {
 	t.Helper()
 	if diff := cmp.Diff(want, append([]string(nil), told(t, "job", []byte(script), o)...)); diff != "" {
-		t.Errorf("%s:\n%s\n%s", what, script, diff)
+		t.Errorf("%s (-want +got):\n%s\n%s", what, script, diff)
 	}
 }
 
@@ -83,12 +83,12 @@ func TestFamily(t *testing.T) {
 	for script, want := range map[string]Family{"#SBATCH -J a": Slurm, "#PBS -N a": PBS, "#placectl --name a": None, "#SBATCH\n": Slurm, "true\n#PBS -N a": None} {
 		s, err := readString(script, testOptions(t))
 		if err != nil || s.Family != want {
-			t.Errorf("%q: %q, %v", script, s.Family, err)
+			t.Errorf("%q: family %q, %v, want %q", script, s.Family, err, want)
 		}
 	}
 	for f, want := range map[Family]string{None: " ", PBS: " ", Slurm: "slurm-%j.out slurm-%A_%a.out"} {
 		if got := f.DefaultOut(false) + " " + f.DefaultOut(true); got != want {
-			t.Errorf("%s: %s", f, got)
+			t.Errorf("DefaultOut of %q = %q, want %q", f, got, want)
 		}
 	}
 }
@@ -137,7 +137,7 @@ func TestUnknown(t *testing.T) {
 
 	many := strings.Repeat("#SBATCH --bogus\n", maxErrors+5)
 	if lines := told(t, "job", []byte(many), testOptions(t)); len(lines) != maxErrors+1 || lines[maxErrors] != "refused: and 5 more" {
-		t.Errorf("%d errors: %q", len(lines), lines[len(lines)-1])
+		t.Errorf("%d errors are reported, the last is %q", len(lines), lines[len(lines)-1])
 	}
 }
 
@@ -180,7 +180,7 @@ func TestHosts(t *testing.T) {
 	} {
 		r := &reader{o: Options{Host: c.mine}}
 		if r.isHere(c.host) != c.is {
-			t.Errorf("%s at %s: %v", c.host, c.mine, !c.is)
+			t.Errorf("isHere(%s) at %s = %v, want %v", c.host, c.mine, !c.is, c.is)
 		}
 	}
 }

@@ -38,11 +38,11 @@ func FuzzDirectives(f *testing.F) {
 		lines := bytes.Count([]byte(script), []byte{'\n'}) + 1
 		if err != nil {
 			if diff := cmp.Diff(Submission{}, s); diff != "" || !errors.Is(err, infile.ErrInput) {
-				t.Fatalf("%q: %v %s", script, err, diff)
+				t.Fatalf("%q fails with %v, but leaves something (-want +got): %s", script, err, diff)
 			}
 			var at *infile.Error
 			if !errors.As(err, &at) || at.Line < 1 || at.Line > lines {
-				t.Fatalf("%q: %v is nowhere", script, err)
+				t.Fatalf("%q: the error %v has no position in the script", script, err)
 			}
 			return
 		}
@@ -50,20 +50,20 @@ func FuzzDirectives(f *testing.F) {
 		line := 1
 		for _, f := range s.Flags {
 			if seen[f.Name] && !lists[f.Name] || f.At.Line < line || f.At.Line > lines || !f.Switch && f.Value == "" && !strings.Contains(script, "#placectl") {
-				t.Fatalf("%q: %+v", script, s.Flags)
+				t.Fatalf("%q: a flag is repeated, out of order or empty in %+v", script, s.Flags)
 			}
 			if f.Name == "key" || f.Name == "db" || f.Name == "script" {
-				t.Fatalf("%q: %s", script, f.Name)
+				t.Fatalf("%q sets the flag %s, which no script can give", script, f.Name)
 			}
 			seen[f.Name], line = true, f.At.Line
 		}
 		q := requestOf(s)
 		if _, err := placer.Parse(defs, q); err != nil && s.Family == Slurm && !strings.Contains(script, "#placectl") && len(q.Select) <= placer.MaxText {
-			t.Fatalf("%q: %q: %v", script, s.Words(), err)
+			t.Fatalf("%q becomes %q, which cannot be placed: %v", script, s.Words(), err)
 		}
 		again, err := readString(script, o)
 		if diff := cmp.Diff(s, again); diff != "" || err != nil {
-			t.Fatalf("%q: read again: %v %s", script, err, diff)
+			t.Fatalf("%q: reading its own flags again gives another result: %v %s", script, err, diff)
 		}
 	})
 }

@@ -65,10 +65,10 @@ func told(t testing.TB, name string, script []byte, o Options) []string {
 	s, err := Read(infile.New(name, script), o)
 	if err != nil {
 		if !errors.Is(err, infile.ErrInput) {
-			t.Errorf("%s: %v is no input error", script, err)
+			t.Errorf("%s: the error %v does not match ErrInput", script, err)
 		}
 		if diff := cmp.Diff(Submission{}, s); diff != "" {
-			t.Errorf("%s: half read: %s", script, diff)
+			t.Errorf("%s fails, but leaves something: %s", script, diff)
 		}
 		var lines []string
 		for line := range strings.Lines(err.Error()) {
@@ -98,7 +98,7 @@ func means(t testing.TB, s Submission, defs *index.Defs) string {
 	}
 	spec, err := placer.Parse(defs, q)
 	if err != nil {
-		t.Errorf("%q: %v", s.Words(), err)
+		t.Errorf("the request of %q is invalid: %v", s.Words(), err)
 		return ""
 	}
 	return spec.Select(defs) + " " + spec.Place.Format(defs)
@@ -156,7 +156,7 @@ func TestRows(t *testing.T) {
 	}
 	for key := range rows {
 		if !tested[key] {
-			t.Errorf("rows.txt has nothing for %q", key)
+			t.Errorf("rows.txt has no scripts for %q", key)
 		}
 	}
 	got := strings.TrimRight(strings.Join(out, "\n"), "\n") + "\n"
@@ -167,7 +167,7 @@ func TestRows(t *testing.T) {
 		return
 	}
 	if diff := cmp.Diff(strings.Split(string(data), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Error(diff)
+		t.Errorf("rows.txt (-file +got):\n%s", diff)
 	}
 }
 
@@ -183,7 +183,7 @@ func readRows(t *testing.T) map[string]row {
 	for i, line := range strings.Split(strings.TrimSuffix(string(data), "\n"), "\n") {
 		f := strings.Split(line, "\t")
 		if len(f) < 4 {
-			t.Fatalf("line %d: %q", i+1, line)
+			t.Fatalf("directives.tsv, line %d has fewer than 4 columns: %q", i+1, line)
 		}
 		f = append(f, "")
 		if i > 0 {
@@ -212,18 +212,18 @@ func TestVerdicts(t *testing.T) {
 				_, err = Read(infile.New("job", []byte(fmt.Sprintf("%s %s x\n", prefix, name))), o)
 			}
 			if err != nil && strings.Contains(err.Error(), "no such option") {
-				t.Errorf("%s: %v", key, err)
+				t.Errorf("%s is in directives.tsv, but unknown: %v", key, err)
 			}
 			if row.verdict != "refuse" || strings.Contains(reason, "=") && strings.Contains(reason, ": note") {
 				continue
 			}
 			if err == nil || !strings.Contains(err.Error(), "job, line 1, column ") || !strings.Contains(err.Error(), ": "+name+": "+reason) {
-				t.Errorf("%s: %v; want %s", key, err, reason)
+				t.Errorf("%s: error %v, want the reason %s", key, err, reason)
 			}
 			some++
 		}
 	}
 	if some < 50 || all < 150 {
-		t.Errorf("%d of %d options were looked at for their reason", some, all)
+		t.Errorf("the reasons of only %d of %d options were checked", some, all)
 	}
 }

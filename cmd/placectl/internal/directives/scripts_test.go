@@ -40,7 +40,7 @@ func TestScripts(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
-			t.Errorf("%s: %s", file, diff)
+			t.Errorf("%s (-want +got): %s", file, diff)
 		}
 	}
 	if families["pbs"] < 10 || families["slurm"] < 10 {

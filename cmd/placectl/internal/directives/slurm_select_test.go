@@ -32,20 +32,20 @@ func TestLayout(t *testing.T) {
 		s, err := readString(a.script(), Options{})
 		if err != nil || refusal != "" {
 			if err == nil || refusal == "" || !strings.Contains(err.Error(), refusal) {
-				t.Fatalf("%s: %v; want %q", a.script(), err, refusal)
+				t.Fatalf("%s: error %v, want %q", a.script(), err, refusal)
 			}
 			return
 		}
 		spec, err := placer.Parse(defs, requestOf(s))
 		if err != nil {
-			t.Fatalf("%s: %v", a.script(), err)
+			t.Fatalf("%s: the request is invalid: %v", a.script(), err)
 		}
 		if diff := cmp.Diff(want, chunksOf(spec)); diff != "" {
-			t.Fatalf("%s: %q: %s", a.script(), s.Words(), diff)
+			t.Fatalf("%s becomes %q, chunks (-want +got): %s", a.script(), s.Words(), diff)
 		}
 		kinds := len(spec.Chunks)
 		if scattered := spec.Place.Arrange == placer.Scatter; kinds > 2 || a.nodes > 0 && !scattered || a.nodes == 0 && a.perNode == 0 && scattered {
-			t.Fatalf("%s: %q", a.script(), s.Words())
+			t.Fatalf("%s becomes %q: more than two kinds of chunk, or wrongly scattered", a.script(), s.Words())
 		}
 	})
 }

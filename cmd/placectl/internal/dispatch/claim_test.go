@@ -47,7 +47,7 @@ func TestClaimVerifies(t *testing.T) {
 			Verify: func(_, _ []byte) bool { return signed }, Distrusts: func() string { return "" }}
 		_, err := d.Claim(t.Context(), store.Claim{Job: 1, Attempt: 1, By: store.BySupervisor, Nonce: store.Nonce{1}, Process: store.Process{Host: "n", PID: 3}})
 		if signed && err != nil || !signed && !errors.Is(err, store.ErrConflict) {
-			t.Errorf("signed %v: %v", signed, err)
+			t.Errorf("signed %v: Claim = %v", signed, err)
 		}
 		var claimed bool
 		if err := db.View(func(tx *store.Tx) error {

@@ -200,7 +200,7 @@ func TestFollows(t *testing.T) {
 		})
 	}
 	if t.Logf("%d followed, of %d ends", followed, cycled); followed == 0 || followed == cycled {
-		t.Error("there was nothing to tell apart")
+		t.Error("all jobs were followed, or none: the test compares nothing")
 	}
 }
 
@@ -272,7 +272,7 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 			return c, ok
 		}})
 		if err != nil || answer.Reported[0] != nil {
-			t.Fatal(err, answer)
+			t.Fatalf("Turn = %+v, %v, want an accepted report", answer, err)
 		}
 		if len(answer.Orders) > 0 {
 			followed++
@@ -291,7 +291,7 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 			}
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("claimed: - behind a cycle + in a turn\n%s", diff)
+			t.Fatalf("claimed jobs (-by a cycle after the report +by the turn)\n%s", diff)
 		}
 		apart.last = q.last
 		if answer.Cycled == late {
@@ -302,7 +302,7 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 			q.cycle()
 		}
 		if diff := cmp.Diff(apart.plan(), q.plan()); diff != "" {
-			t.Fatalf("a cycle starts %v: - a cycle + a turn\n%s", started, diff)
+			t.Fatalf("plans after the start of %v (-by a cycle +by the turn)\n%s", started, diff)
 		}
 		ends++
 		apart.db.Close()
@@ -371,19 +371,19 @@ func TestTurn(t *testing.T) {
 				order = answer.Orders[0]
 			}
 			if !errors.Is(err, c.fails) || (order != nil) != c.next {
-				t.Errorf("%+v, %v", order, err)
+				t.Errorf("Turn = %v and the order %+v, want error %v, an order: %v", err, order, c.fails, c.next)
 			}
 			if err == nil && errors.Is(answer.Reported[0], store.ErrConflict) != c.late {
-				t.Errorf("late %v: %v", c.late, answer.Reported[0])
+				t.Errorf("the report's error is %v, want a conflict: %v", answer.Reported[0], c.late)
 			}
 			if c.fails == attempts.ErrNoTurn && errors.Is(err, store.ErrConflict) {
-				t.Error("it passes for an answer to the report:", err)
+				t.Error("a failed turn counts as an answer to the report:", err)
 			}
 			if c.next && (order.Key != attempts.Key{Job: 2, Number: 1} || len(order.Command) != 1 || order.Payload == nil) {
 				t.Errorf("the order is %+v", order)
 			}
 			if calls := c.reports && (answer == nil || !answer.Cycled); (q.startable() > startable) != calls {
-				t.Errorf("another process is called to make a cycle: %v", !calls)
+				t.Errorf("another process is called to make a cycle: %v, want %v", !calls, calls)
 			}
 			var state store.JobState
 			if err := q.db.View(func(tx *store.Tx) error {

@@ -98,12 +98,12 @@ func TestReasonOfEverySentinel(t *testing.T) {
 				t.Errorf("%s: reason %s, want %s", name, got, s.reason)
 			}
 		} else if inside[name] == "" {
-			t.Errorf("%s has neither a reason in the table nor a word in this test on why it needs none", name)
+			t.Errorf("%s has neither a reason in the table nor an explanation in this test", name)
 		}
 	}
 	for name := range sentinels {
 		if !declared[name] {
-			t.Errorf("%s is not declared", name)
+			t.Errorf("%s is in this test, but not declared", name)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestReasonsAreListed(t *testing.T) {
 	for _, row := range reasons {
 		for _, w := range row.words {
 			if listed[status{w, row.code}] || !regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`).MatchString(string(w)) {
-				t.Errorf("reason %q is there twice, or no word", w)
+				t.Errorf("the reason %q occurs twice, or is no word", w)
 			}
 			listed[status{w, row.code}] = true
 		}
@@ -165,7 +165,7 @@ func TestReasonsAreListed(t *testing.T) {
 		code, w := Classify(err)
 		met[status{w, code}] = true
 		if !listed[status{w, code}] {
-			t.Errorf("%v: status %d, reason %s, which is not listed so", err, code, w)
+			t.Errorf("%v: status %d, reason %s, which are not listed together", err, code, w)
 		}
 	}
 	for w := range listed {
@@ -192,7 +192,7 @@ func TestTable(t *testing.T) {
 	}
 	for _, row := range table {
 		if !known[row.code] {
-			t.Errorf("%v: status %d", row.err, row.code)
+			t.Errorf("%v: status %d has no meaning in help", row.err, row.code)
 		}
 	}
 }

@@ -129,17 +129,17 @@ func FuzzCommands(f *testing.F) {
 		said := fmt.Sprintf("%q ends with %d and says %q, %q", line, status, stdout.String(), stderr.String())
 		switch {
 		case status < 0 || status > 255:
-			t.Fatal(said)
+			t.Fatal("undefined status: " + said)
 		case status != 0 && n.submitted > 0 && !waits(words):
-			t.Fatal("it has submitted: " + said)
+			t.Fatal("it fails but has submitted a job: " + said)
 		case status != 0 && stderr.Len() == 0 && stdout.Len() == 0 && !waits(words):
 			t.Fatal("it fails without a message: " + said)
 		case status == 0 && stderr.Len() > 0 && !explains(words):
-			t.Fatal("it says something though all is well: " + said)
+			t.Fatal("it succeeds but writes to standard error: " + said)
 		}
 		for _, r := range stdout.String() {
 			if r < ' ' && r != '\n' && r != '\t' && !strings.ContainsRune(line, r) {
-				t.Fatalf("it prints %q: %s", r, said)
+				t.Fatalf("it prints the unprintable %q: %s", r, said)
 			}
 		}
 	})

@@ -25,7 +25,7 @@ func eventually(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	for end := time.Now().Add(5 * time.Second); !is(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatal("not within 5 s: ", what)
+			t.Fatal("did not happen within 5 s: ", what)
 		}
 	}
 }
@@ -39,7 +39,7 @@ func TestGivenBack(t *testing.T) {
 		func() {
 			defer func() {
 				if p := recover(); (p != nil) != fails {
-					t.Errorf("a panic: %v, want one: %v", p, fails)
+					t.Errorf("panic %v, want one: %v", p, fails)
 				}
 			}()
 			s, err := Open(tty, tty)
@@ -59,12 +59,12 @@ func TestGivenBack(t *testing.T) {
 			s.Close()
 		}()
 		if modes(t, tty) != before {
-			t.Error("the modes of the terminal are others than before")
+			t.Error("the terminal's modes were not restored")
 		}
 		eventually(t, "the first screen is back", func() bool { return strings.HasSuffix(term.Shown(), leave) })
 		text := term.Shown()
 		if !strings.HasPrefix(text, enter) || strings.Count(text, leave) != 1 || !strings.Contains(text, "one\x1b[0m\x1b[K\r\ntwo") {
-			t.Errorf("%q", text)
+			t.Errorf("the terminal got %q, want its other screen with both lines, and the first screen once", text)
 		}
 	}
 }
@@ -85,7 +85,7 @@ func TestKeys(t *testing.T) {
 		case k := <-s.Keys:
 			got = append(got, k)
 		case <-time.After(5 * time.Second):
-			t.Fatalf("keys %v and no more, want %v", got, want)
+			t.Fatalf("no further key after %v, want %v", got, want)
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -93,7 +93,7 @@ func TestKeys(t *testing.T) {
 	}
 	term.Resize(t, 11, 33)
 	if w, h := s.Size(); w != 33 || h != 11 {
-		t.Errorf("a size of %d x %d", w, h)
+		t.Errorf("Size() = %d, %d", w, h)
 	}
 }
 
@@ -104,7 +104,7 @@ func FuzzKeys(f *testing.F) {
 		for len(b) > 0 {
 			_, rest := nextKey(b)
 			if len(rest) >= len(b) {
-				t.Fatalf("nothing was read of %q", b)
+				t.Fatalf("nextKey consumes nothing of %q", b)
 			}
 			b = rest
 		}

@@ -34,11 +34,11 @@ func TestRecords(t *testing.T) {
 		if err != nil {
 			got = append(got, err.Error())
 			if !errors.Is(err, ErrInput) {
-				t.Errorf("%q: %v does not match ErrInput", c.in, err)
+				t.Errorf("Records(%q): %v does not match ErrInput", c.in, err)
 			}
 		}
 		if text := strings.Join(got, " "); text != c.want {
-			t.Errorf("%q:\n%s\nwant\n%s", c.in, text, c.want)
+			t.Errorf("Records(%q) =\n%s\nwant\n%s", c.in, text, c.want)
 		}
 	}
 }

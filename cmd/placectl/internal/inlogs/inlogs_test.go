@@ -28,7 +28,7 @@ func TestChanged(t *testing.T) {
 		select {
 		case <-changed:
 		case <-time.After(20 * time.Second):
-			t.Fatal("nothing was told")
+			t.Fatal("Changed did not signal the change")
 		}
 	}
 	was := h.Stamp(t.Context(), open(), time.Minute)
@@ -38,6 +38,6 @@ func TestChanged(t *testing.T) {
 	}
 	told()
 	if now := h.Stamp(t.Context(), nil, 0); now == was {
-		t.Errorf("the stamp is %d still", now)
+		t.Errorf("the stamp is still %d after a change", now)
 	}
 }

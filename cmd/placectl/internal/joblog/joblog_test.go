@@ -66,7 +66,7 @@ func TestLog(t *testing.T) {
 		defer l.Close()
 		if one > 0 {
 			if found, err := l.Only(1, one); err != nil || !found {
-				t.Fatalf("attempt %d: %t, %v", one, found, err)
+				t.Fatalf("Only(attempt %d) = %t, %v", one, found, err)
 			}
 		}
 		if lines := rapid.IntRange(0, 3).Draw(t, "tail"); lines > 0 && begin == len(whole) {
@@ -88,7 +88,7 @@ func TestLog(t *testing.T) {
 			begin = next
 		}
 		if err := l.Rest(&got); err != nil || got.String() != want {
-			t.Fatalf("%v: of %q, attempt %d, read %q, not %q", err, whole, one, got.String(), want)
+			t.Fatalf("%v: of %q, attempt %d: read %q, want %q", err, whole, one, got.String(), want)
 		}
 	})
 }
@@ -106,7 +106,7 @@ func TestShorter(t *testing.T) {
 	l.Copy(&got)
 	os.WriteFile(path, []byte("new\n"), 0o600)
 	if l.Copy(&got); got.String() != "first\nsecond\nnew\n" {
-		t.Errorf("%q", got.String())
+		t.Errorf("Copy of a file that became shorter: %q", got.String())
 	}
 }
 
@@ -119,7 +119,7 @@ func TestOpen(t *testing.T) {
 	}
 	for _, path := range []string{pipe, dir} {
 		if _, err := Open(path); !errors.Is(err, ErrOtherFile) {
-			t.Errorf("%s: %v", path, err)
+			t.Errorf("Open(%s) = %v, want ErrOtherFile", path, err)
 		}
 	}
 }
@@ -134,24 +134,24 @@ func TestHarmless(t *testing.T) {
 		for rest := in; len(rest) > 0; {
 			n := rapid.IntRange(1, len(rest)).Draw(t, "piece")
 			if m, err := h.Write(rest[:n]); m != n || err != nil {
-				t.Fatal(m, err)
+				t.Fatalf("Write = %d, %v, want %d", m, err, n)
 			}
 			rest = rest[n:]
 		}
 		for _, r := range got.String() {
 			if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || r == unicode.ReplacementChar && !bytes.ContainsRune(in, r) {
-				t.Fatalf("%q of %q", got.String(), in)
+				t.Fatalf("%q has control characters, written for %q", got.String(), in)
 			}
 		}
 		if !bytes.ContainsFunc(in, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) && got.String() != string(in) {
-			t.Fatalf("%q of plain %q", got.String(), in)
+			t.Fatalf("plain text %[2]q is changed to %[1]q", got.String(), in)
 		}
 	})
 	for in, want := range map[string]string{"\x1b[31mred\x1b[0m\a": "^[[31mred^[[0m^G", "\xc2\x9b1m": "<9b>1m", "\x9b1m": "<9b>1m", "a\tb\r\né": "a\tb\r\né", "\x7f": "^?"} {
 		var got bytes.Buffer
 		(&Harmless{To: &got}).Write([]byte(in))
 		if got.String() != want {
-			t.Errorf("%q is %q, not %q", in, got.String(), want)
+			t.Errorf("Harmless writes %q as %q, want %q", in, got.String(), want)
 		}
 	}
 }

@@ -47,13 +47,13 @@ func TestNamed(t *testing.T) {
 			got = err.Error()
 		}
 		if got != want {
-			t.Errorf("%s: %s, want %s", word, got, want)
+			t.Errorf("Named(%s) = %s, want %s", word, got, want)
 		}
 	}
 	if id, err := One(arrays{}, "20[7]"); id != 22 || err != nil {
-		t.Errorf("one: %d, %v", id, err)
+		t.Errorf("One(20[7]) = %d, %v, want 22", id, err)
 	}
 	if _, err := One(arrays{}, "12-13"); err == nil || err.Error() != "12-13 names 2 jobs; name one" {
-		t.Errorf("two: %v", err)
+		t.Errorf("One(12-13) fails with %v, want 12-13 names 2 jobs; name one", err)
 	}
 }

@@ -43,12 +43,12 @@ func TestInputs(t *testing.T) {
 	var read, added Inputs
 	in := read.Reader(io.NopCloser(strings.NewReader("nodes")))
 	if b, err := io.ReadAll(in); err != nil || string(b) != "nodes" {
-		t.Fatalf("read %q, %v", b, err)
+		t.Fatalf("Reader reads %q, %v, want nodes", b, err)
 	}
 	in.Close()
 	in.Close()
 	if added.Add("nodes"); !bytes.Equal(read.sums, added.sums) {
-		t.Errorf("what was read counts as %x, as text %x", read.sums, added.sums)
+		t.Errorf("an input read has the hashes %x, added as text %x", read.sums, added.sums)
 	}
 }
 
@@ -90,10 +90,10 @@ func TestRecording(t *testing.T) {
 	for form, want := range map[output.Format]string{output.Table: all + "line: one\n", output.JSON: all + "json alone\nline: one\n"} {
 		p := new(printed)
 		if err := rec.Print(p, form); err == nil || err.Error() != io.ErrUnexpectedEOF.Error() {
-			t.Errorf("its error is %v", err)
+			t.Errorf("Print returns %v, want the recorded error", err)
 		}
 		if p.String() != want {
-			t.Errorf("as %v: %q, want %q", form, p.String(), want)
+			t.Errorf("Print as %v writes %q, want %q", form, p.String(), want)
 		}
 	}
 }

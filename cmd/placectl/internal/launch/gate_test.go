@@ -61,7 +61,7 @@ func (o *ordered) heard() (s Said, pid int, failed error) {
 		text, whole := Unsealed(lines.Text())
 		is, ok := o.Heard(text)
 		if !whole || !ok {
-			o.t.Fatalf("%q: %v, %v", lines.Text(), whole, ok)
+			o.t.Fatalf("the warden's line %q: complete: %v, parsed: %v", lines.Text(), whole, ok)
 		}
 		if is.Begins != 0 {
 			pid = is.Begins
@@ -125,19 +125,19 @@ func TestGate(t *testing.T) {
 			o.start(g)
 			s, pid, failed := o.heard()
 			if !s.Ended || !s.Empty || s.Status != c.status || pid == 0 || failed != nil || s.MaxRSS == 0 {
-				t.Errorf("%+v, %d, %v", s, pid, failed)
+				t.Errorf("the warden reports %+v, pid %d, failure %v; want a command that ended with %v", s, pid, failed, c.status)
 			}
 			if out := o.file("out"); out != c.out {
-				t.Errorf("%q", out)
+				t.Errorf("the command wrote %q, want %q", out, c.out)
 			}
 			journal := strings.Split(strings.TrimSpace(o.file("journal")), "\n")
 			if len(journal) != 3 {
-				t.Errorf("%q", journal)
+				t.Errorf("the journal has %d lines, want 3: %q", len(journal), journal)
 			}
 			if text, whole := Unsealed(journal[len(journal)-1]); !whole {
-				t.Errorf("%q", journal)
+				t.Errorf("the journal's last line is incomplete: %q", journal)
 			} else if last, ok := o.Heard(text); !ok || last != s {
-				t.Errorf("%+v in the journal, %+v told", last, s)
+				t.Errorf("the journal says %+v, Told says %+v", last, s)
 			}
 		})
 	}
@@ -156,10 +156,10 @@ func TestGateOthers(t *testing.T) {
 		list = append(list, s)
 	}
 	if n := len(list); n != 4 || !list[2].Ended || list[2].Empty || !list[3].Empty || list[3].Status != 4<<8 || list[3].User < list[2].User+5*time.Millisecond {
-		t.Errorf("%+v", list)
+		t.Errorf("the warden reports %+v, want the command's end, and later that of all others with their use", list)
 	}
 	if journal := o.file("journal"); !strings.Contains(journal, "\ne 77 0 1024 ") || !strings.Contains(journal, "\nz 77 1 1024 ") {
-		t.Errorf("%q", journal)
+		t.Errorf("the journal lacks the end of the command or of the others: %q", journal)
 	}
 }
 
@@ -198,18 +198,18 @@ func TestGateFails(t *testing.T) {
 			o.start(g)
 			s, pid, failed := o.heard()
 			if failed == nil || !strings.Contains(failed.Error(), c.why) || (pid != 0) != c.begins || s.Status.ExitStatus() != c.status {
-				t.Errorf("%v, %d, %+v", failed, pid, s)
+				t.Errorf("the warden reports %v, pid %d, %+v; want the failure %q, status %d", failed, pid, s, c.why, c.status)
 			}
 		})
 	}
 	o := order(t, "true", "a\x00b")
 	if err := g.Start(o.Order); err == nil {
-		t.Error("a NUL in an argument")
+		t.Error("Start accepts a NUL in an argument")
 	}
 	o = order(t, "true")
 	o.Env = []string{strings.Repeat("x", maxOrder)}
 	if err := g.Start(o.Order); !errors.Is(err, syscall.E2BIG) {
-		t.Errorf("%v", err)
+		t.Errorf("Start with too large an environment = %v, want E2BIG", err)
 	}
 }
 
@@ -229,10 +229,10 @@ func TestGateKilled(t *testing.T) {
 	second := order(t, "sh", "-c", "exit 6")
 	second.start(g)
 	if s, _, _ := second.heard(); s.Status.ExitStatus() != 6 || g.PID() == was {
-		t.Errorf("%+v", s)
+		t.Errorf("the second gate's command ended as %+v, want status 6 from a new gate", s)
 	}
 	if s, _, _ := first.heard(); s.Status.ExitStatus() != 5 {
-		t.Errorf("%+v", s)
+		t.Errorf("the killed gate's command ended as %+v, want status 5", s)
 	}
 }
 
@@ -244,11 +244,11 @@ func TestGateUnheard(t *testing.T) {
 	o.start(g)
 	for end := time.Now().Add(10 * time.Second); !strings.Contains(o.file("journal"), "\ne "); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(end) {
-			t.Fatalf("%q", o.file("journal"))
+			t.Fatalf("the command's end is not in the journal after 10 s: %q", o.file("journal"))
 		}
 	}
 	if !strings.Contains(o.file("journal"), "\ne 77 1 1792 ") {
-		t.Errorf("%q", o.file("journal"))
+		t.Errorf("the journal lacks the end with status 7: %q", o.file("journal"))
 	}
 }
 
@@ -256,14 +256,14 @@ func TestGateUnheard(t *testing.T) {
 func TestUnsealed(t *testing.T) {
 	line := strings.TrimSuffix(string(Sealed([]byte(`{"a":1}`))), "\n")
 	if text, ok := Unsealed(line); !ok || text != `{"a":1}` {
-		t.Errorf("%q, %v", text, ok)
+		t.Errorf("Unsealed = %q, %v, want the sealed text", text, ok)
 	}
 	for i := range line {
 		if _, ok := Unsealed(line[:i]); ok {
-			t.Errorf("%q", line[:i])
+			t.Errorf("Unsealed accepts the incomplete line %q", line[:i])
 		}
 		if _, ok := Unsealed(line[:i] + "~" + line[i+1:]); ok {
-			t.Errorf("%q", line[:i]+"~"+line[i+1:])
+			t.Errorf("Unsealed accepts the wrong line %q", line[:i]+"~"+line[i+1:])
 		}
 	}
 }

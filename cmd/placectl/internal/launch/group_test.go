@@ -14,15 +14,15 @@ func TestGroup(t *testing.T) {
 	}
 	g.Wait()
 	if ran.Load() != 5 {
-		t.Errorf("%d ran", ran.Load())
+		t.Errorf("%d functions ran, want 5", ran.Load())
 	}
 	defer func() {
 		c, ok := recover().(*Crash)
 		if !ok || c.String() != "too bad" || !strings.Contains(string(c.Stack()), "group_test.go") {
-			t.Errorf("%v", c)
+			t.Errorf("Wait panics with %v, want a Crash with the function's stack", c)
 		}
 	}()
 	g.Go(func() { panic("too bad") })
 	g.Wait()
-	t.Error("the panic is gone")
+	t.Error("Wait does not panic after a panic")
 }

@@ -21,7 +21,7 @@ func TestFind(t *testing.T) {
 		_, err := Find(name)
 		var e *Error
 		if !errors.As(err, &e) || e.Missing() != missing || e.Name != name {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("Find(%s) = %v, want an *Error, missing: %v", name, err, missing)
 		}
 	}
 }
@@ -34,10 +34,10 @@ func TestRun(t *testing.T) {
 	var out bytes.Buffer
 	said, err := sh(`cat; echo "$1"; echo first >&2; echo last >&2`).run(context.Background(), []string{"behind"}, nil, bytes.NewReader([]byte("in ")), &out)
 	if err != nil || out.String() != "in behind\n" || said != ": last" {
-		t.Errorf("%q %q %v", out.String(), said, err)
+		t.Errorf("run printed %q and returned %q, %v", out.String(), said, err)
 	}
 	if said, err = sh("echo why >&2; exit 3").run(context.Background(), nil, nil, nil, nil); err == nil || err.Error() != "exit status 3: why" {
-		t.Error(said, err)
+		t.Errorf("run = %q, %v, want exit status 3: why", said, err)
 	}
 	slow := sh("sleep 60")
 	slow.Timeout = 10 * time.Millisecond
@@ -59,14 +59,14 @@ func TestAll(t *testing.T) {
 		{Event: Stop, Command: []string{"ok"}, Env: []string{"PLACECTL_JOB=3", "PLACECTL_NODELIST=n7"}, Chunks: []string{"n7"}},
 	})
 	if done[0].Said != ": start 1 n[1-2] 3" || done[0].Err != nil || done[1].Err == nil || done[2].Said != ": stop 3 n7 1" {
-		t.Error(done)
+		t.Errorf("All = %+v", done)
 	}
 }
 
 func TestRank(t *testing.T) {
 	list := []Candidate{{Name: "a"}, {Name: "b"}}
 	if names, err := sh(`sed 's/.*"name":"\(.\)".*/\1/' | sort -r`).Rank(context.Background(), list); err != nil || len(names) != 2 || names[0] != "b" {
-		t.Error(names, err)
+		t.Errorf("Rank = %v, %v, want b, a", names, err)
 	}
 	if _, err := sh("echo c").Rank(context.Background(), list); err == nil || err.Error() != `/bin/sh named "c", which is not one of the 2 candidates` {
 		t.Error(err)

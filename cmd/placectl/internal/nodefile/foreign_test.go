@@ -32,7 +32,7 @@ func TestForeignMalformed(t *testing.T) {
 	} {
 		_, err := Parse(infile.New("nodes", []byte(tt.in)), nodeDefs(t), Options{Format: tt.format})
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %v, not %s", tt.name, err, tt.want)
+			t.Errorf("%s: Parse fails with %v, want %s", tt.name, err, tt.want)
 		} else {
 			checkFileError(t, []byte(tt.in), err)
 		}
@@ -52,14 +52,14 @@ func TestForeignTypes(t *testing.T) {
 		defs := nodeDefs(t)
 		f, err := Parse(infile.New("nodes", []byte(text.String())), defs, Options{})
 		if err != nil {
-			t.Errorf("%s: %v", values, err)
+			t.Errorf("Parse of %s fails: %v", values, err)
 			continue
 		}
 		if len(f.Made) != 1 || f.Made[0].Type != want || f.Made[0].Consumable {
 			t.Errorf("%s make %v, not a %s", values, f.Made, want)
 		}
 		if _, there := defs.Lookup("odd"); there {
-			t.Errorf("%s: the resources of others have changed", values)
+			t.Errorf("%s: Parse has changed the caller's resources", values)
 		}
 	}
 }

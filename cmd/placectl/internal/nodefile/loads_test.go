@@ -26,14 +26,14 @@ func FuzzLoadLines(f *testing.F) {
 		var b strings.Builder
 		for _, l := range loads {
 			if !index.ValidLoad(l.Load) {
-				t.Fatalf("%q: the load %g", data, l.Load)
+				t.Fatalf("%q: ParseLoads accepts the load %g", data, l.Load)
 			}
 			fmt.Fprintf(&b, "%s=%g\n", l.Names, l.Load)
 		}
 		two := infile.New("loads", []byte(b.String()))
 		again, err := ParseLoads(&two)
 		if err != nil {
-			t.Fatalf("%q from %q: %v", b.String(), data, err)
+			t.Fatalf("ParseLoads refuses %q, written from %q: %v", b.String(), data, err)
 		}
 		for _, list := range [][]Load{loads, again} {
 			for i := range list {
@@ -41,7 +41,7 @@ func FuzzLoadLines(f *testing.F) {
 			}
 		}
 		if d := cmp.Diff(loads, again); d != "" {
-			t.Fatalf("%q from %q: %s", b.String(), data, d)
+			t.Fatalf("loads differ when read again from %q, written from %q: %s", b.String(), data, d)
 		}
 	})
 }

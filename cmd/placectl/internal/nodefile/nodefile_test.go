@@ -83,11 +83,11 @@ func TestNodeFile(t *testing.T) {
 	for _, tt := range tests {
 		f, err := Parse(infile.New("nodes", []byte(tt.in)), nodeDefs(t), Options{Format: "auto"})
 		if err != nil {
-			t.Errorf("%s: %v", tt.name, err)
+			t.Errorf("%s: Parse fails: %v", tt.name, err)
 			continue
 		}
 		if d := cmp.Diff(tt.want, dumpNodes(f)); d != "" {
-			t.Errorf("%s: %s", tt.name, d)
+			t.Errorf("%s: nodes (-want +got): %s", tt.name, d)
 		}
 	}
 }
@@ -176,11 +176,11 @@ func TestNodeFileMalformed(t *testing.T) {
 		_, err := Parse(infile.New("nodes", []byte(tt.in)), nodeDefs(t), Options{Format: "auto"})
 		var bad *infile.Error
 		if !errors.As(err, &bad) {
-			t.Errorf("%s: no error with a place: %v", tt.name, err)
+			t.Errorf("%s: the error has no position: %v", tt.name, err)
 			continue
 		}
 		if !errors.Is(err, infile.ErrInput) || !strings.Contains(err.Error(), tt.want) {
-			t.Errorf("%s: %.300v\nwant %s", tt.name, err, tt.want)
+			t.Errorf("%s: error %.300v\nwant %s", tt.name, err, tt.want)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func TestNodeFileForeign(t *testing.T) {
 	} {
 		_, err := Parse(infile.New("x.json", []byte(in)), nodeDefs(t), Options{Format: "json"})
 		if err == nil || errors.Is(err, infile.ErrInput) || !strings.HasSuffix(err.Error(), "import it with --from "+want) {
-			t.Errorf("%s: %v", in, err)
+			t.Errorf("Parse(%s) fails with %v, want import it with --from %s", in, err, want)
 		}
 	}
 	for _, in := range []string{`{"name":"n1","nodes":{}}`, `{}`, `{"nodes`, `[{"nodes":{}}]`} {
@@ -236,11 +236,11 @@ func FuzzNodeFile(f *testing.F) {
 		text := writeNodes(t, one)
 		two, err := Parse(infile.New("nodes", text), defs, Options{Format: "json"})
 		if err != nil {
-			t.Fatalf("%s\nfrom %q: %v", text, data, err)
+			t.Fatalf("Parse refuses %s\nwritten from %q: %v", text, data, err)
 		}
 		if d := cmp.Diff(one.Nodes, two.Nodes, cmp.AllowUnexported(Patch{}), cmpopts.IgnoreFields(Patch{}, "At"), cmpopts.EquateEmpty(),
 			cmpopts.SortSlices(func(a, b index.ResID) bool { return a < b })); d != "" {
-			t.Fatalf("%s\nfrom %q: %s", text, data, d)
+			t.Fatalf("nodes differ when read again from %s\nwritten from %q: %s", text, data, d)
 		}
 	})
 }
@@ -250,16 +250,16 @@ func checkFileError(t *testing.T, data []byte, err error) {
 	var bad *infile.Error
 	if !errors.As(err, &bad) {
 		if !strings.Contains(err.Error(), "; import it with --from ") {
-			t.Fatalf("%q: no place: %v", data, err)
+			t.Fatalf("%q: the error has no position: %v", data, err)
 		}
 		return
 	}
 	lines := bytes.Split(data, []byte{'\n'})
 	if bad.Line < 1 || bad.Col < 1 || bad.Line > len(lines) || bad.Col > len(lines[bad.Line-1])+2 {
-		t.Fatalf("%q: line %d, column %d: %v", data, bad.Line, bad.Col, err)
+		t.Fatalf("%q: line %d, column %d are outside the file: %v", data, bad.Line, bad.Col, err)
 	}
 	if !text.IsPrintable(text.Printable(err.Error())) {
-		t.Fatalf("%q: cannot be printed: %q", data, err)
+		t.Fatalf("%q: the error is not printable: %q", data, err)
 	}
 }
 

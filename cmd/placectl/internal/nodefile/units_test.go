@@ -27,11 +27,11 @@ func TestSizesHaveUnits(t *testing.T) {
 		}
 		for _, u := range []*Units{{}, said} {
 			if text, err := u.complete(memKey, number+unit); err != nil || text != number+unit {
-				t.Fatalf("%s%s has a unit: %q, %v", number, unit, text, err)
+				t.Fatalf("complete(%s%s) = %q, %v, want it unchanged", number, unit, text, err)
 			}
 		}
 		if _, err := new(Units).complete(memKey, number); (err == nil) != (want.Num == 0) {
-			t.Fatalf("%s without a unit: %v", number, err)
+			t.Fatalf("complete(%s) without a unit = %v", number, err)
 		}
 		text, err := said.complete(memKey, number)
 		if got, parseErr := mem.ParseLoose(text); err != nil || parseErr != nil || got != want {
@@ -39,7 +39,7 @@ func TestSizesHaveUnits(t *testing.T) {
 		}
 		ncpus, _ := defs.Get(index.NCPUs)
 		if text, err := said.complete(key{name: "ncpus", field: -1, def: ncpus}, number); err != nil || text != number {
-			t.Fatalf("ncpus: %q, %v", text, err)
+			t.Fatalf("complete(%s) for ncpus = %q, %v, want it unchanged", number, text, err)
 		}
 	})
 }

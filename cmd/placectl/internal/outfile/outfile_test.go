@@ -21,15 +21,15 @@ func TestReplaceFile(t *testing.T) {
 	data, _ := os.ReadFile(file)
 	info, _ := os.Lstat(link)
 	if string(data) != "new" || info.Mode()&os.ModeSymlink == 0 {
-		t.Errorf("%q, %v", data, info.Mode())
+		t.Errorf("the file has %q, and the link the mode %v; want new and a link", data, info.Mode())
 	}
 	if info, _ := os.Stat(file); info.Mode().Perm() != 0o600 {
-		t.Error(info.Mode())
+		t.Errorf("the file has the mode %v, want 0600", info.Mode())
 	}
 	if err := Replace(dir, nil); err == nil {
-		t.Error("it replaced a directory")
+		t.Error("Replace replaced a directory")
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".*")); len(left) > 0 {
-		t.Error(left)
+		t.Errorf("Replace left %v", left)
 	}
 }

@@ -29,14 +29,14 @@ func TestCutColumns(t *testing.T) {
 		}
 		lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 		if len(lines) != rows+1 {
-			t.Fatalf("%d lines for %d rows:\n%s", len(lines), rows, b.String())
+			t.Fatalf("%d lines for %d rows, want one each:\n%s", len(lines), rows, b.String())
 		}
 		for i, line := range lines {
 			if TextWidth(line) > width {
-				t.Errorf("%d columns on a terminal of %d: %q", TextWidth(line), width, line)
+				t.Errorf("a line has %d columns on a terminal of %d: %q", TextWidth(line), width, line)
 			}
 			if i > 0 && !strings.Contains(line, "+") && !strings.Contains(line, strings.TrimSpace(names[i-1])) {
-				t.Errorf("%q lacks %q, and nothing says so", line, names[i-1])
+				t.Errorf("%q lacks %q, without a plus sign", line, names[i-1])
 			}
 		}
 	})
@@ -46,7 +46,7 @@ func TestCut(t *testing.T) {
 	for in, want := range map[string]string{"": "", "abcde": "abcde", "abcdef": "abcd+", "漢漢漢": "漢漢+", "a漢漢b": "a漢+", "éééééé": "éééé+"} {
 		got := string(Cut(nil, in, 5))
 		if got != want || TextWidth(got) > 5 || !utf8.ValidString(got) {
-			t.Errorf("%q cut to 5: %q, want %q", in, got, want)
+			t.Errorf("Cut(%q, 5) = %q, want %q", in, got, want)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func TestFields(t *testing.T) {
 			t.Fatal(err)
 		}
 		if b.String() != tt.want || read != tt.read {
-			t.Errorf("%s: %q, read %q", tt.pick, b.String(), read)
+			t.Errorf("Pick(%s) prints %q, want %q; read %q, want %q", tt.pick, b.String(), tt.want, read, tt.read)
 		}
 	}
 }

@@ -121,7 +121,7 @@ n1
 			rows[1][0] = "=a|\t\x1b\"\u009bé"
 		}
 		if diff := cmp.Diff(want, render(t, tt.o, tt.tty, 0, sample, rows)); diff != "" {
-			t.Errorf("%s:\n%s", tt.name, diff)
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
 		}
 	}
 }
@@ -142,7 +142,7 @@ name:
 `
 	got := render(t, Options{Format: Line}, false, 0, sample, [][]any{sampleRows()[0], sampleRows()[2]})
 	if !strings.HasPrefix(got, want[1:]) {
-		t.Errorf("%s", got)
+		t.Errorf("two rows as lines:\n%s\nwant\n%s", got, want[1:])
 	}
 }
 
@@ -150,12 +150,12 @@ name:
 func TestColumns(t *testing.T) {
 	res := Result{Columns: []Column{{Name: "job"}, {Name: "n", Kind: Integer}, {Name: "more", Detail: true}}}
 	if got, want := render(t, Options{Columns: "more,job"}, false, 0, res, [][]any{{"7", 5, "x"}}), "MORE  JOB\nx     7\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
+		t.Errorf("columns: got %q, want %q", got, want)
 	}
 	var out strings.Builder
 	p := New(&out, Options{Columns: "job,mor"}, res)
 	if err := errors.Join(p.Row("7", 5, "x"), p.Close()); !errors.Is(err, ErrNoColumn) || !strings.Contains(err.Error(), "mor is not one of job, n, more; did you mean more?") || out.Len() > 0 {
-		t.Errorf("%v, %q", err, out.String())
+		t.Errorf("an unknown column: error %v, output %q, want ErrNoColumn with a suggestion", err, out.String())
 	}
 }
 
@@ -191,7 +191,7 @@ func TestLongRecord(t *testing.T) {
 		{Line, true, "name: a\ndoc:  one two three four five six seven eight\n"},
 	} {
 		if got := render(t, Options{Format: c.form}, c.terminal, 30, res, row); got != c.want {
-			t.Errorf("%v:\n%s", c, got)
+			t.Errorf("%v: got\n%s", c, got)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestNoRows(t *testing.T) {
 		TSV: "a\tb\n", MD: "| a | b |\n|---|---:|\n", ID: "",
 	} {
 		if got := render(t, Options{Format: form, Color: true}, true, 3, res, nil); stripBold(got) != want {
-			t.Errorf("%s: %q", FormatNames()[form], got)
+			t.Errorf("%s without rows: %q, want %q", FormatNames()[form], got, want)
 		}
 	}
 	res.Record = true
@@ -219,7 +219,7 @@ func TestCSVGuard(t *testing.T) {
 	rows := [][]any{{"+1"}, {"-a"}, {"\rx"}, {" a"}, {""}, {int64(-3)}, {-0.5}, {[]string{"=a"}}, {"a\nb"}, {"'"}}
 	want := "'@x\n'+1\n'-a\n\"'\rx\"\n\" a\"\n\"\"\n-3\n-0.5\n'=a\n\"a\nb\"\n'\n"
 	if got := render(t, Options{Format: CSV}, false, 0, res, rows); got != want {
-		t.Errorf("\n got %q\nwant %q", got, want)
+		t.Errorf("CSV:\n got %q\nwant %q", got, want)
 	}
 }
 
@@ -228,12 +228,12 @@ func TestNumbers(t *testing.T) {
 		0: "0", 1: "1", -1.5: "-1.5", 1e-7: "1e-07", 1e20: "1e+20", 0.30000000000000004: "0.3", math.Inf(1): "+Inf", math.Copysign(0, -1): "0", 123456789.125: "123456789.125",
 	} {
 		if got := string(appendFloat(nil, f)); got != want {
-			t.Errorf("%v: %s, want %s", f, got, want)
+			t.Errorf("appendFloat(%v) = %s, want %s", f, got, want)
 		}
 	}
 	for f, want := range map[float64]string{math.NaN(): "null", math.Inf(-1): "null", 1e-9: "1e-09", 1e21: "1e+21", 0.5: "0.5"} {
 		if got := string(appendJSONFloat(nil, f)); got != want {
-			t.Errorf("JSON %v: %s, want %s", f, got, want)
+			t.Errorf("appendJSONFloat(%v) = %s, want %s", f, got, want)
 		}
 	}
 	p := New(io.Discard, Options{}, Result{Columns: []Column{{Name: "a"}}})
@@ -251,20 +251,20 @@ func TestFlushAndErrors(t *testing.T) {
 	p.Row(1, "a")
 	p.Flush()
 	if got := out.String(); got != "ID  WHAT\n 1  a\n" {
-		t.Errorf("flushed %q", got)
+		t.Errorf("after Flush: %q", got)
 	}
 	p.Row(2, "b")
 	p.Close()
 	if got := out.String(); got != "ID  WHAT\n 1  a\n 2  b\n" {
-		t.Errorf("closed %q", got)
+		t.Errorf("after Close: %q", got)
 	}
 	if p.Row(3, "c") == nil || p.Flush() == nil || p.Close() == nil {
-		t.Error("a closed printer goes on")
+		t.Error("Row succeeds after Close")
 	}
 	p = New(fullDisk{}, Options{}, sample)
 	p.Row(sampleRows()[0]...)
 	if p.Flush() == nil || p.Row(sampleRows()[0]...) == nil || p.Close() == nil {
-		t.Error("the disk is full, and there is no error")
+		t.Error("a write to a full disk gives no error")
 	}
 }
 

@@ -53,15 +53,15 @@ why:  this text is too long, so it goes on below
 	for _, tt := range tests {
 		got := stripBold(render(t, Options{Color: true}, true, tt.width, res, rows))
 		if diff := cmp.Diff(tt.want[1:], got); diff != "" {
-			t.Errorf("%d columns:\n%s", tt.width, diff)
+			t.Errorf("on %d columns (-want +got):\n%s", tt.width, diff)
 		}
 	}
 	empty := render(t, Options{Color: true}, true, 20, res, [][]any{{1, nil, "a reason that is too long for it"}, {2, "n2", nil}})
 	if diff := cmp.Diff("id:   1\nwhy:  a reason that is too long for it\n\nid:   2\nname: n2\n", stripBold(empty)); diff != "" {
-		t.Errorf("what is empty takes no line of a block:\n%s", diff)
+		t.Errorf("an empty value should take no line of a block:\n%s", diff)
 	}
 	if got := render(t, Options{}, false, 20, res, rows); strings.Count(got, "\n") != 3 {
-		t.Errorf("a pipe has no width:\n%s", got)
+		t.Errorf("a table into a pipe was wrapped:\n%s", got)
 	}
 }
 
@@ -133,7 +133,7 @@ func TestHugeTable(t *testing.T) {
 	}
 	for i, line := range lines {
 		if w := TextWidth(line); w != len("60000")+2+21*4+2+1 && i > 0 {
-			t.Fatalf("line %d is %d wide: %q", i, w, line)
+			t.Fatalf("line %d is %d columns wide: %q", i, w, line)
 		}
 		if i > 0 && !strings.HasPrefix(strings.TrimLeft(line, " "), strconv.Itoa(i-1)+"  é") {
 			t.Fatalf("line %d is %q", i, line)
@@ -144,7 +144,7 @@ func TestHugeTable(t *testing.T) {
 func TestTextWidth(t *testing.T) {
 	for s, want := range map[string]int{"": 0, "abc": 3, "é": 1, "e\u0301": 1, "世界": 4, "a世": 3, "한": 2, "🚀": 2} {
 		if got := TextWidth(s); got != want {
-			t.Errorf("%q: %d, want %d", s, got, want)
+			t.Errorf("TextWidth(%q) = %d, want %d", s, got, want)
 		}
 	}
 }

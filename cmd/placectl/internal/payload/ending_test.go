@@ -38,13 +38,13 @@ func TestEnding(t *testing.T) {
 		var e store.Ending
 		err := ending(flagsOf(line), &e)
 		if diff := cmp.Diff(want, e); diff != "" || err != nil {
-			t.Errorf("%s: %v %s", line, err, diff)
+			t.Errorf("ending(%s): %v (-want +got): %s", line, err, diff)
 		}
 		if text := Signal(&e); text != "" {
 			var again store.Ending
 			err := ending(given{"signal": text}, &again)
 			if err != nil || again.Signal != e.Signal || again.Before != e.Before || again.First != e.First {
-				t.Errorf("%s is shown as %s", line, text)
+				t.Errorf("%s is written back as %s", line, text)
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func TestEnding(t *testing.T) {
 		var e store.Ending
 		err := ending(flagsOf(line), &e)
 		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q is %+v, %v; want %s", line, e, err, want)
+			t.Errorf("ending(%q) = %+v, %v, want %s", line, e, err, want)
 		}
 	}
 }

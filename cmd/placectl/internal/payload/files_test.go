@@ -26,10 +26,10 @@ func TestFiles(t *testing.T) {
 	} {
 		f := Files{Job: tt.job, Of: &store.Payload{Dir: "/d", Out: tt.out, Err: tt.err}, Node: func() string { return tt.node }}
 		if out, err := f.Out(), f.Err(); out != tt.wantOut || err != tt.wantErr {
-			t.Errorf("%s and %s: %s and %s, want %s and %s", tt.out, tt.err, out, err, tt.wantOut, tt.wantErr)
+			t.Errorf("--out %s --err %s: files %s and %s, want %s and %s", tt.out, tt.err, out, err, tt.wantOut, tt.wantErr)
 		}
 	}
 	if out := (Files{Job: single, Of: new(store.Payload)}).Out(); out != "" {
-		t.Errorf("a job that runs nothing writes %s", out)
+		t.Errorf("a job that runs nothing has the output file %s", out)
 	}
 }

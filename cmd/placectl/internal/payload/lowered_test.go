@@ -16,7 +16,7 @@ import (
 func TestLowered(t *testing.T) {
 	same := []store.ResourceLimit{{Name: "nofile", Soft: 1, Hard: 1}}
 	if list := Lowered(os.Getpid(), same); len(list) > 0 {
-		t.Errorf("this process: %q", list)
+		t.Errorf("Lowered of this process = %q, want none", list)
 	}
 	c := exec.Command("sleep", "60")
 	if err := c.Start(); err != nil {
@@ -36,7 +36,7 @@ func TestLowered(t *testing.T) {
 		want = "nice 7, not 0"
 	}
 	if own, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil && own == 20 && list != want {
-		t.Errorf("is %q, want %q", list, want)
+		t.Errorf("Lowered = %q, want %q", list, want)
 	}
 }
 
@@ -52,6 +52,6 @@ func TestLoweredGroups(t *testing.T) {
 		}
 	}
 	if is, want := (group{math.MaxInt64, math.Inf(1)}).below(root, "/a/b/c"), (group{4096, 0.5}); is != want {
-		t.Errorf("is %v, want %v", is, want)
+		t.Errorf("group = %v, want %v", is, want)
 	}
 }

@@ -21,7 +21,7 @@ func FuzzPattern(f *testing.F) {
 		err := store.CheckPattern(pattern)
 		if err != nil {
 			if !errors.Is(err, store.ErrInvalid) {
-				t.Fatalf("%q: %v", pattern, err)
+				t.Fatalf("CheckPattern(%q) = %v, want ErrInvalid", pattern, err)
 			}
 			return
 		}
@@ -32,7 +32,7 @@ func FuzzPattern(f *testing.F) {
 			Node: func() string { return "n1" }}
 		got := files.Out()
 		if !filepath.IsAbs(got) {
-			t.Fatalf("%q is %q", pattern, got)
+			t.Fatalf("%q gives the relative path %q", pattern, got)
 		}
 		plainly := strings.NewReplacer("/", "_").Replace
 		of := map[string]string{"%": "%", "j": "12", "A": "10", "a": "2", "x": plainly(name), "u": plainly(user), "N": "n1", "t": "3"}
@@ -45,7 +45,7 @@ func FuzzPattern(f *testing.F) {
 			want = filepath.Join("/home/ann", want)
 		}
 		if got != want {
-			t.Fatalf("%q is %q, not %q", pattern, got, want)
+			t.Fatalf("%q gives %q, want %q", pattern, got, want)
 		}
 	})
 }

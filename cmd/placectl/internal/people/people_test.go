@@ -22,17 +22,17 @@ func TestDirectory(t *testing.T) {
 	}
 	for uid, want := range map[uint32]string{7: "ann", 77: "bob", 70: "uid:70", 9: "eve", 6: "uid:6", 1001: "4242", 4242: "dan"} {
 		if got := d.Name(uid); got != want {
-			t.Errorf("user %d is called %q, not %q", uid, got, want)
+			t.Errorf("Name(%d) = %q, want %q", uid, got, want)
 		}
 	}
 	for name, want := range map[string]int{"ann": 7, "eve": 9, "uid:70": 70, "4242": -1, "7": -1, "nix": -1, "": -1, "uid:x": -1, "-s": -1} {
 		if uid, ok := d.UID(name); ok != (want >= 0) || ok && int(uid) != want {
-			t.Errorf("%q is user %d, %v, not %d", name, uid, ok, want)
+			t.Errorf("UID(%q) = %d, %v, want %d", name, uid, ok, want)
 		}
 	}
 	for name, want := range map[string]int{"lab": 77, "far": 78, "12": 12, "nix": -1} {
 		if gid, ok := d.GID(name); ok != (want >= 0) || ok && gid != want {
-			t.Errorf("%q is group %d, %v, not %d", name, gid, ok, want)
+			t.Errorf("GID(%q) = %d, %v, want %d", name, gid, ok, want)
 		}
 	}
 	for _, tt := range []struct {
@@ -40,15 +40,15 @@ func TestDirectory(t *testing.T) {
 		want        bool
 	}{{"ann", "lab", true}, {"an", "lab", false}, {"eve", "far", true}, {"bob", "lab", false}, {"ann", "77", false}, {"ann", "nix", false}} {
 		if got := d.Member(tt.user, tt.group); got != tt.want {
-			t.Errorf("%s is in %s: %v", tt.user, tt.group, got)
+			t.Errorf("Member(%s, %s) = %v, want %v", tt.user, tt.group, got, tt.want)
 		}
 	}
 	d.Getent = func(string, string) (string, error) { return "eve:x:9:9:::\n", errors.New("no service") }
 	if got := d.Name(9); got != "uid:9" {
-		t.Errorf("without a directory service user 9 is called %q", got)
+		t.Errorf("without a directory service Name(9) = %q", got)
 	}
 	if home := d.Home(7); home != "/home/ann" {
-		t.Errorf("ann's home is %q", home)
+		t.Errorf("Home of ann = %q", home)
 	}
 }
 
@@ -62,6 +62,6 @@ func TestPath(t *testing.T) {
 	}
 	t.Setenv("PATH", dir)
 	if got := System.Name(61239); got != "uid:61239" {
-		t.Errorf("a program of PATH says that 61239 is %q", got)
+		t.Errorf("Name(61239) = %q, from a program on PATH", got)
 	}
 }

@@ -60,13 +60,13 @@ func TestEmbedded(t *testing.T) {
 	data, _, _ = strings.Cut(data, "</script>")
 	var of struct{ Jobs [][]any }
 	if err := json.Unmarshal([]byte(data), &of); err != nil || len(of.Jobs) != 1000 {
-		t.Errorf("%d jobs: %v", len(of.Jobs), err)
+		t.Errorf("the page embeds %d jobs, want 1000: %v", len(of.Jobs), err)
 	}
 	if strings.Contains(text, "<img") || strings.Contains(text, "<b>page") || strings.Count(text, "</script>") != 2 {
-		t.Error("a name has got out of its place")
+		t.Error("a name has escaped from its place")
 	}
 	if m := regexp.MustCompile(`(src|href)=|https?://|@import|url\(`).FindString(strings.ReplaceAll(text, data, "")); m != "" {
-		t.Errorf("the page asks for something else: %s", m)
+		t.Errorf("the page fetches %s", m)
 	}
 }
 

@@ -102,10 +102,10 @@ func TestControlGroups(t *testing.T) {
 			k := s.job(c.line, c.change, func(o *Order) { o.Payload.Out = s.dir + "/out" })
 			r := s.supervise(k).Result
 			if r.Outcome != c.outcome || r.Exit != c.exit || !strings.Contains(r.Why, c.why) || r.Use.Leftover < c.leftover {
-				t.Errorf("%+v; notes:\n%s", r, s.file("notes"))
+				t.Errorf("result %+v, want outcome %d, exit %d, why %q; notes:\n%s", r, c.outcome, c.exit, c.why, s.file("notes"))
 			}
 			if out := s.file("out"); c.out != "" && out != c.out {
-				t.Errorf("%q, and not %q", out, c.out)
+				t.Errorf("the command wrote %q, want %q", out, c.out)
 			}
 			if r.Use.MemPeak == 0 {
 				t.Error("its memory was not counted")
@@ -120,13 +120,13 @@ func TestControlGroups(t *testing.T) {
 func noneLeft(t *testing.T, s *site, parent string) {
 	t.Helper()
 	if left, ours, far := s.left(), s.ours(), escaped(t); len(left) > 0 || len(ours) > 0 || len(far) > 0 {
-		t.Error("left:", left, ours, far)
+		t.Errorf("left: slots %v, processes %v, escaped %v", left, ours, far)
 		for _, pid := range far {
 			unix.Kill(pid, unix.SIGKILL)
 		}
 	}
 	if dirs, err := filepath.Glob(parent + "/placectl-*"); err != nil || len(dirs) > 0 {
-		t.Error("left:", dirs, err)
+		t.Errorf("left: control groups %v, %v", dirs, err)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestControlGroupsAdopted(t *testing.T) {
 			p.wait()
 			group, err := filepath.Glob(parent + "/placectl-*")
 			if err != nil || len(group) != 1 {
-				t.Fatal(group, err)
+				t.Fatalf("control groups %v, %v, want one", group, err)
 			}
 			if c.all {
 				for _, pid := range s.ours() {
@@ -174,7 +174,7 @@ func TestControlGroupsAdopted(t *testing.T) {
 			s.until("quiet", func() bool { return len(s.left())+len(s.ours()) == 0 })
 			r := s.attempt(k).Result
 			if !slices.Contains(c.outcome, r.Outcome) || r.Use.Leftover == 0 || r.Use.MemPeak < 1<<20 || r.Use.CPUUser+r.Use.CPUSystem == 0 {
-				t.Errorf("%+v; notes:\n%s", r, s.file("notes"))
+				t.Errorf("result %+v, want an outcome of %v with its resource use; notes:\n%s", r, c.outcome, s.file("notes"))
 			}
 			noneLeft(t, s, parent)
 		})
@@ -211,7 +211,7 @@ func TestGroupFiles(t *testing.T) {
 			got += string(text) + ";"
 		}
 		if got != want {
-			t.Errorf("%q, and not %q", got, want)
+			t.Errorf("the group's files have %q, want %q", got, want)
 		}
 	}
 	o := &Order{Cores: 3, Memory: 100 << 20, CPUs: []int{2, 3, 10}, Groups: []int{1}}
@@ -223,7 +223,7 @@ func TestGroupFiles(t *testing.T) {
 	o.Whole, o.Memory = []int{16}, 1<<20
 	b := &begun{share: o.share()}
 	if b.Cores != 0 {
-		t.Error("a job with the whole node is kept from cores")
+		t.Error("a job with the whole node may not use all cores")
 	}
 	b.confined(g)
 	has("300000 100000;2,3,10;1;1048576;0;")
@@ -232,25 +232,25 @@ func TestGroupFiles(t *testing.T) {
 	give("memory.peak", "1048576\n")
 	give("cpu.stat", "usage_usec 30\nuser_usec 2000000\nsystem_usec 1000000\n")
 	if why := g.exceeded(); why != "" {
-		t.Error(why)
+		t.Errorf("exceeded() = %q, want none", why)
 	}
 	give("memory.events", "low 0\nmax 12\noom 1\noom_kill 1\n")
 	if why := g.exceeded(); why != "it asked for 1.0 MiB of memory and used 1.0 MiB" {
-		t.Error(why)
+		t.Errorf("exceeded() after an oom_kill = %q", why)
 	}
 	if g.memory = 0; g.exceeded() != "its host had no memory left, and it used 1.0 MiB" {
-		t.Error(g.exceeded())
+		t.Errorf("exceeded() without a limit = %q", g.exceeded())
 	}
 	var u store.ResourceUse
 	if g.use(&u); u.CPUUser != 2*time.Second || u.CPUSystem != time.Second || u.MemPeak != 1<<20 {
-		t.Errorf("%+v", u)
+		t.Errorf("use() = %+v", u)
 	}
 	if err := os.MkdirAll(g.path+"/a/b", 0o700); err != nil {
 		t.Fatal(err)
 	}
 	give("a/b/cgroup.procs", fmt.Sprintln(os.Getpid()))
 	if all, tasks := g.all(), g.tasks(); len(all) != 3 || !slices.Equal(tasks, []int{os.Getpid()}) {
-		t.Error(all, tasks)
+		t.Errorf("all() = %v, tasks() = %v, want 3 groups and this process", all, tasks)
 	}
 	var none *cgroup
 	none.use(&u)

@@ -25,10 +25,10 @@ func TestSettled(t *testing.T) {
 		{ErrNoTurn, false},
 	} {
 		if got := Settled(c.err); got != c.last {
-			t.Errorf("%v is the last word: %v", c.err, got)
+			t.Errorf("settled(%v) = %v", c.err, got)
 		}
 	}
 	if !errors.Is(away, store.ErrNotFound) {
-		t.Errorf("%v does not pass for a job that is not there", away)
+		t.Errorf("%v does not match a missing job", away)
 	}
 }

@@ -45,7 +45,7 @@ func TestEars(t *testing.T) {
 			t.Helper()
 			for end := time.Now().Add(10 * time.Second); !met(is()); time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
-					t.Fatalf("polled %v: %s: %+v", polled, what, is())
+					t.Fatalf("polled %v: not %s: the news is %+v", polled, what, is())
 				}
 			}
 		}
@@ -56,7 +56,7 @@ func TestEars(t *testing.T) {
 			until(line, func(n news) bool { return len(n.said) == i+1 })
 		}
 		if n := is(); n.said[0].Warden != 31 || n.said[1].Begins != 32 || n.gone {
-			t.Errorf("polled %v: %+v", polled, n)
+			t.Errorf("polled %v: the news is %+v", polled, n)
 		}
 		writer.Close()
 		until("the end", func(n news) bool { return n.gone })

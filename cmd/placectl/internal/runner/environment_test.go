@@ -82,7 +82,7 @@ func TestEnvironmentRows(t *testing.T) {
 		rows++
 		want, ok := expected[row]
 		if !ok {
-			t.Errorf("nothing is expected of the row %q", row)
+			t.Errorf("expected has nothing for the row %q", row)
 		}
 		for _, kv := range strings.Fields(want) {
 			name, _, _ := strings.Cut(kv, "=")
@@ -90,7 +90,7 @@ func TestEnvironmentRows(t *testing.T) {
 				theirs := strings.HasPrefix(name, "PBS_") && compat == "pbs" || strings.HasPrefix(name, "SLURM") && compat == "slurm" ||
 					(name == "NCPUS" || name == "OMP_NUM_THREADS") && compat == "pbs" || strings.Contains(row, "OMPI") && (compat != "" || name == "I_MPI_HYDRA_BOOTSTRAP")
 				if slices.Contains(env, kv) != theirs {
-					t.Errorf("compat %q: %s is set: %v", compat, kv, !theirs)
+					t.Errorf("compat %q: %s is set: %v, want %v", compat, kv, !theirs, theirs)
 				}
 			}
 		}
@@ -107,7 +107,7 @@ func TestEnvironmentRows(t *testing.T) {
 		}
 	}
 	if rows != len(expected) {
-		t.Errorf("%d rows, and %d expected", rows, len(expected))
+		t.Errorf("the table has %d rows, expected has %d", rows, len(expected))
 	}
 }
 
@@ -138,11 +138,11 @@ func TestEnvironment(t *testing.T) {
 // TestProcesses: PBS_NODEFILE has a line for each process, ours one for each chunk.
 func TestProcesses(t *testing.T) {
 	if got, want := orderOf("pbs").processes(), "n1\nn1\nn2\nn2\nn3\nn1\nn1\n"; got != want {
-		t.Errorf("%q", got)
+		t.Errorf("processes() = %q, want %q", got, want)
 	}
 	for list, want := range map[string][]int{"4(x2),2": {4, 4, 2}, "1": {1}, "2,4(x3)": {2, 4, 4, 4}, "": nil} {
 		if got := folded(want); got != list {
-			t.Errorf("%v: %s", want, got)
+			t.Errorf("folded(%v) = %s, want %s", want, got, list)
 		}
 	}
 }
@@ -152,7 +152,7 @@ func TestTaskPID(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`[ "$SLURM_TASK_PID" = $$ ]`, func(o *Order) { o.Payload.Compat = "slurm" })
 	if r := s.supervise(k).Result; r.Outcome != store.OutcomeExited || r.Exit != 0 {
-		t.Errorf("%d, exit %d", r.Outcome, r.Exit)
+		t.Errorf("SLURM_TASK_PID is not the pid: outcome %d, exit %d", r.Outcome, r.Exit)
 	}
 }
 
@@ -168,7 +168,7 @@ func TestScriptWords(t *testing.T) {
 	} {
 		o := &Order{Payload: &store.Payload{Script: c.script, Interpreter: c.interpreter}}
 		if got := strings.Join(o.scriptWords("S"), "|"); got != c.want {
-			t.Errorf("%q: %s, and not %s", c.script, got, c.want)
+			t.Errorf("scriptWords of %q = %s, want %s", c.script, got, c.want)
 		}
 	}
 }

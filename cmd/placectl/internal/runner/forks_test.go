@@ -57,11 +57,11 @@ func TestForks(t *testing.T) {
 					s.until("ended", func() bool { s.pass(); return s.attempt(k).Ended })
 				}
 				if took := time.Since(at); took > 10*time.Second {
-					t.Error("it took", took)
+					t.Errorf("the attempt took %v", took)
 				}
 				for wait := 0; len(s.ours()) > 0; wait++ { // the supervisor is about to end
 					if wait > 100 {
-						t.Fatalf("left: %v; notes:\n%s", s.ours(), s.file("notes"))
+						t.Fatalf("left: processes %v; notes:\n%s", s.ours(), s.file("notes"))
 					}
 					time.Sleep(10 * time.Millisecond)
 				}
@@ -120,14 +120,14 @@ func TestLeavesAtRandom(t *testing.T) {
 	all.Wait()
 	for id, j := range s.get().Jobs {
 		if a := j.Attempts[0]; !a.Ended || a.Result.Outcome != store.OutcomeExited {
-			t.Errorf("%d: %+v", id, a.Result)
+			t.Errorf("job %d: result %+v, want a command that exited", id, a.Result)
 		}
 	}
 	if ours := s.ours(); len(ours) > 0 {
-		t.Error("left:", ours)
+		t.Errorf("left: processes %v", ours)
 	}
 	if notes := s.file("notes"); !bytes.Equal([]byte(notes), nil) {
-		t.Error(notes)
+		t.Errorf("notes, want none:\n%s", notes)
 	}
 }
 
@@ -139,7 +139,7 @@ func TestWardenSaysNoneLeft(t *testing.T) {
 	for _, empty := range []bool{false, true} {
 		a := &attendance{slot: new(slot), warden: s.sleeper().Pid, over: true, empty: empty}
 		if a.left() == empty {
-			t.Errorf("it has said so: %v; some are left: %v", empty, a.left())
+			t.Errorf("the warden says that none is left: %v; left() = %v", empty, a.left())
 		}
 	}
 }
@@ -157,7 +157,7 @@ func TestSweepAgain(t *testing.T) {
 		}
 	})
 	if storm || rounds != 3 {
-		t.Errorf("%d rounds; a storm: %v", rounds, storm)
+		t.Errorf("the sweep made %d rounds; storm: %v", rounds, storm)
 	}
 	s.until("killed", func() bool { return !living(first) && !living(second) })
 }

@@ -41,7 +41,7 @@ func TestGoneForGood(t *testing.T) {
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):
-		t.Fatal("it goes on without a database and without its directory; notes:\n" + gone.file("notes"))
+		t.Fatal("the keeper goes on without a database and without its directory; notes:\n" + gone.file("notes"))
 	}
 	if err := os.Rename(away.path()+".away", away.path()); err != nil {
 		t.Fatal(err)
@@ -49,6 +49,6 @@ func TestGoneForGood(t *testing.T) {
 	away.until("reported", away.ended(k))
 	waits.wait()
 	if left := away.left(); len(left) > 0 {
-		t.Error("left:", left)
+		t.Errorf("left: slots %v", left)
 	}
 }

@@ -27,14 +27,14 @@ func TestSupervise(t *testing.T) {
 		k := s.job(c.line)
 		a := s.supervise(k)
 		if r := a.Result; !a.Ended || r.Outcome != c.outcome || r.Exit != c.exit || r.Signal != c.signal || r.Use.MaxRSS < 100<<10 {
-			t.Errorf("%s: %+v; notes:\n%s", c.line, r, s.file("notes"))
+			t.Errorf("%s: result %+v, want outcome %d, exit %d, signal %d; notes:\n%s", c.line, r, c.outcome, c.exit, c.signal, s.file("notes"))
 		}
 	}
 	if left := s.left(); len(left) > 0 {
-		t.Error("left:", left)
+		t.Errorf("left: slots %v", left)
 	}
 	if notes := s.file("notes"); notes != "" {
-		t.Error(notes)
+		t.Errorf("notes, want none:\n%s", notes)
 	}
 }
 
@@ -69,10 +69,10 @@ func TestOutcomes(t *testing.T) {
 			k := s.job(c.line, c.change)
 			a := s.supervise(k)
 			if r := a.Result; !a.Ended || r.Outcome != c.outcome || r.Exit != c.exit || r.Blame != c.blame || !strings.Contains(r.Why, c.why) {
-				t.Errorf("%+v; notes:\n%s", r, s.file("notes"))
+				t.Errorf("result %+v, want outcome %d, exit %d, blame %d, why %q; notes:\n%s", r, c.outcome, c.exit, c.blame, c.why, s.file("notes"))
 			}
 			if left, ours := s.left(), s.ours(); len(left) > 0 || len(ours) > 0 {
-				t.Error("left:", left, ours)
+				t.Errorf("left: slots %v, processes %v", left, ours)
 			}
 		})
 	}
@@ -83,7 +83,7 @@ func TestUse(t *testing.T) {
 	s := newSite(t)
 	k := s.job(`sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'`)
 	if u := s.supervise(k).Result.Use; u.CPUUser+u.CPUSystem < 20*time.Millisecond || u.Leftover != 0 {
-		t.Errorf("%+v", u)
+		t.Errorf("use %+v, want at least 20 ms of processor time and nothing left over", u)
 	}
 }
 
@@ -96,11 +96,11 @@ func TestNoControlGroup(t *testing.T) {
 	s := newSite(t)
 	k := s.job("exit 0", func(o *Order) { o.Enforce, o.Memory = "cgroup", 1<<30 })
 	if r := s.supervise(k).Result; r.Outcome != store.OutcomeRefused || !strings.Contains(r.Why, "enforce=cgroup") {
-		t.Errorf("%d: %s", r.Outcome, r.Why)
+		t.Errorf("enforce=cgroup: outcome %d: %s, want a refusal", r.Outcome, r.Why)
 	}
 	k = s.job("exit 0", func(o *Order) { o.Enforce, o.Memory = "auto", 1<<30 })
 	if r := s.supervise(k).Result; r.Outcome != store.OutcomeExited || r.Exit != 0 {
-		t.Errorf("%d: %s", r.Outcome, r.Why)
+		t.Errorf("enforce=auto: outcome %d: %s, want exit 0", r.Outcome, r.Why)
 	}
 }
 
@@ -117,9 +117,9 @@ func TestOpenFiles(t *testing.T) {
 	c := exec.Command("/bin/sh", "-c", `ulimit -Sn 99; exec "$0" keep`, self)
 	c.Env = s.env
 	if out, err := c.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("the keeper fails: %v: %s", err, out)
 	}
 	if got := strings.TrimSpace(s.file("ledger.limit")); got != "99" {
-		t.Errorf("%s open files, want 99: %+v", got, s.attempt(k).Result)
+		t.Errorf("the job's limit of open files is %s, want 99: %+v", got, s.attempt(k).Result)
 	}
 }

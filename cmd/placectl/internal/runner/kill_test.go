@@ -70,14 +70,14 @@ func TestKilledAtSteps(t *testing.T) {
 				return len(s.waiting()) == 0 && len(s.left()) == 0
 			})
 			if _, err := os.Stat(s.dir + "/died"); err != nil {
-				t.Error("no process came so far")
+				t.Error("no process reached the step")
 			}
 			got := s.attempt(k).Result
 			if !slices.Contains(c.first, got.Outcome) || got.Outcome == store.OutcomeExited && c.lives && got.Exit != 3 {
-				t.Errorf("the first attempt ended as %d (%s), exit %d, and not as %v; notes:\n%s", got.Outcome, got.Why, got.Exit, c.first, s.file("notes"))
+				t.Errorf("the first attempt ended with outcome %d (%s), exit %d, want one of %v; notes:\n%s", got.Outcome, got.Why, got.Exit, c.first, s.file("notes"))
 			}
 			if _, who, _ := strings.Cut(c.step, " "); got.Outcome == store.OutcomeExited && (who == "" || who == "gate") && got.Use.MaxRSS == 0 {
-				t.Error("what its warden has counted is lost")
+				t.Error("the resource use that the warden has counted is lost")
 			}
 			s.until("quiet", func() bool { return len(s.ours()) == 0 })
 			s.checkLedger()
@@ -97,11 +97,11 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	s.start([]string{"RUNNER_MOST=12"}, "keep").wait()
 	if cpu := s.attempt(busy).Result.Use.CPUUser; cpu < 5*time.Millisecond {
-		t.Errorf("a command that counts used %v", cpu)
+		t.Errorf("the busy command used %v of processor time", cpu)
 	}
 	for _, k := range idle {
 		if r := s.attempt(k).Result; r.Use.CPUUser >= s.attempt(busy).Result.Use.CPUUser || r.Use.Leftover != 1 {
-			t.Errorf("%s: %+v", k, r)
+			t.Errorf("%s: result %+v, want less processor time than the busy one, and one process left over", k, r)
 		}
 	}
 	if seen := s.file("ledger.seen"); seen != "" {
@@ -119,7 +119,7 @@ func TestReportFails(t *testing.T) {
 	s.start(nil, "keep").wait()
 	for k, exit := range map[Key]int{k: 3, other: 4} {
 		if r := s.attempt(k).Result; r.Outcome != store.OutcomeExited || r.Exit != exit {
-			t.Errorf("%s: %+v", k, r)
+			t.Errorf("%s: result %+v, want exit %d", k, r, exit)
 		}
 	}
 	s.checkLedger()
@@ -167,17 +167,17 @@ func (s *site) checkLedger() {
 			case a.Ended && a.Taken != 1:
 				s.t.Errorf("%s has ended %d times", k, a.Taken)
 			case n > 0 && (o == store.OutcomeUnbegun || o == store.OutcomeRefused):
-				s.t.Errorf("%s was executed, and reported as %+v", k, a.Result)
+				s.t.Errorf("%s was executed, but reported as %+v", k, a.Result)
 			case n == 0 && o == store.OutcomeExited:
-				s.t.Errorf("%s was not executed, and reported as %+v", k, a.Result)
+				s.t.Errorf("%s was not executed, but reported as %+v", k, a.Result)
 			}
 		}
 	}
 	if len(executed) > 0 {
-		s.t.Error("executed, and not known:", executed)
+		s.t.Errorf("executed, but unknown to the database: %v", executed)
 	}
 	if left, ours := s.left(), s.ours(); len(left) > 0 || len(ours) > 0 {
-		s.t.Error("left:", left, ours)
+		s.t.Errorf("left: slots %v, processes %v", left, ours)
 	}
 	s.t.Log("outcomes", outcomes)
 }

@@ -18,7 +18,7 @@ func TestOutput(t *testing.T) {
 	k := s.job(`echo out; echo err >&2; exit 1`, func(o *Order) { o.Payload.Out = "log.%j.%t" })
 	s.supervise(k)
 	if got := s.file("log.1.1"); got != "out\nerr\n" {
-		t.Errorf("%q", got)
+		t.Errorf("log.1.1 has %q, want both streams", got)
 	}
 	k = s.job(`echo out; echo err >&2`, func(o *Order) { o.Payload.Out, o.Payload.Err = "o", "e" })
 	for _, name := range []string{"o", "e"} {
@@ -28,12 +28,12 @@ func TestOutput(t *testing.T) {
 	}
 	s.supervise(k)
 	if o, e := s.file("o"), s.file("e"); o != "out\n" || e != "err\n" {
-		t.Errorf("%q, %q", o, e)
+		t.Errorf("the output has %q, the errors %q", o, e)
 	}
 	k = s.job(`echo more`, func(o *Order) { o.Payload.Out, o.Payload.Append = "o", true })
 	s.supervise(k)
 	if o := s.file("o"); o != "out\nmore\n" {
-		t.Errorf("%q", o)
+		t.Errorf("the file has %q, want the output appended", o)
 	}
 }
 
@@ -47,7 +47,7 @@ func TestSecondAttempt(t *testing.T) {
 	p.wait()
 	s.until("done", func() bool { s.pass(); return s.get().Jobs[k.Job].Done == 1 })
 	if got, want := s.file("placectl-1.out"), "1\nplacectl: job 1, attempt 2\n2\n"; got != want {
-		t.Errorf("%q", got)
+		t.Errorf("the output has %q, want %q", got, want)
 	}
 }
 
@@ -68,10 +68,10 @@ func TestOutputElsewhere(t *testing.T) {
 			r := s.supervise(k).Result
 			text, err := os.ReadFile(r.Log)
 			if err != nil || r.Exit != 0 || !strings.HasSuffix(string(text), "hello\n") || !strings.Contains(string(text), s.dir+"/out: ") {
-				t.Errorf("%q, exit %d: %q, %v", r.Log, r.Exit, text, err)
+				t.Errorf("the output is in %q, exit %d; it has %q, %v", r.Log, r.Exit, text, err)
 			}
 			if _, err := os.Stat(s.dir + "/out-target"); err == nil {
-				t.Error("a link was followed")
+				t.Error("the output went to the target of a link")
 			}
 		})
 	}
@@ -85,12 +85,12 @@ func TestPatterns(t *testing.T) {
 		"%j": "/work/14", "%A_%a.%t": "/work/10_4.3", "/x/%x-%u": "/x/a_b-ann", "%N.out": "/work/n1.out", "100%%": "/work/100%", "../%j": "/14",
 	} {
 		if got := o.letters().Path(o.Payload.Dir, pattern); got != want || store.CheckPattern(pattern) != nil {
-			t.Errorf("%s: %s, and not %s", pattern, got, want)
+			t.Errorf("the pattern %s gives %s, want %s", pattern, got, want)
 		}
 	}
 	o.Array = nil
 	if got := o.letters().Path(o.Payload.Dir, "%A_%a"); got != "/work/14_0" {
-		t.Error(got)
+		t.Errorf("%%A_%%a without an array gives %s", got)
 	}
 }
 
@@ -107,7 +107,7 @@ func TestSetUp(t *testing.T) {
 	want := []string{"0027", "123", "0", "4", ".", lines[6], lines[6], "500", "SigIgn:\t0000000000000000"}
 	for i := range want {
 		if strings.TrimSpace(lines[i]) != want[i] {
-			t.Errorf("line %d is %q, and not %q", i, lines[i], want[i])
+			t.Errorf("line %d of the command's output is %q, want %q", i, lines[i], want[i])
 		}
 	}
 	if _, err := strconv.Atoi(lines[6]); err != nil {
@@ -125,9 +125,9 @@ func TestScript(t *testing.T) {
 	r := s.supervise(k).Result
 	lines := strings.Split(s.file("placectl-1.out"), "\n")
 	if r.Exit != 1 || len(lines) != 4 || lines[1] != "x" || lines[2] != "n1" || filepath.Base(lines[0]) != scriptFile {
-		t.Errorf("exit %d: %q", r.Exit, lines)
+		t.Errorf("exit %d, want 1; output %q", r.Exit, lines)
 	}
 	if _, err := os.Stat(lines[0]); err == nil {
-		t.Error("the script is there still")
+		t.Error("the script is still there")
 	}
 }

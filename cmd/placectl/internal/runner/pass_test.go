@@ -105,13 +105,13 @@ func TestComesDuringCycle(t *testing.T) {
 	changed <- struct{}{}
 	p.Turn(ctx)
 	if !p.Wait(ctx, Wakes{Changed: changed}) {
-		t.Error("it waits")
+		t.Error("Wait waits although a job came during the cycle")
 	}
 	if p.Turn(ctx); made != 2 {
-		t.Errorf("%d cycles", made)
+		t.Errorf("%d cycles, want a second one for what came during the first", made)
 	}
 	if p.Turn(ctx); made != 2 {
-		t.Errorf("%d cycles, though nothing has come", made)
+		t.Errorf("%d cycles, want 2: nothing has come since", made)
 	}
 }
 
@@ -123,7 +123,7 @@ func TestPacing(t *testing.T) {
 		{70 * time.Millisecond, 350 * time.Millisecond}, {time.Second, 350 * time.Millisecond},
 	} {
 		if got := pauseBehind(c.took); got != c.pause {
-			t.Errorf("a cycle takes %v: the pause is %v, want %v", c.took, got, c.pause)
+			t.Errorf("pauseBehind(%v) = %v, want %v", c.took, got, c.pause)
 		}
 	}
 	s := newSite(t)
@@ -153,7 +153,7 @@ func TestPacing(t *testing.T) {
 	last := time.Now()
 	p.Turn(ctx)
 	if pause := time.Since(last); pause < leastPause {
-		t.Errorf("a turn without a cycle ends %v after the one before", pause)
+		t.Errorf("a turn without a cycle ends %v after the previous one", pause)
 	}
 }
 
@@ -174,7 +174,7 @@ func TestGivesMemoryBack(t *testing.T) {
 			before := forced()
 			p.Due = time.Now().Add(10 * time.Millisecond)
 			if p.Wait(t.Context(), Wakes{}); forced()-before != c.more*(1-i) {
-				t.Errorf("a cycle %v ago, wait %d: %d collections", c.ago, i, forced()-before)
+				t.Errorf("a cycle %v ago, wait %d: %d garbage collections", c.ago, i, forced()-before)
 			}
 		}
 	}

@@ -140,9 +140,9 @@ func TestSettle(t *testing.T) {
 			s.pass()
 			s.until("settled", s.ended(k))
 			if r := s.attempt(k).Result; r.Outcome != c.outcome || r.Exit != c.exit || !strings.Contains(r.Why, c.why) {
-				t.Errorf("%d, exit %d: %s", r.Outcome, r.Exit, r.Why)
+				t.Errorf("outcome %d, exit %d: %s, want outcome %d, exit %d, why %q", r.Outcome, r.Exit, r.Why, c.outcome, c.exit, c.why)
 			} else if r.Exit == 4 && (r.Use.CPUUser != 5*time.Millisecond || r.Use.CPUSystem != 6*time.Millisecond || r.Use.MaxRSS != 7<<10) {
-				t.Errorf("%+v", r.Use)
+				t.Errorf("use %+v, want that of the journal", r.Use)
 			}
 			s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
 		})
@@ -193,7 +193,7 @@ func TestStateLost(t *testing.T) {
 	s.pass()
 	s.start(nil, "keep").wait() // no pass starts one for that
 	if s.attempt(k).Ended || !living(left) {
-		t.Fatal("its keeper lives")
+		t.Fatal("the attempt was settled although its keeper lives")
 	}
 	s.claim(k, n, store.Process{Host: "here", Boot: s.self().Boot, PIDNS: s.self().PIDNS, PID: supervisor.Pid, Born: 1})
 	before, earlier := s.job(ledgerLine), s.as(supervisor)
@@ -203,10 +203,10 @@ func TestStateLost(t *testing.T) {
 	s.until("settled", s.ended(k))
 	s.until("settled, of an earlier start", s.ended(before))
 	if a := s.attempt(k); a.Result.Outcome != store.OutcomeLost || a.Result.Use.Leftover != 1 {
-		t.Errorf("%d, left over %d", a.Result.Outcome, a.Result.Use.Leftover)
+		t.Errorf("outcome %d, %d processes left over", a.Result.Outcome, a.Result.Use.Leftover)
 	}
 	if living(left) || !living(other) || !living(supervisor) {
-		t.Error("killed wrongly:", living(left), living(other), living(supervisor))
+		t.Errorf("alive: the attempt's process %v, another's %v, the supervisor %v", living(left), living(other), living(supervisor))
 	}
 }
 
@@ -226,14 +226,14 @@ func TestCopiedFile(t *testing.T) {
 	}
 	once()
 	if s.attempt(k).Ended || other.attempt(k).Ended || len(s.left()) != 1 {
-		t.Fatal("the copy has settled what is the original's")
+		t.Fatal("the copy has settled an attempt of the original")
 	}
 	if err := os.Remove(s.path()); err != nil { // so the copy is what was moved
 		t.Fatal(err)
 	}
 	once()
 	if a := other.attempt(k); a.Result.Outcome != store.OutcomeUnbegun {
-		t.Errorf("moved: %d", a.Result.Outcome)
+		t.Errorf("after the file was moved the outcome is %d, want OutcomeUnbegun", a.Result.Outcome)
 	}
 }
 
@@ -246,13 +246,13 @@ func TestOlderEpoch(t *testing.T) {
 	s.pass()
 	s.until("settled", s.ended(k))
 	if a := s.attempt(k); a.Result.Exit != 5 {
-		t.Errorf("%d %s", a.Result.Outcome, a.Result.Why)
+		t.Errorf("outcome %d, exit %d, want exit 5: %s", a.Result.Outcome, a.Result.Exit, a.Result.Why)
 	}
 	s.until("quiet", func() bool { return len(s.ours()) == 0 })
 	s.pass()
 	s.until("quiet", func() bool { return len(s.ours()) == 0 })
 	if dirs, _ := filepath.Glob(s.dir + "/state/*/slot.*"); len(dirs) != 0 {
-		t.Error(dirs)
+		t.Errorf("left: slots %v", dirs)
 	}
 }
 
@@ -268,7 +268,7 @@ func TestOlderEpochLives(t *testing.T) {
 	s.pass()
 	s.until("ended", s.ended(k))
 	if a := s.attempt(k); a.Result.Outcome != store.OutcomeExited || a.Result.Exit != 5 {
-		t.Errorf("%d %s", a.Result.Outcome, a.Result.Why)
+		t.Errorf("outcome %d, exit %d, want exit 5: %s", a.Result.Outcome, a.Result.Exit, a.Result.Why)
 	}
 	s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
 	s.checkLedger()
@@ -285,10 +285,10 @@ func TestStop(t *testing.T) {
 	at := time.Now()
 	p.wait()
 	if took := time.Since(at); took > 3*time.Second {
-		t.Error("it took", took)
+		t.Errorf("the attempt stopped after %v", took)
 	}
 	if a := s.attempt(k); a.Result.Outcome != store.OutcomeStopped || a.Result.Exit != 9 {
-		t.Errorf("%d, exit %d", a.Result.Outcome, a.Result.Exit)
+		t.Errorf("outcome %d, exit %d, want OutcomeStopped, exit 9", a.Result.Outcome, a.Result.Exit)
 	}
 }
 
@@ -316,10 +316,10 @@ func TestStopGrace(t *testing.T) {
 			at := time.Now()
 			p.wait()
 			if took := time.Since(at); took > 15*time.Second {
-				t.Error("it took", took)
+				t.Errorf("the attempt stopped after %v", took)
 			}
 			if a := s.attempt(k); a.Result.Outcome != store.OutcomeStopped || a.Result.Exit != c.exit {
-				t.Errorf("%d, exit %d", a.Result.Outcome, a.Result.Exit)
+				t.Errorf("outcome %d, exit %d, want OutcomeStopped, exit %d", a.Result.Outcome, a.Result.Exit, c.exit)
 			}
 		})
 	}
@@ -350,7 +350,7 @@ func TestAdopted(t *testing.T) {
 			s.pass()
 			s.until("ended", s.ended(k))
 			if a := s.attempt(k); a.Result.Outcome != c.outcome || a.Result.Exit != c.exit {
-				t.Errorf("%d, exit %d: %s; %s", a.Result.Outcome, a.Result.Exit, a.Result.Why, s.file("notes"))
+				t.Errorf("outcome %d, exit %d, want %d and %d: %s; %s", a.Result.Outcome, a.Result.Exit, c.outcome, c.exit, a.Result.Why, s.file("notes"))
 			}
 			s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
 		})
@@ -374,10 +374,10 @@ func TestLeftover(t *testing.T) {
 	k := s.job(`(setsid sh -c 'sleep 100 & sleep 101' &); sleep 0.1; exit 3`)
 	a := s.supervise(k)
 	if r := a.Result; r.Outcome != store.OutcomeExited || r.Exit != 3 || r.Use.Leftover != 3 {
-		t.Errorf("%d, exit %d, left over %d", r.Outcome, r.Exit, r.Use.Leftover)
+		t.Errorf("outcome %d, exit %d, %d processes left over", r.Outcome, r.Exit, r.Use.Leftover)
 	}
 	if ours := s.ours(); len(ours) > 0 {
-		t.Error("left:", ours)
+		t.Errorf("left: processes %v", ours)
 	}
 }
 
@@ -393,7 +393,7 @@ func TestSignalBeforeEnd(t *testing.T) {
 	s.change(func(st *fakeState) { st.Jobs[k.Job].Attempts[0].End = time.Now().Add(time.Minute) }) // extended
 	p.wait()
 	if r := s.attempt(k).Result; r.Outcome != store.OutcomeExited || r.Exit != 6 || s.file("ledger") != "got\n" {
-		t.Errorf("%d, exit %d: %s; %q", r.Outcome, r.Exit, r.Why, s.file("ledger"))
+		t.Errorf("outcome %d, exit %d, want exit 6: %s; the ledger has %q", r.Outcome, r.Exit, r.Why, s.file("ledger"))
 	}
 }
 
@@ -405,7 +405,7 @@ func TestSignalFirst(t *testing.T) {
 	})
 	s.start(nil, "keep").wait()
 	if r := s.attempt(k).Result; r.Outcome != store.OutcomeExited || s.file("ledger") != "first\n" {
-		t.Errorf("%d, exit %d: %s; %q", r.Outcome, r.Exit, r.Why, s.file("ledger"))
+		t.Errorf("outcome %d, exit %d: %s; the ledger has %q, want first", r.Outcome, r.Exit, r.Why, s.file("ledger"))
 	}
 }
 
@@ -439,7 +439,7 @@ func TestStateDir(t *testing.T) {
 			s.start(nil, "pass").wait()
 			r := s.attempt(k).Result
 			if r.Outcome != store.OutcomeRefused || r.Blame != c.blame || !strings.Contains(r.Why, c.why) || s.file("ledger") != "" {
-				t.Errorf("%d, blamed %d: %s", r.Outcome, r.Blame, r.Why)
+				t.Errorf("outcome %d, blame %d: %s", r.Outcome, r.Blame, r.Why)
 			}
 		})
 	}

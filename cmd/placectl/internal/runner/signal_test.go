@@ -20,6 +20,6 @@ func TestSend(t *testing.T) {
 	send(unix.SIGUSR1, []int{ours.Pid, command.Pid}, command.Pid)
 	s.until("ended, of the command", func() bool { return !living(command) })
 	if !living(ours) {
-		t.Error("a placectl has ended by it")
+		t.Error("the signal ended a placectl")
 	}
 }

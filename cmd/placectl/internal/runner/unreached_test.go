@@ -42,7 +42,7 @@ func TestGiveUp(t *testing.T) {
 			want string
 		}{{why, c.gives}, {note, c.notes}} {
 			if got := strings.Join(strings.Fields(strings.Join(is.got, " ")), " "); got != is.want {
-				t.Errorf("step %d: %q, want %q", i, got, is.want)
+				t.Errorf("step %d: GiveUp = %q, want %q", i, got, is.want)
 			}
 		}
 	}

@@ -27,11 +27,11 @@ func TestKey(t *testing.T) {
 	}
 	for i, s := range signatures {
 		if !k.Verify([]byte("text"), []byte(s)) || k.Verify([]byte("other"), []byte(s)) {
-			t.Errorf("signature %d is another key's", i)
+			t.Errorf("signature %d was made with another key", i)
 		}
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
-		t.Errorf("%v, %v", info.Mode(), err)
+		t.Errorf("the key file has the mode %v, %v, want 0600", info.Mode(), err)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -61,7 +61,7 @@ func TestKey(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := ReadOrMake(path); err == nil {
-			t.Errorf("%s: it is read", name)
+			t.Errorf("%s: Read accepts the key, want an error", name)
 		}
 	}
 }

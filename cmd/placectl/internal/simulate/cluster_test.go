@@ -41,7 +41,7 @@ func wagap(t *testing.T) *Trace {
 func TestWagapOnNodes(t *testing.T) {
 	tr := wagap(t)
 	if n := len(tr.jobs); n+tr.skipped != 17_900 || tr.skipped > 40 {
-		t.Fatalf("%d jobs, %d skipped: %v", n, tr.skipped, tr.cluster.unfit)
+		t.Fatalf("%d jobs are simulated, %d skipped: %v", n, tr.skipped, tr.cluster.unfit)
 	}
 	if testing.Short() {
 		tr.jobs, tr.asks, tr.numbers = tr.jobs[:8000], tr.asks[:8000], tr.numbers[:8000]
@@ -49,7 +49,7 @@ func TestWagapOnNodes(t *testing.T) {
 	for p := backfill.FCFS; p <= backfill.Relaxed; p++ {
 		run, err := tr.Run(Rule{Policy: p, Slack: 1}, nil)
 		if err != nil {
-			t.Fatal(p, err)
+			t.Fatalf("Run of %s: %v", p, err)
 		}
 		sweepPlacements(t, tr, run)
 	}

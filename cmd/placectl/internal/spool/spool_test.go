@@ -58,9 +58,9 @@ func TestNameless(t *testing.T) {
 		s.Write(make([]byte, Held))
 	}
 	if s.file == nil || len(s.held) != 0 {
-		t.Fatalf("all is in memory")
+		t.Fatal("everything is in memory, want a file")
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
-		t.Errorf("%v, %v", left, err)
+		t.Errorf("the folder has %v, %v, want nothing", left, err)
 	}
 }

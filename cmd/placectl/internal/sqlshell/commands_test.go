@@ -36,7 +36,7 @@ func TestShellCompletion(t *testing.T) {
 	} {
 		head, got, tail := s.complete(c.line, len(c.line))
 		if d := cmp.Diff(c.want, got); d != "" || tail != "" || len(head) > len(c.line) {
-			t.Errorf("%s: %q %q %s", c.line, head, tail, d)
+			t.Errorf("complete(%s) = head %q, tail %q, candidates (-want +got): %s", c.line, head, tail, d)
 		}
 	}
 }
@@ -61,11 +61,11 @@ func TestViews(t *testing.T) {
 			got = err.Error()
 		}
 		if got != c.want {
-			t.Errorf("%s: %s, not %s", c.text, got, c.want)
+			t.Errorf("%s: got %s, want %s", c.text, got, c.want)
 		}
 	}
 	if len(views) != 0 {
-		t.Errorf("%d views are left", len(views))
+		t.Errorf("%d views are left, want none", len(views))
 	}
 }
 
@@ -73,7 +73,7 @@ func TestWhole(t *testing.T) {
 	for text, want := range map[string]bool{"": true, ".mode csv": true, "SELECT 1": false, "SELECT 1;": true, ".mode csv\nSELECT ';\n": false,
 		".mode csv\n\nSELECT 1\n;\n.quit": true, "SELECT 1 -- ;": false, "SELECT 1; SELECT 2": false} {
 		if whole(text) != want {
-			t.Errorf("%q: %v", text, !want)
+			t.Errorf("whole(%q) = %v, want %v", text, !want, want)
 		}
 	}
 }
@@ -81,10 +81,10 @@ func TestWhole(t *testing.T) {
 func TestSplitWords(t *testing.T) {
 	for text, want := range map[string][]string{"a  'b c' \"d'e\" f": {"a", "b c", "d'e", "f"}, "": nil, "''": {""}} {
 		if got, err := splitWords(text); err != nil || cmp.Diff(want, got) != "" {
-			t.Errorf("%s: %q %v", text, got, err)
+			t.Errorf("splitWords(%s) = %q, %v, want %q", text, got, err, want)
 		}
 	}
 	if _, err := splitWords("a 'b"); err == nil {
-		t.Error("a quote that is not closed is none")
+		t.Error("splitWords accepts an unclosed quote")
 	}
 }

@@ -49,7 +49,7 @@ func TestTyped(t *testing.T) {
 	} {
 		e, f := typing(c.keys, "")
 		if got, err := e.Next(); got != c.want || err != nil || f.raw != 0 {
-			t.Errorf("%s: %q, %v, not %q", c.name, got, err, c.want)
+			t.Errorf("%s: Next = %q, %v, want %q", c.name, got, err, c.want)
 		}
 	}
 }
@@ -58,10 +58,10 @@ func TestTyped(t *testing.T) {
 func TestListed(t *testing.T) {
 	e, f := typing("SELECT * FROM jobs\t;\r", "")
 	if text, err := e.Next(); text != "SELECT * FROM jobs;" || err != nil || !strings.Contains(f.String(), "jobs  ") || !strings.Contains(f.String(), "jobs_by_node\r\n") {
-		t.Errorf("%q, %v: %q", text, err, f.String())
+		t.Errorf("Next = %q, %v, and the screen shows %q", text, err, f.String())
 	}
 	if got := list([]string{"a", "bb", "c", "d", "e"}, 8, 2); got != "a   bb\nc   d\nand 1 more\n" {
-		t.Errorf("%q", got)
+		t.Errorf("list in 8 columns and 2 rows = %q", got)
 	}
 }
 
@@ -69,7 +69,7 @@ func TestEnds(t *testing.T) {
 	for keys, want := range map[string]error{"\x04": io.EOF, "ab": io.EOF, "\x1b[200~never ended": io.EOF, "ab\x03": errAborted, "a\r\x03": errAborted} {
 		e, f := typing(keys, "")
 		if _, err := e.Next(); !errors.Is(err, want) || f.raw != 0 {
-			t.Errorf("%q: %v, not %v", keys, err, want)
+			t.Errorf("after the keys %q: Next = %v, want %v", keys, err, want)
 		}
 	}
 	e, _ := typing("", "")
@@ -78,7 +78,7 @@ func TestEnds(t *testing.T) {
 		t.Error(err)
 	}
 	if text, err := e.Next(); text != "c;" || err != nil {
-		t.Errorf("after Ctrl-C: %q, %v", text, err)
+		t.Errorf("after Ctrl-C: Next = %q, %v", text, err)
 	}
 }
 
@@ -104,11 +104,11 @@ func TestHistory(t *testing.T) {
 	} {
 		e, _ := typing(c.keys, file)
 		if got, err := e.Next(); got != c.want || err != nil {
-			t.Errorf("%q: %q, %v, not %q", c.keys, got, err, c.want)
+			t.Errorf("after the keys %q: Next = %q, %v, want %q", c.keys, got, err, c.want)
 		}
 	}
 	var h history
 	if err := h.load(strings.NewReader("plain \"old\" line\n\"two\\nlines\"\n")); err != nil || cmp.Diff([]string{"plain \"old\" line", "two\nlines"}, h.texts) != "" {
-		t.Error(h.texts, err)
+		t.Errorf("load = %q, %v", h.texts, err)
 	}
 }

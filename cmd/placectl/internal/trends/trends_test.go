@@ -32,7 +32,7 @@ func TestOverBySeconds(t *testing.T) {
 		to := from + rapid.Int64Range(0, 4000).Draw(t, "length")
 		s := Over(jobs, from, to, step, 10)
 		if want := (to - from + step - 1) / step; int64(len(s.Points)) != want {
-			t.Fatalf("%d steps, want %d", len(s.Points), want)
+			t.Fatalf("the series has %d steps, want %d", len(s.Points), want)
 		}
 		for i := range s.Points {
 			var used, waiting, running, waits float64
@@ -94,7 +94,7 @@ func TestWaits(t *testing.T) {
 					}
 				}
 				if upTo == 0 || (below+upTo)*100 < g.Jobs*percent || below*100 >= g.Jobs*percent {
-					t.Errorf("%s: %g as %d %%: %d below it, %d of it, of %d", g.Name, v, percent, below, upTo, g.Jobs)
+					t.Errorf("%s: %g cannot be percentile %d: of %d jobs %d are below it and %d equal it", g.Name, v, percent, g.Jobs, below, upTo)
 				}
 			}
 		}
@@ -104,7 +104,7 @@ func TestWaits(t *testing.T) {
 			}
 		}
 		if n != 0 {
-			t.Errorf("%d jobs too many", n)
+			t.Errorf("the groups have %d jobs too many", n)
 		}
 	})
 }
@@ -119,15 +119,15 @@ func TestPictures(t *testing.T) {
 		width := rapid.IntRange(60, 200).Draw(t, "width")
 		for line := range strings.Lines(string(s.Plot(width, true, time.UTC))) {
 			if n := len([]rune(strings.TrimRight(line, "\n"))); n > width {
-				t.Errorf("%d columns of %d: %q", n, width, line)
+				t.Errorf("a line has %d columns, want at most %d: %q", n, width, line)
 			}
 		}
 		left, right := (&Series{From: 1_795_167_000, Step: 3600, Points: make([]Point, 48)}).ends(time.UTC)
 		if left != "2026-11-20 09:30" || right != "2026-11-22 09:30" {
-			t.Errorf("a dated series is from %s to %s", left, right)
+			t.Errorf("the ends of a dated series are %s and %s", left, right)
 		}
 		if left, right = (&Series{From: 1, Step: 3600, Points: make([]Point, 42), Undated: true}).ends(time.UTC); left != "0" || right != "1d18h" {
-			t.Errorf("one without dates is from %s to %s", left, right)
+			t.Errorf("the ends of an undated series are %s and %s", left, right)
 		}
 		if got := strings.Count(string(s.AppendCSV(nil)), "\n"); got != len(s.Points)+1 {
 			t.Errorf("%d lines of CSV for %d steps", got, len(s.Points))

@@ -104,7 +104,7 @@ func TestParse(t *testing.T) {
 	for _, tt := range tests {
 		inv, err := sample().Parse(strings.Fields(tt.in))
 		if err != nil {
-			t.Errorf("%s: %v", tt.in, err)
+			t.Errorf("Parse(%s) fails: %v", tt.in, err)
 			continue
 		}
 		var globals []string
@@ -113,7 +113,7 @@ func TestParse(t *testing.T) {
 		}
 		got := []string{strings.Join(argv(inv), " "), strings.Join(globals, " ")}
 		if diff := cmp.Diff([]string{tt.want, tt.globals}, got); diff != "" {
-			t.Errorf("%s:\n%s", tt.in, diff)
+			t.Errorf("Parse(%s) (-want +got):\n%s", tt.in, diff)
 		}
 	}
 }
@@ -148,11 +148,11 @@ func TestParseRefuses(t *testing.T) {
 	for _, tt := range tests {
 		_, err := sample().Parse(strings.Fields(tt.in))
 		if !errors.Is(err, usage.Err) {
-			t.Errorf("%s: %v is no usage error", tt.in, err)
+			t.Errorf("Parse(%s): %v is no usage error", tt.in, err)
 			continue
 		}
 		if err.Error() != tt.want {
-			t.Errorf("%s:\n got %s\nwant %s", tt.in, err, tt.want)
+			t.Errorf("Parse(%s):\n got %s\nwant %s", tt.in, err, tt.want)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func TestParseRefuses(t *testing.T) {
 func TestParseGoesOnAfterError(t *testing.T) {
 	inv, err := sample().Parse(strings.Fields("place --nope x -o json --db f"))
 	if err == nil || len(inv.Globals) != 2 {
-		t.Errorf("%v, %d globals", err, len(inv.Globals))
+		t.Errorf("Parse returns %v and %d global flags", err, len(inv.Globals))
 	}
 }
 
@@ -172,7 +172,7 @@ func TestParseHelp(t *testing.T) {
 	} {
 		inv, _ := sample().Parse(strings.Fields(in))
 		if inv.Help != (in != "node") || inv.Help && inv.Verb() != want {
-			t.Errorf("%s: help %v of %q", in, inv.Help, inv.Verb())
+			t.Errorf("Parse(%s): help %v of %q", in, inv.Help, inv.Verb())
 		}
 	}
 }
@@ -252,7 +252,7 @@ func TestRunAgain(t *testing.T) {
 	}
 	want := []string{"[place x p;q a] true true false", "[place   b] false false false", "[place  r c] false true false", "[place y  d] true false false"}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
+		t.Errorf("the verbs read (-want +got):\n%s", diff)
 	}
 }
 
@@ -267,13 +267,13 @@ func FuzzParse(f *testing.F) {
 		}
 		again, err := sample().Parse(argv(inv))
 		if err != nil {
-			t.Fatalf("%q, rewritten: %v", argv(inv), err)
+			t.Fatalf("Parse of the rewritten line %q: %v", argv(inv), err)
 		}
 		if diff := cmp.Diff(argv(inv), argv(again)); diff != "" || len(again.Globals) > 0 || again.Help {
-			t.Fatalf("rewritten twice:\n%s", diff)
+			t.Fatalf("rewriting again changes the line:\n%s", diff)
 		}
 		if diff := cmp.Diff(inv.Args, again.Args); diff != "" {
-			t.Fatalf("arguments:\n%s", diff)
+			t.Fatalf("the arguments have changed:\n%s", diff)
 		}
 	})
 }

@@ -105,7 +105,7 @@ func TestWhoIsNext(t *testing.T) {
 			t.Fatal(err)
 		}
 		if fmt.Sprint(got) != fmt.Sprint([]uint64{want}) && (want != 0 || len(got) > 0) {
-			t.Fatalf("%v wait for room, not %d", got, want)
+			t.Fatalf("the jobs %v wait for Resources, want only %d", got, want)
 		}
 		// A query for one job compares it with the others, without sorting them.
 		for id := uint64(1); id <= 13; id++ {
@@ -113,7 +113,7 @@ func TestWhoIsNext(t *testing.T) {
 				v := &View{Tx: tx}
 				return v.Jobs(fronts.Selection{IDs: []uint64{id}, Why: true}, func(j *fronts.Job) error {
 					if (j.Wait == fronts.ForRoom) != (j.ID == want) {
-						t.Fatalf("job %d alone waits for %d, and %d is next", j.ID, j.Wait, want)
+						t.Fatalf("queried alone, job %d waits for %d, but %d is next", j.ID, j.Wait, want)
 					}
 					return nil
 				})

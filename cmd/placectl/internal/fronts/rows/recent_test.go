@@ -102,7 +102,7 @@ func TestEndedSince(t *testing.T) {
 		}
 		got, err := p.since(fronts.Selection{Ended: true, Since: since}, since)
 		if err != nil || !slices.Equal(got, want) {
-			t.Fatalf("since %v there are %v, and not %v (%v)", since, got, want, err)
+			t.Fatalf("jobs ended since %v: %v, want %v (%v)", since, got, want, err)
 		}
 	})
 }

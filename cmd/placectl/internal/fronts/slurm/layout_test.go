@@ -37,7 +37,7 @@ func TestLay(t *testing.T) {
 		l, err := c.s.lay(c.a, func(text string) { said = " " + text })
 		if err != nil {
 			if !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: %v, want %s", name, err, c.want)
+				t.Errorf("%s: lay fails with %v, want %s", name, err, c.want)
 			}
 			continue
 		}
@@ -46,7 +46,7 @@ func TestLay(t *testing.T) {
 			got += l.nodes[at]
 		}
 		if got += said; got != c.want {
-			t.Errorf("%s: %s, want %s", name, got, c.want)
+			t.Errorf("%s: lay = %s, want %s", name, got, c.want)
 		}
 	}
 }
@@ -67,18 +67,18 @@ func TestLayAny(t *testing.T) {
 			return
 		}
 		if s.tasks > 0 && len(l.node) != s.tasks {
-			t.Fatalf("%d tasks, asked for %d", len(l.node), s.tasks)
+			t.Fatalf("lay placed %d tasks, want %d", len(l.node), s.tasks)
 		}
 		on := make([]int, len(l.nodes))
 		for rank, at := range l.node {
 			if l.local[rank] != on[at] {
-				t.Fatalf("task %d is %d of its node, and %d are there", rank, l.local[rank], on[at])
+				t.Fatalf("task %d has number %d on its node, want %d", rank, l.local[rank], on[at])
 			}
 			on[at]++
 		}
 		for i, n := range on {
 			if n != l.count[i] || !s.overcommit && s.cpus > 1 && n*s.cpus > a.cpus[i] {
-				t.Fatalf("node %d has %d tasks, said %d, of %d cpus each, and %d cpus", i, n, l.count[i], s.cpus, a.cpus[i])
+				t.Fatalf("node %d has %d tasks (count says %d) of %d cpus each, but %d cpus", i, n, l.count[i], s.cpus, a.cpus[i])
 			}
 		}
 	})
@@ -87,10 +87,10 @@ func TestLayAny(t *testing.T) {
 func TestUnfolded(t *testing.T) {
 	for text, want := range map[string]string{"4(x2),2": "[4 4 2]", "1": "[1]", "": "[]", "4(x": "[]", "x": "[]", "4(x99999999)": "[]"} {
 		if got := fmt.Sprint(unfolded(text)); got != want {
-			t.Errorf("%q is %s, want %s", text, got, want)
+			t.Errorf("unfolded(%q) = %s, want %s", text, got, want)
 		}
 	}
 	if got := folded([]int{4, 4, 2}); got != "4(x2),2" {
-		t.Error(got)
+		t.Errorf("folded(4, 4, 2) = %s, want 4(x2),2", got)
 	}
 }

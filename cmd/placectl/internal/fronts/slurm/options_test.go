@@ -57,7 +57,7 @@ func TestOptionsAreRead(t *testing.T) {
 			}
 			read, listed := words[o.Long], slices.Contains(without[command], o.Long)
 			if read == listed {
-				t.Errorf("%s --%s: read is %v, listed as without effect is %v", command, o.Long, read, listed)
+				t.Errorf("%s --%s: read: %v, listed as without effect: %v, want one of them", command, o.Long, read, listed)
 			}
 		}
 	}
