@@ -12,15 +12,16 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// ArchiveOptions are how an archive is written.
+// ArchiveOptions configure the writing of an archive.
 type ArchiveOptions struct {
 	Open        Open
-	LockTimeout time.Duration // of an archive that is there
-	Watch       file.Watch    // told of rows
+	LockTimeout time.Duration // for the lock of an existing archive
+	Watch       file.Watch    // called for rows
 }
 
-// ArchiveWriter returns how an archive of a name is written: as a whole, in the place of the one
-// that is there, which has to be of the same database and whose rows stay.
+// ArchiveWriter returns the function that writes an archive with a name. It writes the whole
+// archive, and replaces an existing one, which must be of the same database and whose rows
+// stay.
 func ArchiveWriter(name string) (func(db *check.Store, to string, old *Expired, opt ArchiveOptions) error, error) {
 	switch {
 	case strings.HasSuffix(name, ".db"):
@@ -31,7 +32,7 @@ func ArchiveWriter(name string) (func(db *check.Store, to string, old *Expired, 
 	return nil, fmt.Errorf("%w archive %s: its name must end in .db, .jsonl or .jsonl.gz", row.ErrInvalid, name)
 }
 
-// each calls fn for the rows that an archive takes, as they are stored in payloads.
+// each calls fn for the rows that go into an archive, with their stored payloads.
 func (x *Expired) each(r *file.Recorder, fn func(t row.Table, key, payload []byte) error) error {
 	numbered := func(t row.Table, has func(uint64) bool) error {
 		return r.Each(t, nil, func(key, payload []byte) (bool, error) {
@@ -64,8 +65,7 @@ func (x *Expired) each(r *file.Recorder, fn func(t row.Table, key, payload []byt
 	return nil
 }
 
-// payloads calls fn for the rows of what the jobs carry that an archive takes. They count
-// these jobs.
+// payloads calls fn for the payload rows of the archived jobs. They count only these jobs.
 func (x *Expired) payloads(r *file.Recorder, fn func(t row.Table, key, payload []byte) error) error {
 	named := make(map[row.PayloadKey]uint64)
 	for it := x.Jobs.Iterator(); it.HasNext(); {
@@ -90,10 +90,10 @@ func (x *Expired) payloads(r *file.Recorder, fn func(t row.Table, key, payload [
 	})
 }
 
-// batchTables have the rows of batches by number, but for those that are derived.
+// batchTables are the tables with rows of batches by number, except derived ones.
 var batchTables = []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges}
 
-// telling tells of each row.
+// telling reports each row as progress.
 func telling(watch file.Watch, fn func(t row.Table, key, payload []byte) error) func(t row.Table, key, payload []byte) error {
 	return func(t row.Table, key, payload []byte) error {
 		if watch != nil {

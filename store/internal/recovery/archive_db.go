@@ -13,11 +13,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// archiveBase are the tables that an archive has for its jobs to be shown with.
+// archiveBase lists the tables that an archive needs to show its jobs.
 var archiveBase = []row.Table{row.Config, row.Resources, row.Queues, row.Nodes, row.Hosts, row.Usage}
 
-// writeArchiveDB makes a database of what is archived, and of what the archive that is
-// there has.
+// writeArchiveDB makes a database of the archived rows, and of the rows of an existing
+// archive.
 func writeArchiveDB(of *check.Store, to string, old *Expired, opt ArchiveOptions) error {
 	r := of.Rows
 	id, err := r.Identity()
@@ -36,7 +36,7 @@ func writeArchiveDB(of *check.Store, to string, old *Expired, opt ArchiveOptions
 		err = db.File().Bulk(func(b *file.Bulk) error {
 			put := telling(opt.Watch, func(t row.Table, key, payload []byte) error { return b.Put(t, clone(key), clone(payload)) })
 			state := *of.State
-			state.NodesSince = state.AsOf // the history of nodes stays behind
+			state.NodesSince = state.AsOf // the history of nodes is not archived
 			if err := errors.Join(put(row.Meta, row.KeyArchive, row.EncodeText(id.String())), put(row.Meta, row.KeyState, state.Encode())); err != nil {
 				return err
 			}
@@ -59,11 +59,11 @@ func writeArchiveDB(of *check.Store, to string, old *Expired, opt ArchiveOptions
 	})
 }
 
-// renamed gives batches other numbers, and other names where the archive has a batch of
-// that name: a batch of each night is called the same.
+// renamed gives batches other numbers, and other names if the archive already has a batch with
+// the name, because nightly batches often have the same name.
 type renamed struct {
 	b      *file.Bulk
-	number uint32 // of the batch at hand, in the archive
+	number uint32 // of the current batch, in the archive
 }
 
 func (x *renamed) put(put func(t row.Table, key, payload []byte) error) func(t row.Table, key, payload []byte) error {
@@ -86,7 +86,7 @@ func (x *renamed) put(put func(t row.Table, key, payload []byte) error) func(t r
 	}
 }
 
-// vacant finds a name and a number that no batch has.
+// vacant finds an unused name and number for a batch.
 func (x *renamed) vacant(name string) (string, uint32, error) {
 	is := name
 	for n := 2; ; n++ {
@@ -107,7 +107,7 @@ func (x *renamed) vacant(name string) (string, uint32, error) {
 
 func clone(b []byte) []byte { return append([]byte{}, b...) }
 
-// openArchive opens the archive that is there, or nil if none is.
+// openArchive opens an existing archive, or returns nil if there is none.
 func openArchive(path, id string, timeout time.Duration) (*file.File, error) {
 	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -130,8 +130,8 @@ func openArchive(path, id string, timeout time.Duration) (*file.File, error) {
 	})
 }
 
-// keepArchived puts the rows of an archive into the one that takes its place. Nodes that
-// are there no more come along where nothing has their name.
+// keepArchived copies the rows of an archive into the one that replaces it. It includes nodes
+// that no longer exist, unless another node has the name.
 func keepArchived(was *file.File, into *file.Recorder, b *file.Bulk, put func(t row.Table, key, payload []byte) error) error {
 	return was.View(func(r *file.Recorder) error {
 		err := r.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {

@@ -19,12 +19,12 @@ import (
 type archiveHead struct {
 	Placectl string `json:"placectl"` // archiveKind
 	Format   uint32 `json:"format"`   // of the rows
-	DB       string `json:"db"`       // the id of the database that they are of
+	DB       string `json:"db"`       // the id of their database
 }
 
 const archiveKind = "archive"
 
-// writeArchiveLines writes the lines of an archive behind those that are there.
+// writeArchiveLines appends lines to an archive.
 func writeArchiveLines(db *check.Store, to string, old *Expired, opt ArchiveOptions) error {
 	id, err := db.Rows.Identity()
 	if err != nil {
@@ -49,7 +49,7 @@ func writeArchiveLines(db *check.Store, to string, old *Expired, opt ArchiveOpti
 			if err != nil {
 				return err
 			}
-			lines.Write(append(head, '\n')) //nolint:errcheck // Flush says it
+			lines.Write(append(head, '\n')) // nolint:errcheck // Flush returns it
 		}
 		var line []byte
 		err := old.each(db.Rows, telling(opt.Watch, func(t row.Table, key, payload []byte) (err error) {
@@ -66,8 +66,7 @@ func writeArchiveLines(db *check.Store, to string, old *Expired, opt ArchiveOpti
 	})
 }
 
-// sameArchive verifies that a file is an archive of a database, and goes back to its
-// beginning.
+// sameArchive verifies that a file is an archive of a database, and rewinds it.
 func sameArchive(f *os.File, id string) error {
 	text, err := plain(f)
 	if err != nil {

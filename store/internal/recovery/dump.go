@@ -12,9 +12,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A dump is lines of JSON: a head, each row that is not derived, table by table in the
-// order of their keys, and a line that says how many there were, without which it was cut
-// off. Package row says what a line looks like.
+// A dump is lines of JSON: a head, each row that is not derived, table by table in key order,
+// and a last line with the number of rows. Without the last line it was cut off. Package row
+// defines the lines.
 type (
 	dumpHead struct {
 		Placectl string `json:"placectl"` // dumpKind
@@ -27,8 +27,8 @@ type (
 
 const dumpKind = "dump"
 
-// Dump writes every row of a file that is not derived, of one instant. A file of an older
-// format is dumped as what its migration makes of a copy, and stays as it is.
+// Dump writes every row of a file that is not derived, at one instant. For a file of an older
+// format it dumps a migrated copy. The file does not change.
 func Dump(f *file.File, open Open, w io.Writer, watch file.Watch) (file.Content, error) {
 	var format uint32
 	err := f.View(func(r *file.Recorder) error {
@@ -84,15 +84,15 @@ func dumpRows(r *file.Recorder, out *bufio.Writer, watch file.Watch) (content fi
 	if err != nil {
 		return content, err
 	}
-	out.Write(append(head, '\n')) // its first error is kept for later
+	out.Write(append(head, '\n')) // its first error is returned later
 	var line []byte
 	for t := range row.TableCount {
-		if t.Derived() || t == row.Tallies { // a database that is loaded begins to count
+		if t.Derived() || t == row.Tallies { // a loaded database starts to count anew
 			continue
 		}
 		err := r.Each(t, nil, func(key, payload []byte) (bool, error) {
 			if !row.Counted(t, key) || row.Local(t, key) {
-				return true, nil // it says something of the file, not of what is in it
+				return true, nil // it describes the file, not the contents
 			}
 			if line, err = row.AppendDocument(line[:0], t, key, payload); err != nil {
 				return false, err

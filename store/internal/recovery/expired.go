@@ -9,27 +9,27 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Expired is what has ended and may go: into an archive, and out of the database.
+// Expired lists what has ended and may be moved out of the database, into an archive.
 type Expired struct {
 	Jobs, Events *roaring64.Bitmap // by number
 	Batches      []string
-	Stay         int64 // ended jobs that are old enough and stay
+	Stay         int64 // ended jobs that are old enough but stay
 }
 
-// Empty reports whether there is nothing.
+// Empty reports whether the list is empty.
 func (x *Expired) Empty() bool {
 	return x.Jobs.IsEmpty() && x.Events.IsEmpty() && len(x.Batches) == 0
 }
 
-// Expire finds what has ended before an instant and may go: no job that others depend on
-// which have not ended, and of an array all or none.
+// Expire finds what ended before an instant and may be moved. It leaves out jobs that others
+// which have not ended depend on, and takes all jobs of an array or none.
 func Expire(r *file.Recorder, before int64) (*Expired, error) {
 	x := &Expired{Jobs: roaring64.New(), Events: roaring64.New()}
 	needed, err := jobs.Needed(r)
 	if err != nil {
 		return nil, err
 	}
-	var array []uint64 // the jobs of the array at hand that may go
+	var array []uint64 // the jobs of the current array that may be moved
 	whole, of := true, uint64(0)
 	next := func(number uint64) {
 		if whole {

@@ -13,24 +13,24 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// LoadOptions are how a dump is loaded.
+// LoadOptions configure the loading of a dump.
 type LoadOptions struct {
 	Open   Open
-	Wrong  func(line int, why error) error              // makes an error of what is wrong in a line, from 1
-	Moved  int64                                        // by how many seconds the instants of the dump move
-	DryRun bool                                         // everything is done but for the last step
-	Watch  file.Watch                                   // told of bytes of the dump
+	Wrong  func(line int, why error) error              // makes an error about a line, counted from 1
+	Moved  int64                                        // added to the instants of the dump, in seconds
+	DryRun bool                                         // do everything but the last step
+	Watch  file.Watch                                   // called for bytes of the dump
 	Last   func(tmp string, content file.Content) error // called with the verified file before it takes its place
 }
 
-// maxLine is the longest line of a dump that is read, in bytes: a batch has rows of some
-// hundred thousand.
+// maxLine is the longest accepted line of a dump, in bytes. Rows of batches have some hundred
+// thousand.
 const maxLine = 64 << 20
 
-// Load makes a database of a dump, which may be compressed by gzip: as a whole, or not at
-// all. It fails with what Wrong makes where the dump is not what it should be, ErrDamaged when
-// its rows contradict each other, ErrNewer when a newer version wrote it, and ErrExists
-// when there is a file of that name.
+// Load makes a database from a dump, which may be compressed by gzip. It loads all of it or
+// nothing. It fails with the error of Wrong if the dump is malformed, ErrDamaged if its rows
+// contradict each other, ErrNewer if a newer version wrote it, and ErrExists if there is a
+// file of that name.
 func Load(path string, dump io.Reader, opt LoadOptions) (content file.Content, err error) {
 	text, err := plain(dump)
 	if err != nil {
@@ -57,7 +57,7 @@ func Load(path string, dump io.Reader, opt LoadOptions) (content file.Content, e
 	return content, err
 }
 
-// plain reads what may be compressed.
+// plain returns a reader of the plain text of a dump that may be compressed.
 func plain(r io.Reader) (io.Reader, error) {
 	b := bufio.NewReader(r)
 	if head, err := b.Peek(2); err != nil || !bytes.Equal(head, []byte{0x1f, 0x8b}) {
@@ -73,7 +73,7 @@ type loader struct {
 	line  int
 	rows  int64
 	long  []byte
-	meta  map[string]bool // the keys of that table: an empty file has some
+	meta  map[string]bool // the keys in table Meta that the dump may set, because an empty file already has some
 }
 
 func (l *loader) load(db Scratch) error {
@@ -132,10 +132,10 @@ func (l *loader) next() ([]byte, error) {
 	return nil, err
 }
 
-// wrong returns an error in the line at hand.
+// wrong returns an error about the current line.
 func (l *loader) wrong(why error) error { return l.Wrong(l.line, why) }
 
-// head reads the first line: what this is, and the format of the rows.
+// head reads the first line, with the kind of the file and the format of the rows.
 func (l *loader) head(b *file.Bulk) error {
 	line, err := l.next()
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -151,7 +151,7 @@ func (l *loader) head(b *file.Bulk) error {
 	return b.SetFormat(head.Format)
 }
 
-// put takes a row over.
+// put stores a row.
 func (l *loader) put(b *file.Bulk, line []byte) error {
 	t, key, payload, err := row.ReadDocument(line)
 	if err == nil && l.Moved != 0 {

@@ -14,17 +14,17 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// mended is a row that is put, or removed: payload is nil then.
+// mended is a row to put, or to remove if payload is nil.
 type mended struct {
 	table        row.Table
 	key, payload []byte
 }
 
-// maxRounds bounds how often rows are looked at again after some were changed. Each time
-// something goes that nodes, jobs and reservations say of each other.
+// maxRounds bounds how often rows are examined again after a change. Each round removes
+// references between nodes, jobs and reservations.
 const maxRounds = 10
 
-// mend changes what contradicts the rest now that rows are missing.
+// mend changes rows that contradict the others because some are missing.
 func (s *salvage) mend() error {
 	for _, look := range []func(*check.Store) ([]mended, error){s.counters, s.nodes, s.jobs, s.attempts, s.payloads, s.links, s.shares} {
 		if err := s.change(look); err != nil {
@@ -51,7 +51,7 @@ func (s *salvage) mend() error {
 	return fmt.Errorf("%w: the rows that can be read contradict each other in too many ways", row.ErrDamaged)
 }
 
-// change lets a function look at the rows, and carries out what it finds.
+// change runs a function on the rows, and carries out the changes that it returns.
 func (s *salvage) change(look func(*check.Store) ([]mended, error)) error {
 	var list []mended
 	err := s.db.File().View(func(r *file.Recorder) error {
@@ -74,8 +74,8 @@ func (s *salvage) change(look func(*check.Store) ([]mended, error)) error {
 	})
 }
 
-// counters makes the row of the state again: numbers of rows that are there are never
-// given out again, and the instant is no earlier than what has happened.
+// counters rebuilds the row of the state, so that numbers of existing rows are never reused,
+// and the instant is not before anything that has happened.
 func (s *salvage) counters(db *check.Store) ([]mended, error) {
 	st := *db.State
 	if known, err := db.Rows.Get(row.Meta, row.KeyState); err != nil {
@@ -127,7 +127,7 @@ func (s *salvage) counters(db *check.Store) ([]mended, error) {
 	return []mended{{row.Meta, row.KeyState, st.Encode()}}, err
 }
 
-// nodes takes from nodes what they have of resources that are not defined any more.
+// nodes removes amounts of undefined resources from nodes.
 func (s *salvage) nodes(db *check.Store) (list []mended, err error) {
 	defs, err := db.Resources()
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *salvage) nodes(db *check.Store) (list []mended, err error) {
 	return list, err
 }
 
-// jobs holds those that wait for jobs which are lost.
+// jobs holds the jobs that wait for lost jobs.
 func (s *salvage) jobs(db *check.Store) (list []mended, err error) {
 	err = db.Rows.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
 		j, err := row.DecodeJob(key, payload)
@@ -175,8 +175,8 @@ func (s *salvage) jobs(db *check.Store) (list []mended, err error) {
 	return list, err
 }
 
-// attempts leaves out those whose jobs are lost, or contradict them. A running job whose attempt is
-// lost counts as still executed by an unknown process, so that it is not executed twice.
+// attempts leaves out attempts whose jobs are lost, or contradict them. A running job whose
+// attempt is lost counts as executed by an unknown process, so that it does not run twice.
 func (s *salvage) attempts(db *check.Store) (list []mended, err error) {
 	executed := make(map[uint64]bool)
 	err = db.Rows.Each(row.Attempts, nil, func(key, payload []byte) (bool, error) {
@@ -220,8 +220,7 @@ func (s *salvage) attempts(db *check.Store) (list []mended, err error) {
 	return list, err
 }
 
-// payloads holds jobs that wait and have lost what they carried, and leaves out what was
-// carried by jobs that are lost.
+// payloads holds waiting jobs with a lost payload, and leaves out payloads of lost jobs.
 func (s *salvage) payloads(db *check.Store) (list []mended, err error) {
 	named := make(map[row.PayloadKey]bool)
 	jobs := db.Rows.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
@@ -266,7 +265,7 @@ func (s *salvage) unplaced(j *row.Job, why string) mended {
 	return mended{row.Jobs, row.Key64(j.ID), row.EncodeJob(j)}
 }
 
-// links removes what leads to jobs that are lost.
+// links removes rows that refer to lost jobs.
 func (s *salvage) links(db *check.Store) (list []mended, err error) {
 	job := func(id uint64) (*row.Job, error) {
 		payload, err := db.Rows.Get(row.Jobs, row.Key64(id))
@@ -295,7 +294,7 @@ func (s *salvage) links(db *check.Store) (list []mended, err error) {
 	return list, errors.Join(keys, stops)
 }
 
-// shares forgets settings of class shares that make no sense any more.
+// shares deletes settings of class shares that are no longer valid.
 func (s *salvage) shares(db *check.Store) (list []mended, err error) {
 	set, err := db.Shares()
 	if err == nil {
@@ -308,7 +307,7 @@ func (s *salvage) shares(db *check.Store) (list []mended, err error) {
 	return []mended{{row.Shares, row.KeyShareSettings, nil}, {row.Shares, row.KeyShareState, nil}}, nil
 }
 
-// parted takes rows that contradict others out of their way.
+// parted removes conflicts between rows: it takes one of them off its nodes, or leaves it out.
 func (s *salvage) parted(db *check.Store, blamed []check.Row) (list []mended, err error) {
 	for _, b := range blamed {
 		key := []byte(b.Key)
@@ -350,7 +349,7 @@ func (s *salvage) parted(db *check.Store, blamed []check.Row) (list []mended, er
 	return list, nil
 }
 
-// shownKey returns a key as a note shows it.
+// shownKey formats a key for a note.
 func shownKey(r check.Row) string {
 	if r.Table == row.Nodes || r.Table == row.Hosts {
 		return fmt.Sprintf("number %d", binary.BigEndian.Uint32([]byte(r.Key)))

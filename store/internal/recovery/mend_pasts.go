@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// pasts forgets what nodes were as far back as it cannot be told any more: before a change
-// that contradicts the nodes that were found, and all of it where a change is lost.
+// pasts deletes the past of nodes that can no longer be known: before a change that
+// contradicts the recovered nodes, or all of it if a change is lost.
 func (s *salvage) pasts(db *check.Store) (list []mended, err error) {
 	st := *db.State
 	upTo, since, why, err := check.Pasts(db)
@@ -34,7 +34,7 @@ func (s *salvage) pasts(db *check.Store) (list []mended, err error) {
 	return append(list, mended{row.Meta, row.KeyState, st.Encode()}), err
 }
 
-// rates has decaying use grow by what the jobs hold that run, where that is lost or jobs are.
+// rates lets decaying use grow by what running jobs hold, if its rows or jobs are lost.
 func (s *salvage) rates(db *check.Store) (list []mended, err error) {
 	rates, err := check.Rates(db)
 	if len(rates) > 0 {

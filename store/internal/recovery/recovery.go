@@ -1,7 +1,8 @@
-// Package recovery makes databases from rows that come from elsewhere: a dump, the readable part of
-// a damaged file, or old rows that go into an archive. It also writes dumps. It works on rows,
-// table by table, without transactions; check.Store tells it what rows mean. It makes a database in
-// a scratch file, recomputes what is derived, verifies it, and only then gives it its name.
+// Package recovery makes databases from rows that come from elsewhere: a dump, the readable
+// part of a damaged file, or old rows that go into an archive. It also writes dumps. It works
+// on rows, table by table, without transactions. check.Store tells it what rows mean. It makes
+// a database in a scratch file, recomputes what is derived, verifies it, and only then gives
+// it its name.
 package recovery
 
 import (
@@ -20,16 +21,17 @@ type Open func(path string) (Scratch, error)
 // Scratch is a database in a scratch file.
 type Scratch interface {
 	File() *file.File
-	// AsOf is the database as it is checked, at the instant that the file stands for. One
-	// of an older format is migrated by that.
+	// AsOf returns the database for checking, at the file's instant. It migrates a file of an
+	// older format.
 	AsOf(r *file.Recorder) (*check.Store, error)
-	// Check tells of each contradiction.
+	// Check reports each contradiction.
 	Check(report func(finding string)) error
 	Close() error
 }
 
-// complete makes a scratch file that has all rows which are not derived a database: it
-// derives the others, draws an epoch, and verifies everything. from is where the rows come from.
+// complete turns a scratch file with all rows that are not derived into a database: it derives
+// the others, draws an epoch, and verifies everything. from is the source of the rows, for
+// messages.
 func complete(db Scratch, from string) error {
 	if err := derive(db, from); err != nil {
 		return err
@@ -51,10 +53,11 @@ func complete(db Scratch, from string) error {
 	return contradicts(from, list, more)
 }
 
-// maxReasons is how many findings an error tells.
+// maxReasons is the most findings in an error.
 const maxReasons = 5
 
-// contradicts returns an error that says why rows make no database, nil for no reason.
+// contradicts returns an error that says why rows do not make a database, or nil without
+// reasons.
 func contradicts(from string, reasons []string, more int) error {
 	if len(reasons) == 0 {
 		return nil
@@ -65,8 +68,8 @@ func contradicts(from string, reasons []string, more int) error {
 	return fmt.Errorf("%w: the rows of %s contradict each other: %s", row.ErrDamaged, from, strings.Join(reasons, "; "))
 }
 
-// derive fills the derived tables of a scratch file, which are empty. A file of an older
-// format is migrated, and they are filled by that.
+// derive fills the empty derived tables of a scratch file. For a file of an older format, the
+// migration fills them.
 func derive(db Scratch, from string) error {
 	var made *check.Derived
 	var state row.State

@@ -10,15 +10,15 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Salvaged is what Salvage got out of a damaged database.
+// Salvaged reports what Salvage recovered from a damaged database.
 type Salvaged struct {
-	file.Content                 // of the new one
+	file.Content                 // of the new database
 	Tables       []SalvagedTable // tables with rows missing or changed
 	Missing      int64           // rows that are known to be missing
 	Notes        []string        // findings about the file as a whole
 }
 
-// SalvagedTable is what became of a table.
+// SalvagedTable reports what Salvage recovered of a table.
 type SalvagedTable struct {
 	Name    string
 	Rows    int64    // rows in the new database
@@ -26,21 +26,20 @@ type SalvagedTable struct {
 	Notes   []string // the unreadable parts, and the rows left out or changed because of them
 }
 
-// SalvageOptions are how a database is salvaged.
+// SalvageOptions configure Salvage.
 type SalvageOptions struct {
 	Open        Open
-	LockTimeout time.Duration                         // of the damaged one
-	DryRun      bool                                  // everything is done but for the last step
-	Watch       file.Watch                            // told of bytes of rows
+	LockTimeout time.Duration                         // for the lock of the damaged database
+	DryRun      bool                                  // do everything but the last step
+	Watch       file.Watch                            // called for bytes of rows
 	Last        func(tmp string, out *Salvaged) error // called with the verified file before it takes its place
 }
 
-// Salvage makes a new database of all rows of a damaged one that can be read and
-// verified. What is derived is made again. Rows that contradict the others now that some
-// are missing are left out, or changed so that nothing runs that may not: a job that was
-// on a node which is lost is held, for example. All of that is said. It fails with
-// ErrNotOurs where nothing in the file leads to its rows, and ErrExists when there is a
-// file of the new name.
+// Salvage makes a new database of all rows of a damaged one that can be read and verified. It
+// recomputes what is derived. If rows contradict each other because some are missing, it
+// leaves them out, or changes them so that nothing runs that must not. For example, it holds a
+// job that was on a lost node. It reports all of that. It fails with ErrNotOurs if nothing in
+// the file leads to its rows, and ErrExists if there is a file of the new name.
 func Salvage(damaged, to string, opt SalvageOptions) (*Salvaged, error) {
 	create := file.Create
 	if opt.DryRun {
@@ -69,15 +68,15 @@ func Salvage(damaged, to string, opt SalvageOptions) (*Salvaged, error) {
 	return out, nil
 }
 
-// salvage is one that is under way.
+// salvage is a salvage in progress.
 type salvage struct {
 	db    Scratch
 	read  *file.Salvaged
 	notes map[row.Table][]string
-	more  map[row.Table]int // notes that were left out
+	more  map[row.Table]int // number of notes left out
 }
 
-// maxNotes is how many notes a table gets.
+// maxNotes is the most notes about a table.
 const maxNotes = 20
 
 func (s *salvage) note(t row.Table, format string, args ...any) {
@@ -119,11 +118,11 @@ func (s *salvage) run(damaged string, opt SalvageOptions) error {
 	return complete(s.db, "what could be read")
 }
 
-// cached reports whether the rows of a table only save work: what they say of rows that
-// are missing would be wrong.
+// cached reports whether the rows of a table only save work. They would be wrong about missing
+// rows.
 func cached(t row.Table) bool { return t == row.Decided || t == row.Invalidations }
 
-// tell says what became of each table.
+// tell fills in the report about each table.
 func (s *salvage) tell(out *Salvaged) {
 	for t := range row.TableCount {
 		if t.Derived() || cached(t) {

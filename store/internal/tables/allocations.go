@@ -12,15 +12,15 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// allocations is the table of what jobs that run or are planned have of nodes: a row
-// for each chunk and node. It is read out of the jobs, a job's row only as far as its
-// nodes; it finds those of a job by the job, and those of a node by the calendar.
+// allocations is the table of the nodes of running and planned jobs, with a row for each chunk
+// and node. It reads the rows of jobs, only as far as their nodes. It finds the allocations of
+// a job by the job, and those of a node by the calendar.
 type allocations struct {
 	c       *Catalog
 	defs    *index.Defs
-	at      int64 // of those under way then only, where that is not now
+	at      int64 // only those under way then, if that is not now
 	columns []getter[allocationCursor]
-	gets    []func(*allocationCursor) query.Value // of the columns, one after the other
+	gets    []func(*allocationCursor) query.Value // the values of the columns
 	chunks  map[string][]placer.Chunk             // by select
 }
 
@@ -52,10 +52,11 @@ func allocationsTable(c *Catalog, at int64) (query.Table, error) {
 
 func (t *allocations) Columns() []query.Column { return columnsOf(t.columns) }
 
-// Size guesses: a few nodes for each job that there has been, and one for each node.
+// Size estimates the rows: a few nodes for each job that has ever existed, and one for each
+// node.
 func (t *allocations) Size() int { return 4*int(t.c.src.NextJob) + int(t.c.src.NextNode) }
 
-// Scan goes through the jobs.
+// Scan reads the jobs.
 func (t *allocations) Scan(*roaring.Bitmap) query.Cursor {
 	return &allocationCursor{t: t, jobs: t.c.src.Rows.Cursor(row.Jobs), only: -1}
 }
@@ -63,7 +64,7 @@ func (t *allocations) Scan(*roaring.Bitmap) query.Cursor {
 // Order returns the number of the job.
 func (t *allocations) Order() int { return 0 }
 
-// Range goes through the jobs whose numbers are from..to.
+// Range reads the jobs with the numbers from..to.
 func (t *allocations) Range(from, to int64) query.Cursor {
 	return &allocationCursor{t: t, jobs: t.c.src.Rows.Numbers(row.Jobs, from, to), only: -1}
 }
@@ -96,19 +97,19 @@ func (t *allocations) Lookup(column int, v query.Value) (query.Cursor, bool) {
 	return c, true
 }
 
-// allocationCursor goes through jobs, and the nodes of each.
+// allocationCursor iterates over jobs, and the nodes of each.
 type allocationCursor struct {
 	t      *allocations
 	jobs   *file.Cursor // of all, or
 	list   []uint64     // of these
 	listed bool
-	only   int64 // the node, -1 for all
+	only   int64 // this node; -1 for all
 	err    error
 
 	job    row.JobView
-	nodes  row.JobNodes // of the job, the one at hand among them
+	nodes  row.JobNodes // the job's nodes, at the current one
 	opened bool
-	wanted []placer.Chunk // the job's request, once it is looked at
+	wanted []placer.Chunk // the job's request, once needed
 }
 
 func (r *allocationCursor) Next() bool {
@@ -137,7 +138,7 @@ func (r *allocationCursor) Column(i int) query.Value { return r.t.gets[i](r) }
 // Code returns the node's number, for its name.
 func (r *allocationCursor) Code(int) uint32 { return r.nodes.Node }
 
-// nextJob begins a job; its first node is yet to come.
+// nextJob begins a job, before its first node.
 func (r *allocationCursor) nextJob() bool {
 	for {
 		var key, payload []byte
@@ -172,7 +173,7 @@ func (t *allocations) wants(j *row.JobView) bool {
 		return true
 	}
 	end := j.End()
-	if j.State() == row.JobRunning { // past its end it is taken to go on for a while
+	if j.State() == row.JobRunning { // past its end it is expected to continue for a while
 		end = t.c.src.Calendar().End(timeline.Busy{End: end, Held: true, Owner: row.JobOwner(j.ID())})
 	}
 	return j.Start() <= t.at && end > t.at
@@ -204,7 +205,7 @@ func (r *allocationCursor) amount(def index.Def) query.Value {
 	return query.Value{}
 }
 
-// parse reads the job's select. Many jobs have the same.
+// parse parses the job's select. It caches the result, because many jobs have the same.
 func (r *allocationCursor) parse() {
 	selected := r.job.Select()
 	chunks, ok := r.t.chunks[string(selected)]

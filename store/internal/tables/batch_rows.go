@@ -29,10 +29,10 @@ func batchFilesTable(c *Catalog, _ int64) (query.Table, error) {
 	}), nil
 }
 
-// manyRows is about how many rows a table has if they are not counted.
+// manyRows is the assumed number of rows of a table that are not counted.
 const manyRows = 100_000
 
-// batchJob is a job of a batch, and what has become of it.
+// batchJob is a job of a batch, and its state.
 type batchJob struct {
 	batch  string
 	number int
@@ -73,7 +73,7 @@ func batchJobsTable(c *Catalog, _ int64) (query.Table, error) {
 	}), nil
 }
 
-// hands lists in whose hands a job of a batch was.
+// hands lists the hosts that had a job of a batch.
 func (c *Catalog) hands(t *locality.Task) string {
 	list := make([]string, len(t.Instances))
 	for i, x := range t.Instances {

@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// creditColumn is credit as people count it.
+// creditColumn returns credit as people count it.
 func creditColumn[T any](name, doc string, get func(*T) locality.Credit) getter[T] {
 	return realColumn(name, doc, func(r *T) float64 { return locality.Credits(get(r)) })
 }
@@ -50,7 +50,7 @@ func batchesTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-// batchRange is a range of a batch, and who works there.
+// batchRange is a range of a batch, with the hosts that work there.
 type batchRange struct {
 	batch *row.Batch
 	*locality.Cursor
@@ -93,7 +93,7 @@ func cursorsTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-// batchKeys are rows of a table whose keys begin with the number of a batch.
+// batchKeys reads the rows of a table whose keys begin with the number of a batch.
 type batchKeys struct {
 	c     *Catalog
 	table row.Table
@@ -112,7 +112,7 @@ func (k *batchKeys) of(name query.Value) *file.Cursor {
 	return k.c.src.Rows.Range(k.table, row.Key32(b.Number), row.BatchBlockKey(b.Number, math.MaxUint32))
 }
 
-// split takes a key apart into the batch's name and the number of the block.
+// split splits a key into the batch's name and the number of the block.
 func (k *batchKeys) split(key []byte) (batch string, block int, err error) {
 	if len(key) != 8 {
 		return "", 0, fmt.Errorf("%w: the key %x of table %s", row.ErrDamaged, key, k.table)
@@ -149,7 +149,7 @@ func (c *Catalog) batch(name string) (*row.Batch, error) {
 	return row.DecodeBatch([]byte(name), payload)
 }
 
-// batchTable returns a table of what batches have, found by the name of the batch.
+// batchTable returns a table of the parts of batches, found by the name of the batch.
 func batchTable[T any](k *batchKeys, size int, columns []getter[T], read func(batch string, block int, key, payload []byte, out []T) ([]T, error)) query.Table {
 	return &rowsTable[T]{columns: columns, size: size, open: k.all, keys: map[string]func(query.Value) *file.Cursor{"batch": k.of},
 		read: func(key, payload []byte, out []T) ([]T, error) {

@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// beatsTable is who executes attempts on which host, as they say from time to time.
+// beatsTable returns the heartbeats: which users' processes execute attempts on which hosts.
 func beatsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &rowsTable[row.Beat]{
 		columns: []getter[row.Beat]{

@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// blocker is a job, or a reservation, that has a node which another job waits for.
+// blocker is a job or reservation that has a node which another job waits for.
 type blocker struct {
 	job, by     uint64 // by is 0 for a reservation
 	reservation string
@@ -14,8 +14,8 @@ type blocker struct {
 	until       int64
 }
 
-// blockersOf lists the jobs and reservations that have the nodes on which a job could run
-// otherwise, or will have them before it would be done.
+// blockersOf lists the jobs and reservations that have nodes on which a job could otherwise
+// run, or will have them before the job would end.
 func blockersOf(c *Catalog) query.Function {
 	return &listFunction[blocker]{[]getter[blocker]{
 		intColumn("job", "the job that waits", func(b *blocker) int64 { return int64(b.job) }),

@@ -10,14 +10,14 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// capacity is what the nodes together had from an instant on.
+// capacity is the total capacity of the nodes from an instant on.
 type capacity struct {
-	start, end int64 // end is 0 for what they have still
+	start, end int64 // end is 0 for the present capacity
 	nodes, up  int64
-	has, hasUp []int64 // of the consumables
+	has, hasUp []int64 // of each consumable
 }
 
-// add counts a node, or with -1 counts it no more.
+// add counts a node, or with -1 removes it from the count.
 func (c *capacity) add(n *index.Node, consumables []index.Def, by int64) {
 	up := int64(0)
 	if n.State == index.Up {
@@ -35,8 +35,8 @@ func (c *capacity) same(o *capacity) bool {
 	return c.nodes == o.nodes && c.up == o.up && slices.Equal(c.has, o.has) && slices.Equal(c.hasUp, o.hasUp)
 }
 
-// capacityTable is what the cluster had when: a row from each instant at which that has
-// changed, as far back as it is on record.
+// capacityTable returns the cluster's capacity over time: a row from each instant at which it
+// changed, as far back as recorded.
 func capacityTable(c *Catalog, _ int64) (query.Table, error) {
 	defs, err := c.src.Resources()
 	if err != nil {
@@ -70,7 +70,7 @@ func capacityTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[capacity]{append(columns, ofUp...), func(add func(capacity)) error { return c.capacities(consumables, add) }}, nil
 }
 
-// capacities goes back in time from the present, and then adds what it found in order of time.
+// capacities goes back in time from the present, and then adds the results in order of time.
 func (c *Catalog) capacities(consumables []index.Def, add func(capacity)) error {
 	at := capacity{has: make([]int64, len(consumables)), hasUp: make([]int64, len(consumables))}
 	var n index.Node

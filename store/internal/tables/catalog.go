@@ -14,20 +14,20 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Catalog is what a query sees of a store. Tables are made when they are asked for, and
-// cost nothing until they are looked into.
+// Catalog is a store as queries see it. Tables are made on demand, and cost nothing until they
+// are read.
 type Catalog struct {
 	src     *source
-	zone    *time.Location            // of times that name none
-	few     map[uint32]string         // names of nodes that were asked for, until
+	zone    *time.Location            // of times without a zone
+	few     map[uint32]string         // names of nodes read so far, until
 	names   []string                  // all names are known, by number
-	late    [64]string                // words that were read of late
-	nodes   *nodes                    // as they are now
-	hosts   map[uint32]string         // of batches, as far as they were asked for
-	selects map[string][]placer.Chunk // requests of jobs, as far as they were asked for
-	kinds   []row.JobKind             // of jobs, once they were asked for
-	views   map[string]*query.View    // stored views, as far as they were asked for
-	failed  error                     // the first error of what cannot return one
+	late    [64]string                // recent words
+	nodes   *nodes                    // of now
+	hosts   map[uint32]string         // of batches, as far as needed
+	selects map[string][]placer.Chunk // requests of jobs, as far as needed
+	kinds   []row.JobKind             // of jobs, once needed
+	views   map[string]*query.View    // stored views, as far as needed
+	failed  error                     // the first error of methods that cannot return one
 }
 
 // New returns the tables of a transaction.
@@ -55,11 +55,11 @@ func (c *Catalog) time(words string) (time.Time, error) {
 	return text.ParseTime(words, time.Unix(c.src.Now, 0), c.zone)
 }
 
-// Err returns the first error of what cannot return one.
+// Err returns the first error of methods that cannot return one.
 func (c *Catalog) Err() error { return c.failed }
 
-// queryTable is a table that queries know: what it is about, and how it is made for an
-// instant (that of the transaction, unless planned says it knows others).
+// queryTable is a table for queries: its description, and the function that makes it for an
+// instant. That is the transaction's instant, unless planned says that the table has others.
 type queryTable struct {
 	name, doc string
 	planned   bool
@@ -139,7 +139,7 @@ func (c *Catalog) Table(name string, at query.Value) (query.Table, error) {
 	return all[i].make(c, when)
 }
 
-// conflict is an ErrConflict in words of its own.
+// conflict is an ErrConflict with its own words.
 type conflict string
 
 func (c conflict) Error() string { return string(c) }
@@ -192,7 +192,7 @@ func (c *Catalog) Columns() (names []string, columns map[string][]query.Column, 
 	return names, columns, nil
 }
 
-// nodeName returns a node's name. When many are asked for all are read at once.
+// nodeName returns a node's name. After many requests it reads all names at once.
 func (c *Catalog) nodeName(number uint32) string {
 	if int(number) < len(c.names) && c.names[number] != "" {
 		return c.names[number]
@@ -211,7 +211,7 @@ func (c *Catalog) nodeName(number uint32) string {
 	return name
 }
 
-// named keeps a name that was read.
+// named caches a name that was read.
 func (c *Catalog) named(number uint32, name string) {
 	if c.few == nil {
 		c.few = make(map[uint32]string)
@@ -219,8 +219,8 @@ func (c *Catalog) named(number uint32, name string) {
 	c.few[number] = name
 }
 
-// readName reads only the name of a node. One that was removed, but is on record in a
-// job that has ended, is called by its number: #7.
+// readName reads only the name of a node. A removed node, which ended jobs may still name, is
+// called by its number: #7.
 func (c *Catalog) readName(number uint32) (string, error) {
 	v, ok, err := c.view(number)
 	switch {
@@ -232,7 +232,7 @@ func (c *Catalog) readName(number uint32) (string, error) {
 	return string(v.Name()), v.Err()
 }
 
-// view turns to the row of a node, if there is one.
+// view opens the row of a node, if there is one.
 func (c *Catalog) view(number uint32) (v row.NodeView, ok bool, err error) {
 	key := row.Key32(number)
 	payload, err := c.src.Rows.Get(row.Nodes, key)
@@ -263,8 +263,8 @@ func (c *Catalog) eachNode(fn func(*index.Node) error) error {
 	})
 }
 
-// The table of nodes is read as a whole after so many names, and such a part of all: to
-// find one takes as long as to read that many.
+// The whole table of nodes is read after this many names, and this fraction of all, because
+// finding one takes as long as reading that many in order.
 const (
 	manyNames     = 256
 	manyNamesPart = 32
@@ -275,7 +275,7 @@ func (c *Catalog) readNames() {
 	var v row.NodeView
 	c.fail(c.src.Rows.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
 		if v.Open(key, payload) != nil {
-			return true, nil // found when it is looked at
+			return true, nil // it is found when the row is read
 		}
 		if int(v.Number()) < len(c.names) {
 			c.names[v.Number()] = string(v.Name())
@@ -284,7 +284,7 @@ func (c *Catalog) readNames() {
 	}))
 }
 
-// nodeNames are names folded, NULL for none.
+// nodeNames returns folded names, or NULL for none.
 func (c *Catalog) nodeNames(numbers []uint32) query.Value {
 	names := make([]string, len(numbers))
 	for i, n := range numbers {
@@ -299,8 +299,8 @@ func (c *Catalog) fail(err error) {
 	}
 }
 
-// word reads a text, the same one for equal bytes. What was read of late is found by a
-// glance at the bytes, without a map.
+// word returns a text, the same string for equal bytes. Recent texts are found from a few of
+// their bytes, without a map.
 func (c *Catalog) word(b []byte) string {
 	late := &c.late[(7*len(b)+31*int(b[0])+int(b[len(b)-1]))%len(c.late)]
 	if *late != string(b) {

@@ -8,14 +8,14 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// chosen goes through the rows of a table that is keyed by numbers: all of them, or those
-// that an index has found.
+// chosen iterates over the rows of a table with numbers as keys: all of them, or those that an
+// index has found.
 type chosen struct {
 	*file.Cursor
 	only roaring.IntPeekable // nil for all
 }
 
-// choose goes through the rows of some numbers, all for nil.
+// choose iterates over the rows with some numbers; nil means all.
 func choose(c *file.Cursor, rows *roaring.Bitmap) chosen {
 	if rows == nil {
 		return chosen{Cursor: c}
@@ -23,8 +23,8 @@ func choose(c *file.Cursor, rows *roaring.Bitmap) chosen {
 	return chosen{c, rows.Iterator()}
 }
 
-// next finds the next row, whose key key makes of its number; what is what messages call
-// the row. Where the index names a row that is not there the error is an ErrDamaged.
+// next finds the next row. key makes a row's key from its number, and what is the name of the
+// row in messages. If the index names a missing row, the error is an ErrDamaged.
 func (c *chosen) next(key func(number uint32) []byte, what string) (bool, error) {
 	if c.only == nil {
 		return c.Next(), nil

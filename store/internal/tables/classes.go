@@ -5,7 +5,7 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// shareClass is a class, and its part of the plan of this instant.
+// shareClass is a class, and its part of the present plan.
 type shareClass struct {
 	fairshare.Class
 	plan    fairshare.ClassPlan
@@ -44,7 +44,7 @@ func classesTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-// classMapping is a rule by which requestors get a class.
+// classMapping is a rule that puts requestors into a class.
 type classMapping struct {
 	position int
 	fairshare.Mapping

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// counted is a counter, a pool or what a rule lets run at once, and its key.
+// counted is a counter and its key: a pool, or what a rule allows at once.
 type counted struct {
 	*limits.Counter
 	key string
@@ -40,7 +40,7 @@ func poolsTable(c *Catalog, at int64) (query.Table, error) {
 	}}, nil
 }
 
-// holding is how much of a pool one holder has.
+// holding is a holder's amount of a pool.
 type holding struct {
 	pool, reservation string
 	limits.Holder

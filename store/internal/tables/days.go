@@ -7,17 +7,17 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// secondsADay is a day of UTC.
+// secondsADay is the length of a day in UTC.
 const secondsADay = 24 * 60 * 60
 
-// maxDays bounds over how many days a stretch of time is split.
+// maxDays is the most days into which a stretch of time is split.
 const maxDays = 100_000
 
-// dayPart is the part of a stretch of time that lies in a day.
+// dayPart is the part of a stretch of time in one day.
 type dayPart struct{ day, start, end int64 }
 
-// perDay splits a stretch of time at the midnights of UTC: a row a day, in their order. Of one
-// whose begin or end is not known there is none.
+// perDay splits a stretch of time at midnight UTC, into a row a day, in order. If its begin or
+// end is unknown, there are no rows.
 func perDay(c *Catalog) query.Function {
 	return &listFunction[dayPart]{[]getter[dayPart]{
 		unitColumn("day", "its first instant, by UTC", query.Time, func(p *dayPart) int64 { return p.day }),

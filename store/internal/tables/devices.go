@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// deviceTable is the table of devices. It reads the rows of nodes that name some, which
-// the index knows.
+// deviceTable is the table of devices. It reads the rows of nodes that name devices, which the
+// index knows.
 type deviceTable struct {
 	c       *Catalog
 	columns []getter[booking.NodeDevice]
@@ -52,10 +52,10 @@ func devicesTable(c *Catalog, _ int64) (query.Table, error) {
 
 func (t *deviceTable) Columns() []query.Column { return columnsOf(t.columns) }
 
-// Size guesses eight for each node that names some.
+// Size estimates eight devices for each node that names some.
 func (t *deviceTable) Size() int { return 8 * int(t.named.GetCardinality()) }
 
-// Scan goes through the nodes by number.
+// Scan reads the nodes by number.
 func (t *deviceTable) Scan(*roaring.Bitmap) query.Cursor {
 	return &deviceCursor{listCursor: listCursor[booking.NodeDevice]{columns: t.columns, at: -1}, t: t, nodes: t.named.Iterator()}
 }
@@ -76,8 +76,8 @@ func (t *deviceTable) Lookup(column int, v query.Value) (query.Cursor, bool) {
 	return c, true
 }
 
-// deviceCursor gets its rows node by node. Neighbours often name the same devices, which are
-// decoded once then.
+// deviceCursor reads its rows node by node. Neighbours often name the same devices, which are
+// then decoded once.
 type deviceCursor struct {
 	listCursor[booking.NodeDevice]
 	t     *deviceTable
@@ -85,7 +85,7 @@ type deviceCursor struct {
 	words row.Words
 	node  index.Node
 	named []index.NamedDevices // the last node's devices
-	part  []byte               // and how its row says them
+	part  []byte               // and their part of its row
 }
 
 // Code returns the node's number, for its name.

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// eventsTable returns the events that have been written down, in the order of their
-// numbers. What the clock has brought since has no numbers yet.
+// eventsTable returns the recorded events by number. Later events, which the clock has caused,
+// have no numbers yet.
 func eventsTable(c *Catalog, _ int64) (query.Table, error) {
 	recorded := int64(c.src.Events)
 	part := func(from, to int64) *file.Cursor { return c.src.Rows.Numbers(row.Events, from, min(to, recorded)) }
@@ -64,10 +64,10 @@ func eventColumns(c *Catalog) []getter[row.Event] {
 	return columns
 }
 
-// reservationEvents is what events of reservations are called.
+// reservationEvents is the name of events of reservations.
 const reservationEvents = "reservation"
 
-// ifText returns a text if it applies, else none.
+// ifText returns a text if it applies, else "".
 func ifText(applies bool, text string) string {
 	if !applies {
 		return ""
@@ -75,8 +75,8 @@ func ifText(applies bool, text string) string {
 	return text
 }
 
-// attemptOf returns which of the job's attempts an event is about, 0 for none: the first one is not
-// written down.
+// attemptOf returns the number of the job's attempt that an event is about, or 0. The first
+// one is not in the row.
 func attemptOf(e *row.Event) int {
 	running := row.JobRunning.String()
 	if e.Attempt == 0 && e.Job != 0 && (e.Old == running || e.New == running) {
@@ -85,13 +85,13 @@ func attemptOf(e *row.Event) int {
 	return e.Attempt
 }
 
-// eventJobs reads the jobs that events are about. Many in a row are about the same.
+// eventJobs reads the jobs of events. Consecutive events are often about the same job.
 type eventJobs struct {
 	c    *Catalog
 	last row.Job
 }
 
-// of reads the job of an event; one that is there no more has no attributes.
+// of reads the job of an event. A deleted job has no attributes.
 func (r *eventJobs) of(e *row.Event) *row.Job {
 	if r.last.ID == e.Job {
 		return &r.last

@@ -14,7 +14,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// tableFunction makes a table of its arguments.
+// tableFunction makes a table from its arguments.
 type tableFunction struct {
 	name        string
 	least, most int
@@ -22,7 +22,7 @@ type tableFunction struct {
 	make        func(c *Catalog) query.Function
 }
 
-// listFunction is a table function whose rows are gathered when it is called.
+// listFunction is a table function that gathers all its rows when it is called.
 type listFunction[T any] struct {
 	columns []getter[T]
 	gather  func(args []query.Value, add func(T)) error
@@ -85,11 +85,11 @@ type slot struct {
 	wait int64
 }
 
-// maxSlots bounds how many starts are looked for.
+// maxSlots is the most starts to search for.
 const maxSlots = 1000
 
-// freeSlots lists when a request could start: the earliest, then each later instant
-// at which nodes come free and it fits.
+// freeSlots lists when a request could start: the earliest start, then each later instant at
+// which nodes are given back and the request fits.
 func freeSlots(c *Catalog) query.Function {
 	return c.starts(maxSlots, func(args []query.Value) (r placer.Request, err error) {
 		r.Select = "1"
@@ -114,8 +114,7 @@ func earliest(c *Catalog) query.Function {
 	})
 }
 
-// starts lists up to count starts of what the arguments ask for; of a job that asks for
-// nothing (NULL) there is none.
+// starts lists up to count starts of the request in the arguments. A request of NULL has none.
 func (c *Catalog) starts(count int, asked func([]query.Value) (placer.Request, error)) query.Function {
 	return &listFunction[slot]{[]getter[slot]{
 		timeColumn("start", "when it could begin", func(s *slot) int64 { return s.plan.Start }),
@@ -139,7 +138,7 @@ func (c *Catalog) starts(count int, asked func([]query.Value) (placer.Request, e
 	}}
 }
 
-// passRefusal makes a request that never fits one without starts.
+// passRefusal returns nil for the refusal of a request, so that it has no starts.
 func passRefusal(err error) error {
 	if _, ok := err.(*placer.Refusal); ok {
 		return nil
@@ -147,11 +146,11 @@ func passRefusal(err error) error {
 	return err
 }
 
-// change of a timeline: how many of the nodes are free from then on.
+// changePoint is a change of a timeline: how many of the nodes are free from then on.
 type changePoint struct{ at, free, busy int64 }
 
-// timelineOf lists the instants at which a node, or one of a bucket, is taken or given
-// back, from now on.
+// timelineOf lists the instants, from now on, at which a node, or one of a bucket, is taken or
+// given back.
 func timelineOf(c *Catalog) query.Function {
 	return &listFunction[changePoint]{[]getter[changePoint]{
 		timeColumn("at", "from then on, until the next", func(p *changePoint) int64 { return p.at }),
@@ -190,7 +189,7 @@ func (c *Catalog) nodeOrBucket(v query.Value) ([]uint32, error) {
 	return nil, row.Missing("node", v.String())
 }
 
-// changes walks the beginnings and ends of what is on nodes.
+// changes yields the beginnings and ends of what is on nodes.
 func (c *Catalog) changes(numbers []uint32, add func(changePoint)) error {
 	cal := c.src.Calendar()
 	steps := map[int64]int64{c.src.Now: 0}
@@ -222,7 +221,7 @@ func (c *Catalog) changes(numbers []uint32, add func(changePoint)) error {
 	return cal.Err()
 }
 
-// reasonRow is why some nodes do not serve a chunk of a job now, or that they do.
+// reasonRow tells why some nodes cannot serve a chunk of a job now, or that they can.
 type reasonRow struct {
 	chunk int
 	*placer.Reason
@@ -254,7 +253,7 @@ func reasonsOf(c *Catalog) query.Function {
 	}}
 }
 
-// jobNumber returns the number of a job that there is, 0 for NULL.
+// jobNumber returns the number of an existing job, or 0 for NULL.
 func (c *Catalog) jobNumber(v query.Value, function string) (uint64, error) {
 	if v.IsNull() {
 		return 0, nil
@@ -270,7 +269,7 @@ func (c *Catalog) jobNumber(v query.Value, function string) (uint64, error) {
 	return id, err
 }
 
-// sometime is 0 for what never happens.
+// sometime returns an instant, or 0 for never.
 func sometime(at int64) int64 {
 	if at == timeline.Forever {
 		return 0

@@ -11,17 +11,17 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// held is what an attempt of a job has, or had, of a node: of one of its chunks, or for
-// the table history of all of them.
+// held is what an attempt of a job has, or had, of a node: for one of its chunks or, in the
+// table history, for all of them.
 type held struct {
 	job     *row.Job
 	attempt *row.Attempt
 	node    uint32
-	chunk   int // -1 for a node that is taken along with its host
+	chunk   int // -1 for a node taken along with its host
 	amounts map[index.ResID]int64
 }
 
-// until returns when it ended, or now while it goes on.
+// until returns when it ended, or now if it has not.
 func (h *held) until(now int64) int64 {
 	if h.attempt.Ended > 0 {
 		return h.attempt.Ended
@@ -29,8 +29,8 @@ func (h *held) until(now int64) int64 {
 	return max(now, h.attempt.Began)
 }
 
-// historyTable is who had which node from when to when: what has ended too, but nothing
-// that is only planned. It is read out of the jobs, in their order.
+// historyTable returns who had which node and when, including ended attempts but nothing that
+// is only planned. It reads the jobs, in order.
 func historyTable(c *Catalog, _ int64) (query.Table, error) {
 	defs, err := c.src.Resources()
 	if err != nil {
@@ -86,21 +86,21 @@ func allocationsPast(c *Catalog, at int64) (query.Table, error) {
 	return &heldThen{all, c, at}, nil
 }
 
-// heldThen is what was had at an instant: of the jobs it looks only at those that had not ended.
+// heldThen is what jobs had at an instant. It only reads jobs that had not ended.
 type heldThen struct {
 	*orderedTable[held]
 	c  *Catalog
 	at int64
 }
 
-// Scan goes through those jobs.
+// Scan reads those jobs.
 func (t *heldThen) Scan(*roaring.Bitmap) query.Cursor {
 	r := &heldThenCursor{listCursor: listCursor[held]{columns: t.columns, at: -1}, t: t}
 	r.jobs, r.err = t.c.jobsAfter(t.at)
 	return r
 }
 
-// heldThenCursor has the rows of one job after the other.
+// heldThenCursor returns the rows of one job after the other.
 type heldThenCursor struct {
 	listCursor[held]
 	t    *heldThen
@@ -141,7 +141,7 @@ func amountColumns[T any](defs *index.Defs, amount func(*T, index.ResID) (int64,
 	return out
 }
 
-// heldTable reads what attempts have, or had, out of the jobs.
+// heldTable reads what attempts have, or had, from the rows of jobs.
 func (c *Catalog) heldTable(columns, amounts []getter[held], choose func([]held) []held) *orderedTable[held] {
 	part := func(from, to int64) *file.Cursor { return c.src.Rows.Numbers(row.Jobs, from, to) }
 	return &orderedTable[held]{rowsTable[held]{
@@ -199,7 +199,7 @@ func (c *Catalog) attemptNodes(j *row.Job, number int) ([]held, error) {
 	return out, nil
 }
 
-// wants returns a job's select. Many jobs have the same.
+// wants returns a job's parsed select. It caches the result, because many jobs have the same.
 func (c *Catalog) wants(j *row.Job) ([]placer.Chunk, error) {
 	if chunks, ok := c.selects[j.Select]; ok {
 		return chunks, nil
@@ -219,7 +219,7 @@ func (c *Catalog) wants(j *row.Job) ([]placer.Chunk, error) {
 	return chunks, nil
 }
 
-// byNode puts what an attempt has of a node together.
+// byNode combines what an attempt has of each node.
 func byNode(list []held) []held {
 	var out []held
 	at := make(map[uint32]int, len(list))

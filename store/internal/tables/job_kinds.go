@@ -8,15 +8,14 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// The file lists jobs by user, account, queue and class together. Each combination is a kind of
-// jobs; there are as many as there are ways to ask. The kinds of a user are adjacent. The kinds of
-// an account are scattered: the search leaps from the first key of one kind to the first of the
-// next.
+// The file lists jobs by user, account, queue and class together. Each combination is a kind
+// of jobs. The kinds of a user are adjacent. The kinds of an account are scattered, so the
+// search skips from the first key of one kind to the first of the next.
 
-// mostKinds is with how many kinds they are leaped through; with more, rows are read.
+// mostKinds is the most kinds to search in this way. With more, rows are read.
 const mostKinds = 1 << 14
 
-// jobKinds returns the kinds that there are, or nil if the file lists none, or too many.
+// jobKinds returns the existing kinds, or nil if the file lists none, or too many.
 func (c *Catalog) jobKinds() []row.JobKind {
 	if c.kinds != nil || !c.src.Kinds {
 		return c.kinds
@@ -38,7 +37,7 @@ func (c *Catalog) jobKinds() []row.JobKind {
 	return kinds
 }
 
-// listed returns the jobs whose keys in the list begin so.
+// listed returns the jobs whose keys in the list have a prefix.
 func (c *Catalog) listed(prefix []byte) *roaring.Bitmap {
 	out := roaring.New()
 	c.fail(c.src.Rows.Each(row.JobKinds, prefix, func(key, _ []byte) (bool, error) {
@@ -69,7 +68,7 @@ func (t *jobs) findKind(column string, v query.Value) (*roaring.Bitmap, bool) {
 	switch text := v.String(); {
 	case !t.c.src.Kinds:
 		return nil, false
-	case v.Kind() != query.Text || text == "": // where there is none it is NULL
+	case v.Kind() != query.Text || text == "": // the column is NULL then
 		return roaring.New(), true
 	case column == "user":
 		return t.c.listed(row.UserPrefix(text)), true
@@ -87,7 +86,7 @@ func (t *jobs) findKind(column string, v query.Value) (*roaring.Bitmap, bool) {
 	return roaring.FastOr(parts...), true
 }
 
-// splitKinds splits by kind, and by state where that is asked for.
+// splitKinds splits by kind, and by state if byState is true.
 func (t *jobs) splitKinds(byState bool) (iter.Seq2[query.Row, *roaring.Bitmap], bool) {
 	kinds := t.c.jobKinds()
 	if kinds == nil {
@@ -117,7 +116,7 @@ func (t *jobs) splitKinds(byState bool) (iter.Seq2[query.Row, *roaring.Bitmap], 
 	}, true
 }
 
-// jobPart is what jobs of a kind and a state have in common.
+// jobPart holds the values shared by the jobs of a kind and a state.
 type jobPart struct {
 	t     *jobs
 	kind  row.JobKind

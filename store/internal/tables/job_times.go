@@ -11,13 +11,13 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Jobs by time. Their numbers ascend as they were submitted, so that those of some hours are
-// found by halving the numbers. The file lists those that have ended by their end; the others
-// are few, and are looked at. A job that has finished began before its end.
+// Jobs by time. Their numbers ascend in order of submission, so the jobs of some hours are
+// found by binary search. The file lists ended jobs by their end. The others are few, and are
+// examined. A finished job began before its end.
 
-// worthRange: ends that are at most this fraction of all jobs are worth listing, and twice as many
-// together with the jobs that have not ended. Looking up a row takes longer than reading the next
-// one.
+// worthRange: listing ends pays off if they are at most this fraction of all jobs, or twice as
+// many together with the jobs that have not ended. Looking up a row takes longer than reading
+// the next one.
 const worthRange = 8
 
 // Between finds jobs by submit, start and end.
@@ -37,7 +37,7 @@ func (t *jobs) Between(column int, from, to int64) (query.Range, bool) {
 	return query.Range{}, false
 }
 
-// submitted returns the jobs that were submitted from..to: their numbers.
+// submitted returns the numbers of the jobs submitted in from..to.
 func (t *jobs) submitted(from, to int64) query.Range {
 	switch {
 	case from > to:
@@ -48,15 +48,14 @@ func (t *jobs) submitted(from, to int64) query.Range {
 	return query.Range{From: int64(t.since(from)), To: int64(t.since(to+1)) - 1}
 }
 
-// since returns a number such that all jobs from it on, and none before, were submitted at an
-// instant or after it.
+// since returns the first number of the jobs submitted at or after an instant.
 func (t *jobs) since(at int64) uint64 {
 	low, high := uint64(1), t.c.src.NextJob
 	var view row.JobView
 	for low < high {
 		middle := low + (high-low)/2
 		rows := t.c.src.Rows.Numbers(row.Jobs, int64(middle), int64(high)-1)
-		if !rows.Next() { // there is none from there on
+		if !rows.Next() { // there are none from there on
 			t.c.fail(rows.Err)
 			high = middle
 			continue
@@ -71,8 +70,8 @@ func (t *jobs) since(at int64) uint64 {
 	return low
 }
 
-// ended returns the jobs that have ended from..last, and those that have not, or are in one of some
-// states; none if nothing is from..to.
+// ended returns the jobs that ended in from..last, and those that have not ended or are in one
+// of the given states. It returns none if no instant is in from..to.
 func (t *jobs) ended(from, to, last int64, also ...row.JobState) (query.Range, bool) {
 	out := roaring.New()
 	if from > to {
@@ -102,8 +101,8 @@ func (t *jobs) ended(from, to, last int64, also ...row.JobState) (query.Range, b
 	return query.Range{Rows: out}, out.GetCardinality()*worthRange <= 2*t.c.src.NextJob
 }
 
-// jobsAfter returns the numbers of the jobs that have not ended, or ended after an instant, ascending:
-// of the others none has had a node since.
+// jobsAfter returns the numbers of the jobs that have not ended, or ended after an instant,
+// ascending. No other job has had a node since.
 func (c *Catalog) jobsAfter(at int64) ([]uint64, error) {
 	var out []uint64
 	add := func(key []byte) (bool, error) {

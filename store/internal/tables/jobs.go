@@ -18,8 +18,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// jobs is the table of jobs. It knows their states, and whose they are, without looking at
-// them.
+// jobs is the table of jobs. It knows their states and owners without reading their rows.
 type jobs struct {
 	c       *Catalog
 	columns []getter[jobCursor]
@@ -101,7 +100,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 	return t, nil
 }
 
-// prospect returns how a job stands.
+// prospect returns the prospect of a job.
 func (c *Catalog) prospect(j *row.Job) ask.Prospect {
 	p, err := c.src.Prospect(j)
 	c.fail(err)
@@ -118,7 +117,7 @@ func (c *Catalog) heldBy(j *row.Job) string {
 	return text
 }
 
-// ifInt is NULL where a number means nothing.
+// ifInt returns a number, or NULL if the number has no meaning.
 func ifInt(known bool, n int) query.Value {
 	if !known {
 		return query.Value{}
@@ -155,10 +154,10 @@ func (t *jobs) inState(s row.JobState) *roaring.Bitmap {
 	return out
 }
 
-// Size returns how many jobs there have been.
+// Size returns the number of jobs that ever existed.
 func (t *jobs) Size() int { return int(t.c.src.NextJob) }
 
-// All is every job, by number.
+// All returns the numbers of all jobs.
 func (t *jobs) All() *roaring.Bitmap {
 	all := roaring.New()
 	for _, s := range row.AllJobStates() {
@@ -229,7 +228,7 @@ func (t *jobs) Lookup(column int, v query.Value) (query.Cursor, bool) {
 	return t.Scan(rows), true
 }
 
-// Scan goes through jobs by number.
+// Scan reads jobs by number.
 func (t *jobs) Scan(rows *roaring.Bitmap) query.Cursor {
 	return &jobCursor{t: t, rows: choose(t.c.src.Rows.Cursor(row.Jobs), rows)}
 }
@@ -237,18 +236,17 @@ func (t *jobs) Scan(rows *roaring.Bitmap) query.Cursor {
 // Order returns the number.
 func (t *jobs) Order() int { return 0 }
 
-// Range goes through the jobs whose numbers are from..to.
+// Range reads the jobs with the numbers from..to.
 func (t *jobs) Range(from, to int64) query.Cursor {
 	return &jobCursor{t: t, rows: choose(t.c.src.Rows.Numbers(row.Jobs, from, to), nil)}
 }
 
-// jobCursor goes through jobs. A row is read only as far as the columns that are asked
-// for.
+// jobCursor iterates over jobs. It reads a row only as far as the columns need.
 type jobCursor struct {
 	t    *jobs
 	rows chosen
 	view row.JobView
-	use  *jobUse // of the job at hand, once it is asked for
+	use  *jobUse // of the current job, once needed
 	err  error
 }
 
@@ -275,7 +273,8 @@ func (r *jobCursor) Err() error {
 
 func (r *jobCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
 
-// wait returns how long the job has waited; NULL for one that was placed or cancelled without.
+// wait returns how long the job has waited, or NULL for one that was placed, or cancelled
+// without a start.
 func (r *jobCursor) wait() query.Value {
 	submit, start := r.view.Submit(), r.view.Start()
 	switch s := r.view.State(); {
@@ -293,7 +292,7 @@ func (r *jobCursor) wait() query.Value {
 	return query.Int(max(start-submit, 0))
 }
 
-// slowdown takes a job that ran for less than a second for one that ran for one.
+// slowdown counts a run of less than a second as one second.
 func (r *jobCursor) slowdown() query.Value {
 	submit, start, end := r.view.Submit(), r.view.Start(), r.view.End()
 	if s := r.view.State(); s != row.JobFinished && s != row.JobFailed || submit <= 0 || start <= 0 || end < start {
@@ -302,7 +301,8 @@ func (r *jobCursor) slowdown() query.Value {
 	return query.Float(float64(max(end-min(submit, start), 1)) / float64(max(end-start, 1)))
 }
 
-// ran returns the time from start to end, or to now while the job runs; NULL for one that has not started.
+// ran returns the time from start to end, or to now while the job runs. It returns NULL for a
+// job that has not started.
 func (r *jobCursor) ran() query.Value {
 	start, end := r.view.Start(), r.view.End()
 	switch s := r.view.State(); {
@@ -319,14 +319,14 @@ func (r *jobCursor) ran() query.Value {
 	return query.Int(end - start)
 }
 
-// jobUse is what the starts of a job have used.
+// jobUse is what the attempts of a job used.
 type jobUse struct {
-	last row.ResourceUse // the last of them
-	cpu  int64           // microseconds of all
-	mem  int64           // bytes, the most that one of them had
+	last row.ResourceUse // of the last attempt
+	cpu  int64           // of all attempts, in microseconds
+	mem  int64           // the most of any attempt, in bytes
 }
 
-// took reads what the starts of the job have used.
+// took reads what the attempts of the job used.
 func (r *jobCursor) took() *jobUse {
 	if r.use != nil {
 		return r.use
@@ -353,7 +353,7 @@ func (r *jobCursor) job() *row.Job {
 	return j
 }
 
-// text reads a text that stands early in the row, and nothing behind it.
+// text reads a text early in the row, and nothing after it.
 func (r *jobCursor) text(t row.JobText) string {
 	text, err := r.view.Text(t)
 	if err != nil && r.err == nil {
@@ -412,7 +412,7 @@ func chunksTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-// asks returns a chunk of a job's select, without how many.
+// asks returns a chunk of a job's select, without its count.
 func asks(j *row.Job, chunk int) string {
 	parts := strings.Split(j.Select, "+")
 	if len(parts) != len(j.Chunks) {

@@ -8,13 +8,13 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// getter is a column, and how a row has it.
+// getter is a column, with the function that returns its value for a row.
 type getter[T any] struct {
 	query.Column
 	get func(*T) query.Value
 }
 
-// Columns of each kind, in a word.
+// Constructors for columns of each kind.
 
 func textColumn[T any](name, doc string, get func(*T) string) getter[T] {
 	return getter[T]{query.Column{Name: name, Type: query.TextAffinity, Doc: doc}, func(r *T) query.Value { return query.TextOrNull(get(r)) }}
@@ -24,7 +24,7 @@ func intColumn[T any](name, doc string, get func(*T) int64) getter[T] {
 	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Int(get(r)) }}
 }
 
-// numberColumn is NULL for 0.
+// numberColumn returns a column of numbers, NULL for 0.
 func numberColumn[T any](name, doc string, get func(*T) int64) getter[T] {
 	return valueColumn(name, doc, query.IntegerAffinity, query.NoUnit, func(r *T) query.Value {
 		if n := get(r); n != 0 {
@@ -49,7 +49,7 @@ func unitColumn[T any](name, doc string, u query.Unit, get func(*T) int64) gette
 	return c
 }
 
-// timeColumn is NULL for 0.
+// timeColumn returns a column of instants, NULL for 0.
 func timeColumn[T any](name, doc string, get func(*T) int64) getter[T] {
 	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Time, Doc: doc}, func(r *T) query.Value { return timeValue(get(r)) }}
 }
@@ -65,7 +65,7 @@ func timeValue(at int64) query.Value {
 	return query.Int(at)
 }
 
-// sizeValue is kb as bytes.
+// sizeValue returns kb as bytes.
 func sizeValue(kb int64) query.Value {
 	if kb > math.MaxInt64/1024 {
 		return query.Float(float64(kb) * 1024)
@@ -75,8 +75,7 @@ func sizeValue(kb int64) query.Value {
 
 func notAnInstant(v query.Value) error { return fmt.Errorf("%s is not an instant", v.Literal()) }
 
-// listTable is a table that is small, or seldom asked for: its rows are gathered when
-// it is scanned.
+// listTable is a small or seldom used table. Its rows are gathered when it is scanned.
 type listTable[T any] struct {
 	columns []getter[T]
 	gather  func(add func(T)) error

@@ -6,8 +6,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// nodeCursor goes through nodes. A row is read only as far as the columns that are
-// asked for.
+// nodeCursor iterates over nodes. It reads a row only as far as the columns need.
 type nodeCursor struct {
 	t    *nodes
 	rows chosen
@@ -17,7 +16,7 @@ type nodeCursor struct {
 	known bool // the fields below are known
 	jobs  int
 	inUse bool
-	next  int64 // when it is next taken, 0 for never
+	next  int64 // when it is next taken; 0 for never
 }
 
 func (r *nodeCursor) Next() bool {
@@ -48,7 +47,7 @@ func (r *nodeCursor) Column(i int) query.Value { return r.t.gets[i](r) }
 // Code returns the node's number, for its name.
 func (r *nodeCursor) Code(int) uint32 { return r.node.Number() }
 
-// word returns a text, NULL for an empty one.
+// word returns a text, or NULL for an empty one.
 func (r *nodeCursor) word(b []byte) query.Value {
 	if len(b) == 0 {
 		return query.Value{}
@@ -76,7 +75,7 @@ func (r *nodeCursor) state() query.Value {
 	return query.String(r.t.states().of(r.node.Number()).String())
 }
 
-// look finds out what is on the node at the table's instant.
+// look finds what is on the node at the table's instant.
 func (r *nodeCursor) look() {
 	if r.known {
 		return
@@ -90,7 +89,7 @@ func (r *nodeCursor) look() {
 			if !b.Claim {
 				r.jobs++
 			}
-		case b.Start > r.t.at && r.next == 0: // they come by start
+		case b.Start > r.t.at && r.next == 0: // they are sorted by start
 			r.next = b.Start
 		}
 	}
@@ -98,7 +97,7 @@ func (r *nodeCursor) look() {
 
 func (r *nodeCursor) up() bool { return r.node.State() == index.Up }
 
-// freeUntil returns when a node that is free is next taken.
+// freeUntil returns when a free node is next taken.
 func (r *nodeCursor) freeUntil() query.Value {
 	if r.look(); r.inUse || !r.up() {
 		return query.Value{}
@@ -106,15 +105,15 @@ func (r *nodeCursor) freeUntil() query.Value {
 	return timeValue(r.next)
 }
 
-// left returns how much of a resource jobs could have: all of a node that is free, nothing
-// of one that is not up or taken whole.
+// left returns how much of a resource jobs could have: all on a free node, and nothing on one
+// that is not up or is taken whole.
 func (r *nodeCursor) left(def index.Def) query.Value {
 	has := r.resource(def)
 	if has.IsNull() {
 		return has
 	}
 	if number := r.node.Number(); def.ID == index.NCPUs && r.t.sorted() && int(number) < len(r.t.eachState) {
-		switch r.t.eachState[number] { // of a node that is busy jobs could have none
+		switch r.t.eachState[number] { // jobs can have nothing of a busy node
 		case index.NodeFree:
 			return has
 		case index.NodePartly:

@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// Parts tells how many nodes of each bucket are in which state from the counts that the
-// buckets keep. Sets of nodes are looked into for those that are in use, and those that are not up.
+// Parts returns the number of nodes of each bucket in each state, from the counts of the
+// buckets. It reads sets of nodes only for nodes that are in use, or not up.
 func (t *nodes) Parts(columns []int) (iter.Seq2[query.Row, func() uint64], bool) {
 	byState := false
 	for _, i := range columns {
@@ -18,7 +18,7 @@ func (t *nodes) Parts(columns []int) (iter.Seq2[query.Row, func() uint64], bool)
 			return nil, false
 		}
 	}
-	if t.at != t.c.src.Now { // the counts are of now
+	if t.at != t.c.src.Now { // the counts are those of now
 		return nil, false
 	}
 	return func(yield func(query.Row, func() uint64) bool) {

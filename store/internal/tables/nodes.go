@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// nodeDomain is the names of nodes; their codes are the nodes' numbers.
+// nodeDomain is the domain of node names. Their codes are the nodes' numbers.
 const nodeDomain = "node"
 
 // nodes is the table of nodes at an instant. It answers from buckets without reading rows if it
@@ -23,23 +23,23 @@ type nodes struct {
 	ix        *index.Index
 	at        int64
 	columns   []nodeGetter
-	gets      []func(*nodeCursor) query.Value // of the columns, one after the other
-	described []query.Column                  // the same, once they were asked for
+	gets      []func(*nodeCursor) query.Value // the values of the columns
+	described []query.Column                  // the columns, once needed
 	all       *roaring.Bitmap
-	byState   *nodesByState     // of all nodes, made when a state is asked for
+	byState   *nodesByState     // of all nodes, made when a state is needed
 	inPart    *roaring.Bitmap   // nodes that are partly in use now
-	asked     int               // of how many nodes what is left was asked for
-	eachState []index.NodeState // by number, made when many are asked for
+	asked     int               // number of nodes whose free amounts were needed
+	eachState []index.NodeState // by number, made when many are needed
 }
 
-// nodeGetter is a column of nodes: from a row, and where it is the same for all nodes
-// of a bucket from that.
+// nodeGetter is a column of nodes. Its value comes from a row or, if it is the same for all
+// nodes of a bucket, from the bucket.
 type nodeGetter struct {
 	query.Column
 	get    func(*nodeCursor) query.Value
-	bucket func(*index.Bucket) query.Value // nil if a bucket does not tell
-	def    index.Def                       // of a resource
-	left   index.Def                       // whose rest it is
+	bucket func(*index.Bucket) query.Value // nil if buckets do not tell
+	def    index.Def                       // of a resource's column
+	left   index.Def                       // of the column of what is left
 }
 
 func nodesTable(c *Catalog, at int64) (query.Table, error) {
@@ -101,8 +101,7 @@ func nodeGetters() []nodeGetter {
 	return out
 }
 
-// resources adds a column for each resource, then what is left of those that jobs use
-// up.
+// resources adds a column for each resource, then one for what is left of each consumable.
 func (t *nodes) resources() {
 	var free []nodeGetter
 	defs := t.ix.Defs()
@@ -129,7 +128,7 @@ func (t *nodes) resources() {
 	t.columns = append(t.columns, free...)
 }
 
-// resourceType is what a resource's column holds.
+// resourceType returns the type and unit of a resource's column.
 func resourceType(t index.Type) (query.Affinity, query.Unit) {
 	switch t {
 	case index.Long:
@@ -144,7 +143,7 @@ func resourceType(t index.Type) (query.Affinity, query.Unit) {
 	return query.TextAffinity, query.NoUnit
 }
 
-// resourceOf returns a resource's value; a boolean that is not set is false.
+// resourceOf returns a resource's value. An unset boolean is false.
 func resourceOf(def index.Def, v index.Value, ok bool) query.Value {
 	switch {
 	case def.Type == index.Boolean:
@@ -172,7 +171,7 @@ func (t *nodes) Columns() []query.Column {
 	return t.described
 }
 
-// Count returns how many nodes there are.
+// Count returns the number of nodes.
 func (t *nodes) Count() int {
 	n := 0
 	for _, b := range t.ix.Buckets() {
@@ -181,7 +180,7 @@ func (t *nodes) Count() int {
 	return n
 }
 
-// All is every node, by number.
+// All returns the numbers of all nodes.
 func (t *nodes) All() *roaring.Bitmap {
 	if t.all == nil {
 		t.all = t.union(index.None)
@@ -189,7 +188,7 @@ func (t *nodes) All() *roaring.Bitmap {
 	return t.all
 }
 
-// union returns the nodes of all buckets that are of a class.
+// union returns the nodes of a class in all buckets.
 func (t *nodes) union(class index.Class) *roaring.Bitmap {
 	var parts []*roaring.Bitmap
 	for _, b := range t.ix.Buckets() {
@@ -243,7 +242,7 @@ func (t *nodes) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], boo
 	}, true
 }
 
-// bucketRow is what all nodes of a bucket and a state have in common.
+// bucketRow holds the values shared by all nodes of a bucket and a state.
 type bucketRow struct {
 	t      *nodes
 	bucket *index.Bucket
@@ -314,7 +313,7 @@ func (t *nodes) number(column string, v query.Value) (uint32, bool) {
 	return uint32(n), v.Kind() == query.Integer && n >= 0 && n < math.MaxUint32 && t.All().Contains(uint32(n))
 }
 
-// named returns the nodes whose names begin so.
+// named returns the nodes whose names have a prefix.
 func (t *nodes) named(prefix string) *roaring.Bitmap {
 	out := roaring.New()
 	t.c.fail(t.c.src.Rows.Each(row.NodeNames, []byte(prefix), func(key, payload []byte) (bool, error) {
@@ -327,7 +326,7 @@ func (t *nodes) named(prefix string) *roaring.Bitmap {
 	return out
 }
 
-// Lookup finds the node of a name or number.
+// Lookup finds the node with a name or number.
 func (t *nodes) Lookup(column int, v query.Value) (query.Cursor, bool) {
 	col := t.columns[column].Name
 	if col != "name" && col != "number" {
@@ -343,7 +342,7 @@ func (t *nodes) Lookup(column int, v query.Value) (query.Cursor, bool) {
 	return t.Scan(out), true
 }
 
-// Scan goes through nodes by number.
+// Scan reads nodes by number.
 func (t *nodes) Scan(rows *roaring.Bitmap) query.Cursor {
 	return &nodeCursor{t: t, rows: choose(t.c.src.Rows.Cursor(row.Nodes), rows)}
 }

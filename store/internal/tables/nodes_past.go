@@ -13,17 +13,17 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// nodesPast is the table of nodes as they were at an instant that is on record: with the
-// columns of nodes, but nothing about them is known without looking at them.
+// nodesPast is the table of nodes as they were at a recorded instant. It has the columns of
+// nodes, but knows nothing without reading them.
 type nodesPast struct {
-	now   *nodes // whose columns they are
+	now   *nodes // the table with the columns
 	at    int64
 	was   *nodehistory.Nodes
 	taken map[uint32]*takenThen
 	gets  []func(*pastCursor) query.Value
 }
 
-// takenThen is what was had of a node at an instant.
+// takenThen is what was taken of a node at an instant.
 type takenThen struct {
 	jobs    int
 	whole   bool // by a job that had it exclusively
@@ -51,7 +51,7 @@ func nodesPastTable(c *Catalog, at int64) (query.Table, error) {
 	return t, nil
 }
 
-// getter returns how a column is found of a node of the past.
+// getter returns the function for a column's value for a past node.
 func (t *nodesPast) getter(col *nodeGetter) func(*pastCursor) query.Value {
 	null := func(*pastCursor) query.Value { return query.Value{} }
 	switch {
@@ -69,7 +69,7 @@ func (t *nodesPast) getter(col *nodeGetter) func(*pastCursor) query.Value {
 	return func(r *pastCursor) query.Value { return col.get(&r.node) }
 }
 
-// Columns are those of nodes; what is not on record may be NULL.
+// Columns returns the columns of nodes. Values that are not recorded may be NULL.
 func (t *nodesPast) Columns() []query.Column {
 	out := slices.Clone(t.now.Columns())
 	for i := range out {
@@ -80,7 +80,7 @@ func (t *nodesPast) Columns() []query.Column {
 	return out
 }
 
-// Scan goes through the nodes that there were, by number.
+// Scan reads the past nodes by number.
 func (t *nodesPast) Scan(*roaring.Bitmap) query.Cursor {
 	r := &pastCursor{t: t, node: nodeCursor{t: t.now}, numbers: roaring.New()}
 	r.numbers.Or(t.now.All())
@@ -94,13 +94,13 @@ func (t *nodesPast) Scan(*roaring.Bitmap) query.Cursor {
 	return r
 }
 
-// pastCursor goes through them.
+// pastCursor iterates over past nodes.
 type pastCursor struct {
 	t       *nodesPast
 	numbers *roaring.Bitmap
 	rest    roaring.IntPeekable
 	node    nodeCursor
-	is      *index.Node // decoded, once that was asked for
+	is      *index.Node // decoded, once needed
 	err     error
 }
 
@@ -131,7 +131,7 @@ func (r *pastCursor) Err() error {
 	return r.err
 }
 
-// taken is what was had of the node.
+// taken returns what was taken of the node.
 func (r *pastCursor) taken() *takenThen {
 	if r.t.taken == nil {
 		if r.t.taken = make(map[uint32]*takenThen); r.err == nil {
@@ -144,7 +144,7 @@ func (r *pastCursor) taken() *takenThen {
 	return new(takenThen)
 }
 
-// whole returns the node with all that it had.
+// whole returns the whole node.
 func (r *pastCursor) whole() *index.Node {
 	if r.is == nil {
 		n, err := r.node.node.Node()
@@ -191,8 +191,8 @@ func (r *pastCursor) left(def index.Def) query.Value {
 	return resourceOf(def, index.Value{Num: max(0, num-taken.amounts[def.ID])}, true)
 }
 
-// take finds what was had of the nodes: by jobs that have not ended, or ended later, and by
-// reservations that are there.
+// take finds what was taken of the nodes: by jobs that have not ended, or ended later, and by
+// existing reservations.
 func (t *nodesPast) take() error {
 	c := t.now.c
 	numbers, err := c.jobsAfter(t.at)
@@ -239,7 +239,7 @@ func (t *nodesPast) of(node uint32) *takenThen {
 	return t.taken[node]
 }
 
-// takenBy adds what a job had.
+// takenBy adds what a job had taken.
 func (t *nodesPast) takenBy(j *row.Job) error {
 	for number := 1; number <= j.CurrentAttempt(); number++ {
 		list, err := t.now.c.attemptNodes(j, number)
@@ -253,13 +253,13 @@ func (t *nodesPast) takenBy(j *row.Job) error {
 			}
 			taken := t.of(h.node)
 			if on[h.node] = true; h.chunk < 0 {
-				taken.whole = true // kept from others for its host's sake
+				taken.whole = true // taken along with its host
 				continue
 			}
 			chunk := h.attempt.Chunks[h.chunk]
 			at := slices.IndexFunc(chunk.Nodes, func(n row.JobNode) bool { return n.Node == h.node })
 			taken.whole = taken.whole || !chunk.Nodes[at].Shared
-			if chunk.Nodes[at].Within == 0 { // else its reservation has it
+			if chunk.Nodes[at].Within == 0 { // otherwise its reservation counts it
 				for id, n := range h.amounts {
 					taken.amounts[id] += n
 				}

@@ -13,7 +13,8 @@ type number struct {
 	n          int64
 }
 
-// prioritiesTable is what the terms USER, GROUP, ACCOUNT, CLASS and QUEUE of job_priority are.
+// prioritiesTable returns the values of the terms USER, GROUP, ACCOUNT, CLASS and QUEUE of
+// job_priority.
 func prioritiesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[number]{[]getter[number]{
 		textColumn("kind", "user, group, account, class or queue", func(n *number) string { return n.kind }),
@@ -70,7 +71,7 @@ type term struct {
 	priorityf.Term
 }
 
-// termsOf lists what the priority of a job that waits adds up.
+// termsOf lists the terms that the priority of a waiting job adds up.
 func termsOf(c *Catalog) query.Function {
 	return &listFunction[term]{[]getter[term]{
 		intColumn("job", "which one", func(t *term) int64 { return int64(t.job) }),

@@ -28,7 +28,7 @@ func reservationsTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-// rule returns the rule of a standing reservation, or "" if there is none any more.
+// rule returns the rule of a standing reservation, or "" if it no longer exists.
 func (c *Catalog) rule(series string) string {
 	if series == "" {
 		return ""

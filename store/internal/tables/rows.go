@@ -6,15 +6,15 @@ import (
 	"github.com/placectl/placectl/store/internal/file"
 )
 
-// rowsTable is a table that may be large: its rows are made from those of a table of
-// the file, one after the other, as they are read. A row there may hold many.
+// rowsTable is a table that may be large. Its rows are made from those of a table of the file,
+// one after the other, as they are read. A row in the file may hold many rows.
 type rowsTable[T any] struct {
 	columns []getter[T]
-	size    int // about how many
+	size    int // approximate number of rows
 	open    func() *file.Cursor
-	// read adds what a row of the file holds to out.
+	// read appends the rows in a row of the file to out.
 	read func(key, payload []byte, out []T) ([]T, error)
-	// keys opens the table at what has a value in one of these columns.
+	// keys holds, for some columns, a function that opens the table at the rows with a value.
 	keys map[string]func(query.Value) *file.Cursor
 }
 
@@ -28,8 +28,8 @@ func (t *rowsTable[T]) from(rows *file.Cursor) query.Cursor {
 	return &rowsCursor[T]{listCursor: listCursor[T]{columns: t.columns, at: -1}, t: t, file: rows}
 }
 
-// Lookup finds rows by one of the keys. What a key finds may be more than what is
-// looked for; nothing for NULL.
+// Lookup finds rows by one of the keys. It may return more rows than match. NULL finds
+// nothing.
 func (t *rowsTable[T]) Lookup(column int, v query.Value) (query.Cursor, bool) {
 	open, ok := t.keys[t.columns[column].Name]
 	if !ok {
@@ -41,7 +41,7 @@ func (t *rowsTable[T]) Lookup(column int, v query.Value) (query.Cursor, bool) {
 	return t.from(open(v)), true
 }
 
-// orderedTable is a rowsTable whose rows have the numbers of those of the file.
+// orderedTable is a rowsTable whose rows have the same numbers as those in the file.
 type orderedTable[T any] struct {
 	rowsTable[T]
 	part func(from, to int64) *file.Cursor
@@ -52,7 +52,7 @@ func (t *orderedTable[T]) Order() int { return 0 }
 
 func (t *orderedTable[T]) Range(from, to int64) query.Cursor { return t.from(t.part(from, to)) }
 
-// rowsCursor is a listCursor that gets its rows in blocks.
+// rowsCursor is a listCursor that reads its rows in blocks.
 type rowsCursor[T any] struct {
 	listCursor[T]
 	t    *rowsTable[T]

@@ -1,8 +1,8 @@
-// Package tables is what queries see of a store: its nodes, jobs, reservations, batches
-// and the rest as tables of package query, which know of many rows by bitmaps, keys and
-// their order, and the functions that make tables. It reads rows in place, one after
-// the other, as far as columns are asked for. What is not in rows, such as plans and
-// prospects, it asks of the packages of a transaction, when a table needs it.
+// Package tables gives queries access to a store: its nodes, jobs, reservations, batches and
+// the rest as tables of package query, and table functions. The tables find many rows by
+// bitmaps, keys and their order. They read rows in place, one after the other, only as far as
+// the columns need. Values that are not in rows, such as plans and prospects, come from the
+// packages of a transaction, when a table needs them.
 package tables
 
 import (
@@ -31,14 +31,14 @@ type source struct {
 	Now        int64      // Unix seconds
 	NextNode   uint32     // the numbers of nodes are lower
 	NextJob    uint64     // the numbers of jobs are lower
-	Events     uint64     // the number of the latest event that was written down
+	Events     uint64     // the number of the latest recorded event
 	Words      *row.Words // texts that rows share
 	Rows       *file.Recorder
-	NodesSince int64 // since when what nodes were is on record
+	NodesSince int64 // since when the past of nodes is recorded
 	Kinds      bool  // the file lists jobs by kind
-	Ends       bool  // and those that have ended by their end
+	Ends       bool  // and ended jobs by their end
 
-	ahead *ask.Outlook // of the jobs that wait, once it was asked for
+	ahead *ask.Outlook // of waiting jobs, once needed
 }
 
 func sourceOf(tx *kernel.Tx) *source {
@@ -55,10 +55,10 @@ func (s *source) Calendar() *timeline.Calendar     { return s.tx.Calendar() }
 func (s *source) Resources() (*index.Defs, error)  { return s.tx.Resources() }
 func (s *source) LimitUses() ([]limits.Use, error) { return s.tx.Loaded.Counters.Rules.Uses() }
 
-// Counter returns a counter that there is.
+// Counter returns an existing counter.
 func (s *source) Counter(key string) (*limits.Counter, error) { return s.tx.Counters().Named(key) }
 
-// Left returns what is left of a node's consumables at an instant.
+// Left returns the free amounts of a node's consumables at an instant.
 func (s *source) Left(n *index.Node, at int64) []index.Amount { return s.tx.LeftAt(n, at) }
 
 func (s *source) Shares() (*fairshare.Settings, error)  { return cluster.SharesOf(s.tx).Get() }
@@ -94,13 +94,13 @@ func (s *source) Prospect(j *row.Job) (p ask.Prospect, err error) {
 	return s.ahead.Look(j)
 }
 
-// foretold is when a job is expected to start. Instants are in Unix seconds.
+// foretold is the forecast of a job's start. Instants are in Unix seconds.
 type foretold struct {
 	Job                       uint64
 	Likely, Safe, Asked, AsOf int64
 }
 
-// Forecasts returns the forecasts that are known, and what became of earlier ones.
+// Forecasts returns the known forecasts, and the outcomes of earlier ones.
 func (s *source) Forecasts() (list []foretold, record []row.Foretold, err error) {
 	fs, err := cycle.CycleOf(s.tx).Forecasts()
 	if err != nil || fs == nil {
@@ -114,18 +114,18 @@ func (s *source) Forecasts() (list []foretold, record []row.Foretold, err error)
 	return list, slices.Concat(fs.Value.First, fs.Value.Later), nil
 }
 
-// Starts returns the next places of a request.
+// Starts returns the next possible starts of a request, as plans.
 func (s *source) Starts(r placer.Request, count int) ([]*placer.Plan, error) {
 	return booking.PlansOf(s.tx).Starts(r, s.Now, count)
 }
 
-// HalfLife returns that of use that decays, in seconds.
+// HalfLife returns the half-life of decaying use, in seconds.
 func (s *source) HalfLife() (int64, error) {
 	d, err := s.tx.Decay()
 	return d.HalfLife, err
 }
 
-// Terms returns the terms of a job's priority, none once it does not wait.
+// Terms returns the terms of a job's priority, or none if it does not wait.
 func (s *source) Terms(job uint64) ([]priorityf.Term, error) {
 	j, err := s.tx.Job(job)
 	if err != nil || j.State != row.JobQueued && j.State != row.JobHeld && j.State != row.JobReserved {

@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// nodesByState are the nodes by their state at an instant.
+// nodesByState holds the nodes by their state at an instant.
 type nodesByState struct {
 	in    [index.NodeStates]*roaring.Bitmap
 	later *roaring.Bitmap // of the free ones those on which something is planned
@@ -26,11 +26,12 @@ func (s *nodesByState) of(node uint32) index.NodeState {
 	return index.NodeFree
 }
 
-// manyAsked is of how many nodes what is left is made out one by one; for more all are
-// sorted by their states first.
+// manyAsked is the number of nodes whose free amounts are computed one by one. For more, all
+// nodes are first sorted by state.
 const manyAsked = 256
 
-// sorted reports whether the nodes have been sorted as they are now, once that is worth it.
+// sorted reports whether the nodes are sorted by their present states. It sorts them once that
+// pays off.
 func (t *nodes) sorted() bool {
 	if t.asked++; t.asked < manyAsked || t.at != t.c.src.Now {
 		return false
@@ -54,7 +55,7 @@ func (t *nodes) partly() *roaring.Bitmap {
 	return t.inPart
 }
 
-// states sorts the nodes, when a state is first asked for.
+// states sorts the nodes when a state is first needed.
 func (t *nodes) states() *nodesByState {
 	if t.byState != nil {
 		return t.byState
@@ -84,7 +85,7 @@ func (t *nodes) states() *nodesByState {
 	return s
 }
 
-// sortAt sorts the nodes that are up by what will be on them, as far as it is planned.
+// sortAt sorts the nodes that are up by what is planned on them then.
 func (t *nodes) sortAt(s *nodesByState) {
 	s.in[index.NodeFree], s.in[index.NodePartly], s.in[index.NodeBusy], s.later = roaring.New(), roaring.New(), roaring.New(), roaring.New()
 	for _, b := range t.ix.Buckets() {
@@ -105,7 +106,7 @@ func (t *nodes) sortAt(s *nodesByState) {
 	}
 }
 
-// classAt is what will be on a node that is up, by what is planned.
+// classAt returns the planned class of a node that is up.
 func (t *nodes) classAt(node uint32) index.Class {
 	cal := t.c.src.Calendar()
 	class := index.Free
@@ -120,8 +121,8 @@ func (t *nodes) classAt(node uint32) index.Class {
 	return class
 }
 
-// inUseAt reports whether jobs could have some of a node that will be in use. How many
-// cpus it has its bucket tells mostly; if not, its row does.
+// inUseAt returns the state of a node that will be in use: whether jobs could have some of it.
+// Usually its bucket tells how many cpus it has, and otherwise its row.
 func (t *nodes) inUseAt(b *index.Bucket, number uint32) index.NodeState {
 	cal := t.c.src.Calendar()
 	if !placer.SharedBy(cal, number, t.at) {
@@ -143,7 +144,7 @@ func (t *nodes) inUseAt(b *index.Bucket, number uint32) index.NodeState {
 	return index.NodeBusy
 }
 
-// view turns to the row of a node that there must be.
+// view opens the row of a node that must exist.
 func (t *nodes) view(number uint32) (v row.NodeView, ok bool) {
 	v, ok, err := t.c.view(number)
 	if err == nil && !ok {
@@ -153,7 +154,7 @@ func (t *nodes) view(number uint32) (v row.NodeView, ok bool) {
 	return v, err == nil
 }
 
-// onAt reports whether a stretch is under way at an instant: now, or as expected.
+// onAt reports whether a stretch is under way at an instant, or expected to be.
 func onAt(cal *timeline.Calendar, b timeline.Busy, at int64) bool {
 	if at == cal.Now() {
 		return cal.Live(b)

@@ -46,7 +46,7 @@ func sysColumns(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-// sysIndex is something that a table knows of its rows.
+// sysIndex is a way in which a table finds rows without reading all.
 type sysIndex struct{ table, column, how string }
 
 func sysIndexes(c *Catalog, _ int64) (query.Table, error) {

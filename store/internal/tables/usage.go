@@ -17,9 +17,8 @@ type monthly struct {
 	row.Total
 }
 
-// usageTable is what jobs have had by month, of those that are there and of those that
-// were archived: a row for each user, account, class and queue. What runs comes in when it
-// ends.
+// usageTable returns the use by month of existing and archived jobs, with a row for each user,
+// account, class and queue. Running attempts count when they end.
 func usageTable(c *Catalog, _ int64) (query.Table, error) {
 	defs, err := c.src.Resources()
 	if err != nil {

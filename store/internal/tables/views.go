@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// View finds a view that is kept in the store, or nil if there is none of the name.
+// View finds a view stored in the database, or nil if there is none with the name.
 func (c *Catalog) View(name string) (*query.View, error) {
 	if v, ok := c.views[name]; ok {
 		return v, nil

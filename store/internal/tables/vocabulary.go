@@ -10,19 +10,19 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// EventWords are what events are called.
+// EventWords lists the names of events.
 var EventWords = []string{"submit", "hold", "unhold", "alter", "queue", "plan", "unplan", "never", "late", "start", "launch", "unreached", "claim", "leftover", "signal", "again", "requeue", "hook",
 	"ending", "preempt", "note", "end", "fail", "cancel", "promise", "node", "device", "reservation"}
 
-// wordColumn returns a column that has one of a few words, NULL for none: a word besides
-// those cannot be meant.
+// wordColumn returns a column with one of a few words, NULL for none. Comparing it with
+// another word is refused.
 func wordColumn[T any](name, doc string, words []string, get func(*T) string) getter[T] {
 	g := textColumn(name, doc, get)
 	g.Refuse = oneOf(name, words)
 	return g
 }
 
-// oneOf refuses what is none of the words.
+// oneOf returns a function that refuses all but some words.
 func oneOf(column string, words []string) func(string) error {
 	return func(text string) error {
 		if slices.Contains(words, text) {
@@ -36,7 +36,7 @@ func oneOf(column string, words []string) func(string) error {
 	}
 }
 
-// words lists what numbers from..to are called.
+// words lists the names of the numbers from..to.
 func words[T interface {
 	~uint8
 	String() string
@@ -56,8 +56,8 @@ func jobStateWords() []string {
 	return out
 }
 
-// nodeState refuses what no node is; the word that nodes have left to buckets is told
-// apart.
+// nodeState refuses words that are not node states. It has a separate message for the word
+// that only buckets use.
 func nodeState(state string) error {
 	if strings.EqualFold(state, "later") {
 		return fmt.Errorf("no node is 'later': it is 'free', and free_until is the next start on it (free_until IS NOT NULL)")
