@@ -27,7 +27,7 @@ func TestColor(t *testing.T) {
 		p.Row("x")
 		p.Close()
 		if got := c.out.String(); got != tt.want {
-			t.Errorf("%+v: %q", tt, got)
+			t.Errorf("%+v: printed %q, want %q", tt, got, tt.want)
 		}
 	}
 }
@@ -45,7 +45,7 @@ func TestProgressKeepsQuiet(t *testing.T) {
 		p.Add(5)
 		p.Done()
 		if c.err.Len() > 0 {
-			t.Errorf("%+v: %q", tt, c.err.String())
+			t.Errorf("%+v: the bar was drawn: %q", tt, c.err.String())
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestTimesOfMessages(t *testing.T) {
 		r := newCapture().runner()
 		r.Output = form
 		if got := r.LocalTimes(kept); got != want {
-			t.Errorf("%s: %s", output.FormatNames()[form], got)
+			t.Errorf("%s: LocalTimes = %s, want %s", output.FormatNames()[form], got, want)
 		}
 	}
 }

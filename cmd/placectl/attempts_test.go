@@ -67,7 +67,7 @@ func TestAttemptsKilled(t *testing.T) {
 	}
 	for end := time.Now().Add(time.Minute); s.over(t) < jobs || len(left()) > 0 || len(s.processes()) > 0; {
 		if time.Now().After(end) {
-			t.Fatalf("%d of %d jobs have ended; left %v, %v\n%s", s.over(t), jobs, left(), s.processes(), s.must("", "job", "list"))
+			t.Fatalf("only %d of %d jobs have ended; left: slots %v, processes %v\n%s", s.over(t), jobs, left(), s.processes(), s.must("", "job", "list"))
 		}
 		for _, id := range strings.Fields(s.must("", "job", "list", "--state", "held", "-o", "id")) {
 			s.must("", "unhold", id)
@@ -152,7 +152,7 @@ func TestAttendedKilled(t *testing.T) {
 	}
 	for end := time.Now().Add(time.Minute); s.live(t) > 0 || len(left()) > 0 || len(s.processes()) > 0; {
 		if time.Now().After(end) {
-			t.Fatalf("%d jobs have not ended; left %v, %v\n%s", s.live(t), left(), s.processes(), s.must("", "job", "list"))
+			t.Fatalf("%d jobs have not ended; left: slots %v, processes %v\n%s", s.live(t), left(), s.processes(), s.must("", "job", "list"))
 		}
 		if held := strings.Fields(s.must("", "job", "list", "--state", "held", "-o", "id")); len(held) > 0 {
 			s.must("", append([]string{"unhold"}, held...)...)
@@ -243,17 +243,17 @@ func (s *shell) checkAttempts(t *testing.T, ledger string) {
 			case n > 1:
 				t.Errorf("%s was executed %d times", key, n)
 			case a.State != store.AttemptEnded:
-				t.Errorf("%s is %s", key, a.State)
+				t.Errorf("attempt %s is %s, want ended", key, a.State)
 			case n > 0 && (a.Outcome == store.OutcomeUnbegun || a.Outcome == store.OutcomeRefused):
-				t.Errorf("%s was executed, and is %s", key, a.Outcome)
+				t.Errorf("%s was executed, but its outcome is %s", key, a.Outcome)
 			case n == 0 && a.Outcome == store.OutcomeExited:
-				t.Errorf("%s was not executed, and is %s", key, a.Outcome)
+				t.Errorf("%s was not executed, but its outcome is %s", key, a.Outcome)
 			}
 			return nil
 		})
 	})
 	if len(executed) > 0 {
-		t.Error("executed, and not known:", executed)
+		t.Error("executed, but unknown to the database:", executed)
 	}
 	t.Log("outcomes", outcomes)
 }

@@ -133,7 +133,7 @@ func (l *lab) holds(name, want string) {
 	l.t.Helper()
 	got, err := os.ReadFile(filepath.Join(l.dir, name))
 	if err != nil || strings.TrimSpace(string(got)) != want {
-		l.t.Errorf("%s holds %q, want %q (%v)", name, got, want, err)
+		l.t.Errorf("%s has %q, want %q (%v)", name, got, want, err)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestClientsSnakemake(t *testing.T) {
 				command := "snakemake -j 10 --latency-wait 20 --nocolor " + options
 				out := l.must(command)
 				if !strings.Contains(out, "12 of 12 steps (100%) done") {
-					t.Error(out)
+					t.Errorf("Snakemake has not done all 12 steps:\n%s", out)
 				}
 				l.holds("sum.txt", "45")
 				if name == "markers" {
@@ -201,10 +201,10 @@ func TestClientsSnakemake(t *testing.T) {
 				l.file("Snakefile", fmt.Sprintf(snakefile, "1", 2))
 				l.must("rm -f sum.txt p*.txt")
 				if out, err := l.run(command + " --keep-going"); err == nil || !strings.Contains(out, "Error executing rule part") && !strings.Contains(out, "Error in rule part") {
-					t.Errorf("a step has failed, and Snakemake ends with %v:\n%s", err, out)
+					t.Errorf("a step fails, but Snakemake ends with %v:\n%s", err, out)
 				}
 				if _, err := os.Stat(filepath.Join(l.dir, "sum.txt")); err == nil {
-					t.Error("it went on after a step that failed")
+					t.Error("Snakemake goes on after a failed step")
 				}
 			})
 		}
@@ -247,10 +247,10 @@ func TestClientsToil(t *testing.T) {
 			l.file("sort.py", toilSort)
 			command := "python3 sort.py ./store --batchSystem " + system + " --disableCaching --retryCount 0 --statePollingWait 1 --defaultMemory 100M --defaultDisk 10M --maxLocalJobs 10 --workDir $TMPDIR "
 			if out := l.must(command + "9,3,7,1,8,2,6,4,5 2>err || { cat err; exit 1; }"); !strings.Contains(out, "sorted 1 2 3 4 5 6 7 8 9\n") {
-				t.Error(out)
+				t.Errorf("Toil has not sorted the numbers:\n%s", out)
 			}
 			if out, err := l.run("rm -rf store; " + command + "3,1,2,666 2>&1"); err == nil || !strings.Contains(out, "this one fails") {
-				t.Errorf("a part has failed, and Toil ends with %v:\n%s", err, out)
+				t.Errorf("a part fails, but Toil ends with %v:\n%s", err, out)
 			}
 		})
 	}
@@ -277,7 +277,7 @@ if __name__ == "__main__":
 `)
 			out := l.must("PYTHONPATH=$PYTHONPATH:" + *jobqueue + " python3 sum.py 2>err || { cat err logs/*; exit 1; }")
 			if !strings.Contains(out, "sum 328350") {
-				t.Error(out)
+				t.Errorf("the workers' sum is wrong or missing:\n%s", out)
 			}
 			for range 100 {
 				if live := l.must("placectl query -o id \"SELECT count(*) FROM jobs WHERE state IN ('running', 'queued')\""); strings.TrimSpace(live) == "0" {
@@ -339,7 +339,7 @@ func TestClientsSubmitit(t *testing.T) {
 	out := l.must("PYTHONPATH=$PYTHONPATH:" + *submitit + " python3 jobs.py 2>err || { cat err logs/*; exit 1; }")
 	for _, want := range []string{"one 49\n", "array 0 1 4 9 16\n", "failed True\n", "again 1 True\n"} {
 		if !strings.Contains(out, want) {
-			t.Errorf("no %q in %s", want, out)
+			t.Errorf("the output lacks %q:\n%s", want, out)
 		}
 	}
 }
@@ -378,11 +378,11 @@ func TestClientsMPI(t *testing.T) {
 				l.env = append(l.env, "PRTE_MCA_prte_tmpdir_base="+l.dir)
 				if out, err := l.run(submit); err != nil {
 					text, _ := os.ReadFile(filepath.Join(l.dir, "out"))
-					t.Fatalf("%v: %s\n%s", err, out, text)
+					t.Fatalf("the job fails: %v: %s\n%s", err, out, text)
 				}
 				text, _ := os.ReadFile(filepath.Join(l.dir, "out"))
 				if !regexp.MustCompile(`(?m)^2 ranks, sum 3$`).Match(text) {
-					t.Errorf("%s", text)
+					t.Errorf("the two ranks have not found each other:\n%s", text)
 				}
 			})
 		}
@@ -415,7 +415,7 @@ func TestClientsExporter(t *testing.T) {
 		if m := regexp.MustCompile(`127\.0\.0\.1:[1-9][0-9]+`).Find(text); m != nil {
 			address = string(m)
 		} else if err != nil {
-			t.Fatalf("it says %s: %v", text, err)
+			t.Fatalf("node_exporter prints %s: %v", text, err)
 		}
 	}
 	scrape := func() (families []string, counters map[string]string) {
@@ -423,7 +423,7 @@ func TestClientsExporter(t *testing.T) {
 		l.must("placectl metrics --out prom/placectl.prom")
 		text := l.must("python3 -c 'import urllib.request; print(urllib.request.urlopen(\"http://" + address + "/metrics\").read().decode())'")
 		if !strings.Contains(text, "\nnode_textfile_scrape_error 0\n") {
-			t.Fatalf("%s", text)
+			t.Fatalf("node_exporter reports an error of the text file:\n%s", text)
 		}
 		counters = make(map[string]string)
 		for line := range strings.Lines(text) {
@@ -442,19 +442,19 @@ func TestClientsExporter(t *testing.T) {
 	want := []string{"class_share_ratio", "cycle_last_duration_seconds", "cycle_last_timestamp_seconds", "file_bytes", "file_free_bytes", "info", "job_wait_seconds", "jobs",
 		"jobs_ended_total", "jobs_submitted_total", "nodes", "queue_oldest_seconds", "resource_capacity", "resource_reserved", "resource_used"}
 	if !slices.Equal(families, want) {
-		t.Errorf("families %v, want %v", families, want)
+		t.Errorf("node_exporter shows the families %v, want %v", families, want)
 	}
 	l.must("placectl place 1:ncpus=1 -q && placectl release 2 -q")
 	_, after := scrape()
 	grown := 0
 	for name, value := range before {
 		if after[name] < value {
-			t.Errorf("%s} was %s, and is %s", name, value, after[name])
+			t.Errorf("the counter %s} went from %s to %s", name, value, after[name])
 		} else if after[name] > value {
 			grown++
 		}
 	}
 	if grown != 2 {
-		t.Errorf("%d counters have grown: %v, %v", grown, before, after)
+		t.Errorf("only %d counters have grown: %v, %v", grown, before, after)
 	}
 }

@@ -41,14 +41,14 @@ type demoDoc struct {
 func tryHints(t *testing.T, path string, hints []demo.Hint) {
 	t.Helper()
 	if len(hints) < 10 {
-		t.Errorf("only %d commands to try", len(hints))
+		t.Errorf("the demo suggests only %d commands", len(hints))
 	}
 	var job string
 	state := func() string {
 		c := newCapture("--db", path, "show", job, "-o", "json")
 		var doc struct{ State string }
 		if code := c.run(); code != exit.OK || json.Unmarshal(c.out.Bytes(), &doc) != nil {
-			t.Fatal(job, code, c.out.String(), c.err.String())
+			t.Fatalf("show %s: status %d: %s%s", job, code, c.out.String(), c.err.String())
 		}
 		return doc.State
 	}
@@ -59,7 +59,7 @@ func tryHints(t *testing.T, path string, hints []demo.Hint) {
 		}
 		words, err := text.SplitWords(line)
 		if err != nil {
-			t.Fatal(line, err)
+			t.Fatalf("%s cannot be split into words: %v", line, err)
 		}
 		if line == "check" {
 			words = append(words, "--in-process") // the program is the test here
@@ -71,16 +71,16 @@ func tryHints(t *testing.T, path string, hints []demo.Hint) {
 		switch words[0] {
 		case "explain":
 			if job = words[1]; state() != "reserved" {
-				t.Errorf("%s: it is %s", line, state())
+				t.Errorf("%s: the job is %s, want reserved", line, state())
 			}
 		case "cycle":
 			if state() != "running" {
-				t.Errorf("job %s is %s", job, state())
+				t.Errorf("after the cycle job %s is %s, want running", job, state())
 			}
 		}
 	}
 	if job == "" {
-		t.Error("no job is explained")
+		t.Error("the demo suggests no explain")
 	}
 }
 
@@ -102,11 +102,11 @@ func TestDemoForce(t *testing.T) {
 	}
 	run(exit.Conflict, "demo", "--db", "named.db")
 	if same, err := os.Stat("named.db"); err != nil || !os.SameFile(before, same) {
-		t.Error("it was replaced without --force", err)
+		t.Error("a demo was replaced without --force:", err)
 	}
 	run(exit.OK, "demo", "--db", "named.db", "--force")
 	if same, err := os.Stat("named.db"); err != nil || same.ModTime().Equal(before.ModTime()) {
-		t.Error("it was not replaced with --force", err)
+		t.Error("a demo was not replaced with --force:", err)
 	}
 	run(exit.OK, "demo")
 	run(exit.OK, "demo")
@@ -120,7 +120,7 @@ func TestDemoForce(t *testing.T) {
 	run(exit.Damaged, "demo", "--force", "--db", "notes")
 	for _, name := range []string{"mine.db", "notes"} {
 		if _, err := os.Stat(name); err != nil {
-			t.Error("--force removed what was no demo:", err)
+			t.Error("--force removed a file that is no demo:", err)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func TestLogsOnTerminal(t *testing.T) {
 		run := newCapture(args...)
 		run.StdoutTTY = c.terminal
 		if status := run.run(); status != 0 || run.out.String() != c.want {
-			t.Errorf("terminal %t, raw %t: %d, %q %s", c.terminal, c.raw, status, run.out.String(), run.err.String())
+			t.Errorf("terminal %t, raw %t: status %d, output %q, errors %s", c.terminal, c.raw, status, run.out.String(), run.err.String())
 		}
 	}
 }

@@ -39,7 +39,7 @@ func TestNodeImportAllOrNothing(t *testing.T) {
 	} {
 		out, text, code := runNode(t, path, in, "node", "import", "-")
 		if code != exit.Usage || out != "" || !strings.Contains(text, "standard input, line ") {
-			t.Errorf("%s: exit %d, %s%.300s", name, code, out, text)
+			t.Errorf("%s: status %d, want %d with the line: %s%.300s", name, code, exit.Usage, out, text)
 		}
 		after, err := os.ReadFile(path)
 		if err != nil || string(before) != string(after) {
@@ -55,10 +55,10 @@ func TestNodeImportInterrupted(t *testing.T) {
 	c := newCapture("--db", path, "node", "import", "-")
 	c.Stdin = strings.NewReader(nodesCSV(1000))
 	if code := execute(ctx, c.Env); code != exit.Interrupted || c.out.Len() > 0 {
-		t.Fatal(code, c.out.String(), c.err.String())
+		t.Fatalf("interrupted: status %d, want %d: %s%s", code, exit.Interrupted, c.out.String(), c.err.String())
 	}
 	if out, text, code := runNode(t, path, "", "node", "list", "-o", "json"); code != exit.OK || out != "[]\n" {
-		t.Fatal(out, text)
+		t.Fatalf("nodes are left after an interrupt: %s%s", out, text)
 	}
 }
 
@@ -74,15 +74,15 @@ func TestNodeImportHoldsNoLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "node", "add", "n2"); code != exit.OK {
-		t.Fatal(text)
+		t.Fatalf("node add while an import waits for its input: %s", text)
 	}
 	// The assumptions under which the file was read must still hold.
 	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "resource", "add", "late=string"); code != exit.OK {
-		t.Fatal(text)
+		t.Fatalf("resource add while an import waits for its input: %s", text)
 	}
 	feed.Close()
 	if code := <-done; code != exit.Conflict || !strings.Contains(c.err.String(), "run it again") {
-		t.Fatal(code, c.err.String())
+		t.Fatalf("an import whose resources have changed: status %d, want %d: %s", code, exit.Conflict, c.err.String())
 	}
 }
 
@@ -93,7 +93,7 @@ func TestNodeImportProgress(t *testing.T) {
 		c.Clock = func() time.Time { now = now.Add(time.Second); return now }
 		c.Stdin, c.StderrTTY = strings.NewReader(nodesCSV(1000)), tty
 		if code := c.run(); code != exit.OK || strings.Contains(c.err.String(), "import [####") != tty {
-			t.Errorf("terminal %v: %d, %q", tty, code, c.err.String())
+			t.Errorf("terminal %v: status %d, errors %q", tty, code, c.err.String())
 		}
 	}
 }
@@ -108,14 +108,14 @@ func TestNodeListImports(t *testing.T) {
 		list, _, _ := runNode(t, path, "", "node", "list", "-o", form)
 		if out, text, code := runNode(t, path, list, "node", "import", "-", "-o", "jsonl"); code != exit.OK ||
 			!strings.HasPrefix(out, `{"added":0,"updated":0,"unchanged":50,"changed":0,"nodes":50,`) {
-			t.Errorf("%s: %d %s%s", form, code, out, text)
+			t.Errorf("importing the list as %s again changes something: status %d: %s%s", form, code, out, text)
 		}
 		other := newNodeDB(t)
 		if _, text, code := runNode(t, other, list, "node", "import", "-"); code != exit.OK {
-			t.Errorf("%s: %d %s", form, code, text)
+			t.Errorf("importing the list as %s elsewhere: status %d: %s", form, code, text)
 		}
 		if again, _, _ := runNode(t, other, "", "node", "list", "-o", form); again != list {
-			t.Errorf("%s: the copy differs", form)
+			t.Errorf("the list as %s makes other nodes", form)
 		}
 	}
 }

@@ -35,7 +35,7 @@ func TestNodeListWidth(t *testing.T) {
 		c.StdoutTTY, c.Width = tt.tty, func() int { return tt.width }
 		if code := c.run(); code != exit.OK || !strings.HasPrefix(c.out.String(), tt.head) ||
 			!strings.Contains(c.err.String(), tt.out) || (tt.out == "") != (c.err.Len() == 0) {
-			t.Errorf("width %d: %s%s", tt.width, c.out.String(), c.err.String())
+			t.Errorf("width %d: got\n%s%s\nwant\n%s and %q", tt.width, c.out.String(), c.err.String(), tt.head, tt.out)
 		}
 		for line := range strings.Lines(c.out.String()) {
 			if tt.tty && tt.width > 30 && output.TextWidth(strings.TrimSuffix(line, "\n")) > tt.width {

@@ -23,10 +23,10 @@ func TestNodeLoadHoldsNoLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "node", "add", "n2"); code != exit.OK {
-		t.Fatal(text)
+		t.Fatalf("node add while node load waits for its input: %s", text)
 	}
 	feed.Close()
 	if code := <-done; code != exit.OK || strings.Count(c.out.String(), "\n") != 2 {
-		t.Fatal(code, c.out.String(), c.err.String())
+		t.Fatalf("node load: status %d: %s%s", code, c.out.String(), c.err.String())
 	}
 }

@@ -63,7 +63,7 @@ func (s *shell) hold(how string) *exec.Cmd {
 	s.t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() }) //nolint:errcheck // it may have ended
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil || line != "held\n" {
-		s.t.Fatalf("%q %v", line, err)
+		s.t.Fatalf("the holder prints %q, %v, want held", line, err)
 	}
 	return cmd
 }
@@ -81,7 +81,7 @@ func (s *shell) send(p *os.Process, sig syscall.Signal) {
 		}
 		time.Sleep(2 * time.Millisecond)
 	}
-	s.t.Fatal("it does not stop")
+	s.t.Fatal("the process does not stop")
 }
 
 // standing reports whether all threads of a process are stopped.
@@ -127,7 +127,7 @@ func TestStopped(t *testing.T) {
 	err := cmd.Run()
 	want := fmt.Sprintf("by process %d (\"placectl-hold write", writer.Process.Pid)
 	if said := complaint.String(); status(err) != exit.Locked || !strings.Contains(said, want) || !strings.Contains(said, "has written since") || !strings.Contains(said, "and is stopped") {
-		t.Errorf("status %d: %s", status(err), said)
+		t.Errorf("beside a stopped writer: status %d, want %d and its pid: %s", status(err), exit.Locked, said)
 	}
 
 	waiter := s.start("place", "1:ncpus=1")
@@ -143,7 +143,7 @@ func TestStopped(t *testing.T) {
 		t.Errorf("the waiter: %v", err)
 	}
 	if n := s.jobCount(); n != 3 {
-		t.Errorf("%d jobs", n)
+		t.Errorf("there are %d jobs, want 3", n)
 	}
 	s.must("", "check")
 }
@@ -228,7 +228,7 @@ func TestStoppedCheck(t *testing.T) {
 		place, _, complaint := s.command("", "--lock-timeout", "3s", "place", "1:ncpus=1")
 		err := place.Run()
 		if err != nil && status(err) != exit.Locked {
-			t.Fatalf("beside a check that is stopped: %v: %s", err, complaint)
+			t.Fatalf("place beside a stopped check: %v: %s", err, complaint)
 		}
 		met := child.Signal(syscall.SIGCONT) == nil
 		if err := check.Wait(); err != nil {
@@ -240,7 +240,7 @@ func TestStoppedCheck(t *testing.T) {
 		// The child had ended but was not reaped when it was stopped. Or it began only after the
 		// first place, and was stopped while it had the file open.
 	}
-	t.Error("no child of check was met that had left the file")
+	t.Error("no child of check was found after it had left the file")
 }
 
 // TestCheckDiesWithItsChild: the child process of a check ends with it.
@@ -264,9 +264,9 @@ func TestCheckDiesWithItsChild(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("try %d: the child %d lives on", try, found.Pid)
+		t.Fatalf("try %d: the child %d outlives its check", try, found.Pid)
 	}
-	t.Error("no child of check was met")
+	t.Error("no child of check was found")
 }
 
 // isItself reports whether a child of a process runs its own program already. Before that it is only a
@@ -348,7 +348,7 @@ func TestKillLinesAreAll(t *testing.T) {
 	leafs, _ := leafVerbs()
 	for name, v := range leafs {
 		if v.Access == verbs.Writes && !v.Alone && !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line+" ", name+" ") }) {
-			t.Errorf("%s is not killed", name)
+			t.Errorf("killLines has no line for %s", name)
 		}
 	}
 }
@@ -382,7 +382,7 @@ func TestKillVerbs(t *testing.T) {
 		delete(queues, name)
 	}
 	if len(jobs)+len(queues) > 0 {
-		t.Errorf("acknowledged and lost: jobs %v, queues %v", jobs, queues)
+		t.Errorf("acknowledged but lost: jobs %v, queues %v", jobs, queues)
 	}
 }
 
@@ -407,7 +407,7 @@ func TestKillLinesAreTaken(t *testing.T) {
 	for _, line := range killLines(s, random, 1, 1) {
 		cmd, _, said := s.command("", strings.Fields(line)...)
 		if _ = cmd.Run(); cmd.ProcessState.ExitCode() == exit.Usage {
-			t.Errorf("%s: %s", line, said)
+			t.Errorf("%s is wrong usage: %s", line, said)
 		}
 	}
 }

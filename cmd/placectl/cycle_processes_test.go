@@ -38,7 +38,7 @@ func TestCyclesAtOnce(t *testing.T) {
 			for range 5 {
 				cmd, out, complaint := s.command("", "cycle", "-o", "csv")
 				if err := cmd.Run(); err != nil {
-					t.Errorf("%v: %s", err, complaint)
+					t.Errorf("cycle: %v: %s", err, complaint)
 				}
 				lock.Lock()
 				s.told(counts, out.String())
@@ -49,7 +49,7 @@ func TestCyclesAtOnce(t *testing.T) {
 	group.Wait()
 	s.must("", "check")
 	if most := slices.Max(slices.Collect(maps.Values(counts))); len(counts) != jobs || most != 1 {
-		t.Errorf("%d of %d jobs told of, one of them %d times", len(counts), jobs, most)
+		t.Errorf("%d of %d jobs were announced, one of them %d times", len(counts), jobs, most)
 	}
 }
 
@@ -68,11 +68,11 @@ func TestKillCycle(t *testing.T) {
 			s.must("", "requeue", "1[]", "-o", "id")
 			counts = make(map[string]int) // to be told of again
 		default:
-			t.Fatalf("%d of %d jobs run", running, jobs)
+			t.Fatalf("after a killed cycle %d of %d jobs run, want none or all", running, jobs)
 		}
 		for job, n := range counts {
 			if n > 1 {
-				t.Fatalf("job %s was told of %d times", job, n)
+				t.Fatalf("job %s was announced %d times", job, n)
 			}
 		}
 	}
@@ -95,13 +95,13 @@ func TestKillExec(t *testing.T) {
 	_ = cmd.Wait()
 	s.must("", "check")
 	if again := s.must("", "cycle", "-o", "id"); again != "" {
-		t.Errorf("told of again: %s", again)
+		t.Errorf("the next cycle announces the job again: %s", again)
 	}
 	if events := s.must("", "events", "-o", "csv"); strings.Contains(events, ",launch,") {
-		t.Errorf("launched, it says:\n%s", events)
+		t.Errorf("a launch is among the events:\n%s", events)
 	}
 	s.must("", "requeue", "1[]", "-o", "id")
 	if again := s.must("", "cycle", "-o", "id"); len(strings.Fields(again)) != 8 {
-		t.Errorf("told of after requeue: %q", again)
+		t.Errorf("after requeue a cycle announces %q", again)
 	}
 }

@@ -128,10 +128,10 @@ func TestDisasters(t *testing.T) {
 			t.Parallel()
 			d, ok := disasters[name]
 			if !ok {
-				t.Fatal("there is nothing in disasters for it")
+				t.Fatal("disasters has no entry for it")
 			}
 			if n := strings.Count(script, "placectl "); n > 3 {
-				t.Errorf("it takes %d commands", n)
+				t.Errorf("its remedy has %d commands", n)
 			}
 			h := newHome(t, program)
 			h.run(prelude)
@@ -143,7 +143,7 @@ func TestDisasters(t *testing.T) {
 		})
 	}
 	if len(found) != len(disasters) || len(found) != 10 {
-		t.Errorf("%d disasters on the page, %d here", len(found), len(disasters))
+		t.Errorf("the page has %d disasters, disasters has %d", len(found), len(disasters))
 	}
 }
 
@@ -201,10 +201,10 @@ func TestReliabilityNamesTests(t *testing.T) {
 	named := regexp.MustCompile(`\bTest[A-Z]\w+`).FindAllString(string(page), -1)
 	for _, name := range named {
 		if !there[name] {
-			t.Errorf("there is no %s", name)
+			t.Errorf("the page names the test %s, which does not exist", name)
 		}
 	}
 	if len(named) < 20 {
-		t.Errorf("only %d tests are named", len(named))
+		t.Errorf("the page names only %d tests", len(named))
 	}
 }

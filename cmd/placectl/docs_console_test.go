@@ -38,7 +38,7 @@ func TestConsolePages(t *testing.T) {
 					t.Fatal(err)
 				}
 			default:
-				t.Errorf("%s says otherwise (-update writes it anew):\n%s", page, cmp.Diff(string(text), got))
+				t.Errorf("%s shows other output (-page +got; -update rewrites it):\n%s", page, cmp.Diff(string(text), got))
 			}
 			if n := strings.Count(got, "\n$ "); n < 5 {
 				t.Errorf("only %d commands were found", n)

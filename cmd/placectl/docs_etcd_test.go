@@ -42,7 +42,7 @@ func TestEtcdPage(t *testing.T) {
 			t.Cleanup(func() {
 				cmd, said := h.command(context.Background(), "kill -9 $(cat *.pid)")
 				if err := cmd.Run(); err != nil {
-					t.Errorf("members are not ended: %v: %s", err, said)
+					t.Errorf("the members cannot be ended: %v: %s", err, said)
 				}
 			})
 			for _, me := range []string{"e1", "e2", "e3"} {

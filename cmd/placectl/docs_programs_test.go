@@ -28,7 +28,7 @@ func TestProgramsPage(t *testing.T) {
 	}
 	blocks := regexp.MustCompile("(?s)\n```(sh|go|python)\n(.*?)```\n\n```text\n(.*?)```\n").FindAllStringSubmatch(string(text), -1)
 	if len(blocks) != 4 {
-		t.Fatalf("%d programs, want 4", len(blocks))
+		t.Fatalf("the page has %d programs, want 4", len(blocks))
 	}
 	for _, block := range blocks {
 		lang, code, want := block[1], block[2], block[3]
@@ -50,7 +50,7 @@ func TestProgramsPage(t *testing.T) {
 			}
 			said, err := cmd.CombinedOutput()
 			if err != nil || string(said) != want {
-				t.Errorf("%v; it prints\n%swant\n%s", err, said, want)
+				t.Errorf("%v; the program prints\n%swant\n%s", err, said, want)
 			}
 		})
 	}

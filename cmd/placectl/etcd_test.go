@@ -167,7 +167,7 @@ func (m *machines) verify() {
 	}
 	for key := range m.acked {
 		if names[key] != 1 {
-			m.t.Errorf("%s was acknowledged, and is there %d times", key, names[key])
+			m.t.Errorf("%s was acknowledged, but is there %d times", key, names[key])
 		}
 	}
 	for name, count := range names {

@@ -43,7 +43,7 @@ func examples(t *testing.T) []example {
 	}
 	pages, err := filepath.Glob("../../docs/*")
 	if err != nil || len(pages) < 3 {
-		t.Fatal(pages, err)
+		t.Fatalf("only these pages were found: %v, %v", pages, err)
 	}
 	for _, page := range append(pages, "../../README.md", "../../bench/README.md", "../../docs/hooks/mail") {
 		if is, err := os.Stat(page); err == nil && is.IsDir() {
@@ -223,7 +223,7 @@ func runExample(t *testing.T, program, template string, args []string) {
 	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir, "USER=ann", testUser + "=ann", "TZ=UTC", "PLACECTL_NOW=" + testNow.Add(time.Hour).Format(time.RFC3339)}
 	said, _ := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code == exit.Usage || code < 0 {
-		t.Errorf("status %d: %s", code, said)
+		t.Errorf("the example is wrong usage, or was killed: status %d: %s", code, said)
 	}
 }
 
@@ -231,7 +231,7 @@ func runExample(t *testing.T, program, template string, args []string) {
 func TestManualHasExamples(t *testing.T) {
 	c := newCapture("man")
 	if code := c.run(); code != exit.OK {
-		t.Fatal(code)
+		t.Fatalf("man: status %d", code)
 	}
 	page := strings.NewReplacer(`\e`, `\`, `\-`, "-", `\(aq`, "'", `\(ga`, "`", `\(ha`, "^", `\(ti`, "~").Replace(c.out.String())
 	page = strings.ReplaceAll(page, " \\\n      ", " ") // a line that is too long goes on in the next
@@ -268,7 +268,7 @@ func TestMessagesNameVerbs(t *testing.T) {
 	for _, dir := range append(families, ".", "internal/session", "../../store", "../../placer", "../../query", "../../locality", "../../index") {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
-			t.Fatal(dir, err)
+			t.Fatalf("no Go files in %s: %v", dir, err)
 		}
 		for _, file := range files {
 			if strings.HasSuffix(file, "_test.go") {

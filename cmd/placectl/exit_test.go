@@ -68,7 +68,7 @@ func TestInterrupt(t *testing.T) {
 	r := newRun(ctx, c.Env)
 	r.Verbs = entries(&session.Verb{Name: "cycle", Run: func(r *session.Run, _ *cli.Context) error { return r.Ctx.Err() }})
 	if code := r.Report(r.Main()); code != exit.Interrupted {
-		t.Errorf("status %d", code)
+		t.Errorf("an interrupted run: status %d, want %d", code, exit.Interrupted)
 	}
 }
 
@@ -82,7 +82,7 @@ func TestFullDisk(t *testing.T) {
 		c := newCapture(strings.Fields(args)...)
 		c.Stdout = fullDisk{}
 		if code := c.run(); code != exit.Failed || !strings.Contains(c.err.String(), "no space left") {
-			t.Errorf("%s: status %d, %q", args, code, c.err.String())
+			t.Errorf("%s on a full disk: status %d, want %d: %q", args, code, exit.Failed, c.err.String())
 		}
 	}
 }
@@ -101,7 +101,7 @@ func TestNotesAndInput(t *testing.T) {
 		r.Notef("note \a %d", 1)
 		r.Debugf("detail")
 		if got := c.err.String(); got != tt.want {
-			t.Errorf("%s: %q", tt.args, got)
+			t.Errorf("%s: messages %q, want %q", tt.args, got, tt.want)
 		}
 	}
 	r := newCapture().runner()
@@ -115,7 +115,7 @@ func TestNotesAndInput(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got, _ := io.ReadAll(in); string(got) != want {
-			t.Errorf("%s: %q", name, got)
+			t.Errorf("Input(%s) reads %q, want %q", name, got, want)
 		}
 		in.Close()
 	}

@@ -203,7 +203,7 @@ func faultCalls(t *testing.T) (calls []faultCall) {
 		}
 		waits := slices.Contains(waiting, name) || slices.Contains(severalCommits, name) || slices.Contains(otherStatuses, name)
 		if v.Runs() && (v.Access == verbs.Reads || v.Access == verbs.Writes || v.Access == verbs.Makes) && len(v.Verbs) == 0 && !waits && !met[name] && v.Example != "" {
-			t.Errorf("no example of %s is tried", name)
+			t.Errorf("no example of %s was tried", name)
 		}
 	}
 	for _, e := range allVerbs() {
@@ -305,7 +305,7 @@ func TestFaults(t *testing.T) {
 		count := theDisk.n
 		want := f.state(&c)
 		if right == exit.Usage || right == exit.Damaged {
-			t.Fatalf("%s: status %d: %s", line, right, said)
+			t.Fatalf("%s fails without faults: status %d: %s", line, right, said)
 		}
 		for k := range count {
 			for how := range failures {
@@ -368,7 +368,7 @@ func (f *faultFolder) judge(c *faultCall, what string, o result) {
 		ok = got == o.old || got == o.want
 	}
 	if !ok {
-		f.t.Errorf("%s: status %d (without: %d), state %s (before %s, wanted %s): %s", what, o.status, o.right, got, o.old, o.want, o.said)
+		f.t.Errorf("%s: status %d (without faults %d), state %s (before %s, without faults %s): %s", what, o.status, o.right, got, o.old, o.want, o.said)
 		return
 	}
 	if got == "none" {
@@ -379,7 +379,7 @@ func (f *faultFolder) judge(c *faultCall, what string, o result) {
 		f.t.Errorf("%s: then node list: status %d: %s", what, status, said)
 	}
 	if lock, err := os.ReadFile(f.db + ".lock"); err != nil || !bytes.HasPrefix(lock, []byte("no commit is under way")) {
-		f.t.Errorf("%s: then the lock file says %q, %v", what, lock, err)
+		f.t.Errorf("%s: then the lock file has %q, %v", what, lock, err)
 	}
 }
 
@@ -407,10 +407,10 @@ func TestStall(t *testing.T) {
 	for _, args := range []string{"place 1:ncpus=1 --lock-timeout 50ms", "node list --lock-timeout 50ms"} {
 		c := faultCall{args: strings.Fields(args)}
 		if status, said := c.try(); status != exit.Locked || !strings.Contains(said, fmt.Sprintf("process %d", os.Getpid())) {
-			t.Errorf("%s: status %d: %s", args, status, said)
+			t.Errorf("%s beside a slow writer: status %d, want %d and its pid: %s", args, status, exit.Locked, said)
 		}
 	}
 	if status := <-first; status != exit.OK {
-		t.Errorf("status %d", status)
+		t.Errorf("the slow writer: status %d, want 0", status)
 	}
 }

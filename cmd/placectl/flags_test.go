@@ -610,21 +610,21 @@ func TestFlagsHaveEffects(t *testing.T) {
 			t.Parallel()
 			with := flagTry(t, template, line)
 			if (with.Status == exit.Usage) != refused {
-				t.Fatalf("status %d: %s", with.Status, with.Said)
+				t.Fatalf("status %d, but it should be refused: %v: %s", with.Status, refused, with.Said)
 			}
 			base := flagTry(t, template, without)
 			if cmp.Equal(base, with) {
-				t.Errorf("%s does nothing: with and without it the status is %d, and it says\n%s", flag, with.Status, with.Said)
+				t.Errorf("%s does nothing: with and without it the status is %d, and the output\n%s", flag, with.Status, with.Said)
 			}
 			if flag == "--dry-run" && (!cmp.Equal(filesIn(t, template), with.Files) || cmp.Equal(base.Files, with.Files)) {
-				t.Errorf("a dry run must change nothing, and the same without it something: %s", with.Said)
+				t.Errorf("only without --dry-run may the line change something: %s", with.Said)
 			}
 		})
 	}
 	for name, where := range shownElsewhere {
 		_, flag, _ := strings.Cut(name, "--")
 		if text, err := os.ReadFile("../../testdata/script/" + where); shown[name] || !strings.Contains(string(text), "--"+flag) {
-			t.Errorf("%s is not shown in %s alone: %v", name, where, err)
+			t.Errorf("%s is listed as shown in %s, but is also shown here, or not there: %v", name, where, err)
 		}
 		shown[name] = true
 	}
@@ -635,7 +635,7 @@ func TestFlagsHaveEffects(t *testing.T) {
 			return flag == f.Shown()
 		}) &&
 			globalsShownElsewhere[f.Shown()] == "" {
-			t.Errorf("nothing shows what %s does", f.Shown())
+			t.Errorf("no line shows what %s does", f.Shown())
 		}
 	}
 	r := newCapture().runner()
@@ -643,7 +643,7 @@ func TestFlagsHaveEffects(t *testing.T) {
 	look = func(path string, v *session.Verb) {
 		for _, f := range v.Flags {
 			if name := verbs.Dashed(f.Names()[0]); !shown[path+" "+name] {
-				t.Errorf("nothing shows what %s %s does", path, name)
+				t.Errorf("no line shows what %s %s does", path, name)
 			}
 		}
 		for _, sub := range v.Verbs {
@@ -664,7 +664,7 @@ func takeFlag(t *testing.T, line string) (verb, flag, without string) {
 	}
 	inv, err := newCapture().runner().Verbs.Parse(append(words, "--", "true"))
 	if err != nil {
-		t.Fatalf("%s: %v", line, err)
+		t.Fatalf("%s cannot be parsed: %v", line, err)
 	}
 	last := len(words) - 1
 	for !strings.HasPrefix(words[last], "--") {

@@ -73,7 +73,7 @@ func (row *frontRow) try(t *testing.T) {
 		t.Errorf("stderr is %q, want none", stderr.String())
 	}
 	if rc := cmd.ProcessState.ExitCode(); rc != row.RC {
-		t.Errorf("%s ends with %d, not %d; stdout %q, stderr %q", row.Command, rc, row.RC, stdout.String(), stderr.String())
+		t.Errorf("%s ends with %d, want %d; stdout %q, stderr %q", row.Command, rc, row.RC, stdout.String(), stderr.String())
 	}
 	variable := func(name string) string {
 		text, _ := os.ReadFile(filepath.Join(dir, name))
@@ -82,12 +82,12 @@ func (row *frontRow) try(t *testing.T) {
 	named := strings.NewReplacer(`\Z`, `\z`, "<J>", variable("J"), "<N>", variable("N"))
 	for _, pattern := range row.Match {
 		if !regexp.MustCompile("(?m)" + named.Replace(pattern)).MatchString(got) {
-			t.Errorf("%s prints\n%s, and nothing in it matches %s", row.Command, got, pattern)
+			t.Errorf("%s prints\n%s, which does not match %s", row.Command, got, pattern)
 		}
 	}
 	for _, pattern := range row.No {
 		if regexp.MustCompile("(?m)" + named.Replace(pattern)).MatchString(got) {
-			t.Errorf("%s prints\n%s, and %s matches", row.Command, got, pattern)
+			t.Errorf("%s prints\n%s, which must not match %s", row.Command, got, pattern)
 		}
 	}
 }
@@ -161,18 +161,18 @@ func (r *replay) play(t *testing.T) {
 		stdout, stderr, rc := run(s.Run)
 		said := "`" + s.Run + "` ends with " + fmt.Sprint(rc) + ", and prints\n" + stdout + stderr
 		if rc != s.RC || rc == 0 && stderr != "" {
-			t.Fatal(said)
+			t.Fatalf("want status %d and no errors: %s", s.RC, said)
 		}
 		if s.Both {
 			stdout += stderr
 		}
 		lines, err := s.lines(stdout)
 		if err != nil {
-			t.Fatalf("%v: %s", err, said)
+			t.Fatalf("the client cannot parse it: %v: %s", err, said)
 		}
 		if s.Keep != "" {
 			if len(lines) != 1 {
-				t.Fatalf("there is no one id: %s", said)
+				t.Fatalf("the client reads no single id: %s", said)
 			}
 			kept[s.Keep] = lines[0]
 			continue
@@ -182,7 +182,7 @@ func (r *replay) play(t *testing.T) {
 			want[i] = os.Expand(line, func(name string) string { return kept[name] })
 		}
 		if !slices.Equal(lines, want) {
-			t.Fatalf("the client reads %q, and not %q: %s", lines, want, said)
+			t.Fatalf("the client reads %q, want %q: %s", lines, want, said)
 		}
 	}
 }

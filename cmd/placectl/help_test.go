@@ -59,7 +59,7 @@ Global flags and exit statuses: placectl help --all
 		if code := r.Report(r.Main()); strings.Contains(line, "--nope") != (code == exit.Usage) {
 			t.Errorf("%s: status %d, %s", line, code, c.err.String())
 		} else if diff := cmp.Diff(want, c.out.String()); code == exit.OK && diff != "" {
-			t.Errorf("%s:\n%s", line, diff)
+			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}
 }
@@ -126,7 +126,7 @@ Global flags and exit statuses: placectl help --all
 		if code := r.Report(r.Main()); code != exit.OK {
 			t.Errorf("%s: status %d, %s", line, code, c.err.String())
 		} else if diff := cmp.Diff(want, c.out.String()); diff != "" {
-			t.Errorf("%s:\n%s", line, diff)
+			t.Errorf("%s (-want +got):\n%s", line, diff)
 		}
 	}
 }
@@ -140,23 +140,23 @@ func TestHelpOfEveryDay(t *testing.T) {
 	}
 	lines := strings.Split(strings.TrimSuffix(c.out.String(), "\n"), "\n")
 	if len(lines) > 40 || slices.ContainsFunc(lines, func(line string) bool { return len(line) > 80 }) {
-		t.Errorf("%d lines, some perhaps wider than 80 columns:\n%s", len(lines), c.out.String())
+		t.Errorf("help has %d lines, or some wider than 80 columns:\n%s", len(lines), c.out.String())
 	}
 	days := make(map[int]string)
 	all := newCapture("help", "--all")
 	if code := all.run(); code != exit.OK {
-		t.Fatal(code)
+		t.Fatalf("help --all: status %d", code)
 	}
 	for _, e := range c.runner().Verbs {
 		if e.Day > 0 {
 			if days[e.Day] != "" {
-				t.Errorf("%s and %s have one place", e.Name, days[e.Day])
+				t.Errorf("%s and %s have the same position", e.Name, days[e.Day])
 			}
 			days[e.Day] = e.Name
 		}
 		daily, listed := strings.Contains(c.out.String(), "\n  "+e.Name+" "), strings.Contains(all.out.String(), "\n  "+e.Name+" ")
 		if hidden := e.Verb().Hidden; hidden == slices.Contains(about.Complete(c.runner(), []string{e.Name}), e.Name) {
-			t.Errorf("%s is completed: %v", e.Name, !hidden)
+			t.Errorf("%s is completed: %v, want %v", e.Name, !hidden, hidden)
 		}
 		if daily != (e.Day > 0) || listed == e.Verb().Hidden {
 			t.Errorf("%s is in help: %v, in help --all: %v", e.Name, daily, listed)
@@ -194,9 +194,9 @@ func TestVerbsAreExplained(t *testing.T) {
 			t.Errorf("%s: usage %q, example %q", path, v.Usage, v.Example)
 		}
 		if keyed := verbs.FindFlag(v.Flags, "key") != nil; v.Runs() && !keyed && strings.Contains(helpOf(t, path), "same --key") {
-			t.Errorf("%s has no --key, and its help names one", path)
+			t.Errorf("%s has no --key, but its help mentions one", path)
 		} else if keyed && !strings.Contains(helpOf(t, path), exit.UnknownKeyed.Text) {
-			t.Errorf("%s has --key, and its help does not say what for", path)
+			t.Errorf("%s has --key, but its help does not say what for", path)
 		}
 		named := strings.Fields(strings.Join(v.Exclusive, " "))
 		for i, a := range v.Args {
@@ -209,13 +209,13 @@ func TestVerbsAreExplained(t *testing.T) {
 		}
 		for _, name := range named {
 			if verbs.FindFlag(v.Flags, name) == nil {
-				t.Errorf("%s has no flag %s", path, name)
+				t.Errorf("%s names the flag %s, which it does not have", path, name)
 			}
 		}
 		for _, f := range v.Flags {
 			for _, n := range f.Names() {
 				if g := verbs.FindGlobal(n); g != nil && (n != "now" || !verbs.IsSwitch(f)) { // --now alone, and --now=TIME
-					t.Errorf("%s has a flag %s", path, n)
+					t.Errorf("%s has a flag with the name of the global %s", path, n)
 				}
 			}
 		}
@@ -240,7 +240,7 @@ func helpOf(t *testing.T, path string) string {
 		t.Errorf("help %s: status %d", path, code)
 	}
 	if page := c.out.String(); !strings.HasSuffix(page, "\nGlobal flags and exit statuses: placectl help --all\n") {
-		t.Errorf("help %s stops too soon, as where its template is wrong: ...%q", path, page[max(len(page)-100, 0):])
+		t.Errorf("help %s is cut short, perhaps by an error in its template: ...%q", path, page[max(len(page)-100, 0):])
 	}
 	return c.out.String()
 }

@@ -45,7 +45,7 @@ func TestJobScripts(t *testing.T) {
 		case refused && status == 2, !refused && gone != "" && status == 5:
 			continue
 		case refused || gone != "" || status != 0:
-			t.Errorf("%s: %d, %s", name, status, c.err.String())
+			t.Errorf("%s: status %d, refused should be %v: %s", name, status, refused, c.err.String())
 			continue
 		}
 		taken++
@@ -55,17 +55,17 @@ func TestJobScripts(t *testing.T) {
 		}
 		first, _, _ := strings.Cut(c.out.String(), "\n")
 		if err := json.Unmarshal([]byte(first), &job); err != nil {
-			t.Fatal(name, err)
+			t.Fatalf("%s: the answer is no JSON: %v", name, err)
 		}
 		if got := job.Name; got == nil && means["--name"] != "" || got != nil && *got != strings.Trim(means["--name"], "'") {
-			t.Errorf("%s: the name is %v, not %s", name, got, means["--name"])
+			t.Errorf("%s: the job is called %v, want %s", name, got, means["--name"])
 		}
 		if d, err := time.ParseDuration(clockOf(means["--walltime"])); err == nil && job.Walltime != int(d/time.Second) {
-			t.Errorf("%s: for %d s, not %s", name, job.Walltime, means["--walltime"])
+			t.Errorf("%s: the walltime is %d s, want %s", name, job.Walltime, means["--walltime"])
 		}
 	}
 	if len(files) < 30 || taken < 15 {
-		t.Errorf("of %d scripts %d were taken", len(files), taken)
+		t.Errorf("of %d scripts %d were accepted", len(files), taken)
 	}
 }
 

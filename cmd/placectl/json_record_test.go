@@ -24,7 +24,7 @@ func TestOneRecord(t *testing.T) {
 	const asked = "SELECT *, json(nodes) AS nodes_list, json(after) AS after_list FROM jobs"
 	queried := recordsOf(t, s.must("query", asked, "-o", "json"))
 	if len(queried) < 8 {
-		t.Fatalf("%d jobs", len(queried))
+		t.Fatalf("the query returns only %d jobs", len(queried))
 	}
 	declared := map[string]attribute.Type{}
 	for _, a := range attribute.Job {
@@ -59,7 +59,7 @@ func TestOneRecord(t *testing.T) {
 				want = strings.TrimSuffix(want.(string), ".0")
 			}
 			if !reflect.DeepEqual(want, value) {
-				t.Errorf("%s: job %s has %s %v, and in a query %v", where, id, name, value, want)
+				t.Errorf("%s: job %s has %s %v, but in a query %v", where, id, name, value, want)
 			}
 		}
 	}
@@ -98,7 +98,7 @@ func recordsOf(t *testing.T, text string) map[string]map[string]any {
 	d.UseNumber()
 	var v any
 	if err := d.Decode(&v); err != nil {
-		t.Fatalf("%v in %s", err, text)
+		t.Fatalf("not JSON: %v in %s", err, text)
 	}
 	list, many := v.([]any)
 	if !many {

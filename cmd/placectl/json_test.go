@@ -109,7 +109,7 @@ func testAnswers(t *testing.T, dir string) {
 		for line := range bytes.Lines(data) {
 			var a seenAnswer
 			if err := json.Unmarshal(line, &a); err != nil {
-				t.Fatalf("%s: %v", line, err)
+				t.Fatalf("the saved answer %s is no JSON: %v", line, err)
 			}
 			all[a.Verb] = append(all[a.Verb], a)
 			printed[strings.TrimSuffix(name, ".seen")] = a.Verb // the last to end is the outermost
@@ -155,12 +155,12 @@ func testComplaints(t *testing.T, dir string) {
 			d.UseNumber()
 			var said map[string]any
 			if err := d.Decode(&said); err != nil || len(said) != 1 {
-				t.Errorf("stderr has %.300q: no object with one key (%v)", line, err)
+				t.Errorf("stderr has %.300q, not an object with one key (%v)", line, err)
 				continue
 			}
 			for kind, v := range said {
 				if kind != "error" && kind != "warning" {
-					t.Errorf("stderr has %.300q: neither an error nor a warning", line)
+					t.Errorf("stderr has %.300q, neither an error nor a warning", line)
 				} else if err := validate(recordSchema(map[string][]attribute.Attribute{"error": attribute.Error, "warning": attribute.Warning}[kind]), v); err != nil {
 					t.Errorf("stderr has %.300q: %v", line, err)
 				}
@@ -243,7 +243,7 @@ func compareSchema(t *testing.T, verb string, seen *output.Schema) {
 		return
 	}
 	if !slices.Equal(want.Type, seen.Type) {
-		t.Errorf("%s answers with %v, and its schema says %v", verb, seen.Type, want.Type)
+		t.Errorf("%s answers with %v, but its schema says %v", verb, seen.Type, want.Type)
 		return
 	}
 	if want.Items != nil {
@@ -256,7 +256,7 @@ func compareSchema(t *testing.T, verb string, seen *output.Schema) {
 		case has == nil:
 			t.Errorf("%s: the schema lacks %s; run TestScripts with -update", verb, name)
 		case s.Type != nil && has.Type != nil && !slices.Equal(has.Type, s.Type):
-			t.Errorf("%s: %s is %v, and in the schema %v", verb, name, s.Type, has.Type)
+			t.Errorf("%s: %s is %v, but %v in the schema", verb, name, s.Type, has.Type)
 		}
 	}
 }
@@ -278,7 +278,7 @@ func validateAnswer(t *testing.T, verb string, data []byte, lines bool) {
 		if err := d.Decode(&v); err == io.EOF {
 			return
 		} else if err != nil {
-			t.Errorf("%s: %v in %.200s", verb, err, data)
+			t.Errorf("%s: not JSON: %v in %.200s", verb, err, data)
 			return
 		}
 		if n > 0 && !lines {
@@ -286,7 +286,7 @@ func validateAnswer(t *testing.T, verb string, data []byte, lines bool) {
 			return
 		}
 		if err := validate(s, v); err != nil {
-			t.Errorf("%s: %v in %.300s", verb, err, data)
+			t.Errorf("%s: not valid by its schema: %v in %.300s", verb, err, data)
 			return
 		}
 	}
@@ -363,7 +363,7 @@ func TestValidate(t *testing.T) {
 			t.Fatal(err)
 		}
 		if err := validate(s, v); (err == nil) != good {
-			t.Errorf("%s: %v", text, err)
+			t.Errorf("validate(%s) = %v, want it accepted: %v", text, err, good)
 		}
 	}
 }

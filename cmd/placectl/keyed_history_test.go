@@ -206,7 +206,7 @@ func TestKeyedHistories(t *testing.T) {
 			for _, op := range history {
 				t.Logf("%d-%d %+v", op.Call%1e12, op.Return%1e12, op.Output)
 			}
-			t.Fatal("these answers are those of no order in which each request happened once")
+			t.Fatal("no order in which each request happened once explains these answers")
 		case porcupine.Unknown:
 			t.Log("a history was too long to be explained in a minute")
 		}
@@ -252,7 +252,7 @@ func TestKeyedModelNotices(t *testing.T) {
 	}
 	right := []porcupine.Operation{op("place", exit.OK, "1"), op("count", exit.OK, "1"), op("release 1", exit.OK, "1"), op("release 1", exit.Conflict, ""), op("place", exit.OK, "2"), op("get", exit.OK, "3600")}
 	if !porcupine.CheckOperations(keyedModel, right) {
-		t.Error("a history that is right is refused")
+		t.Error("the model rejects a correct history")
 	}
 	for i, wrong := range [][]porcupine.Operation{
 		{op("place", exit.OK, "1"), op("count", exit.OK, "2")},
@@ -262,7 +262,7 @@ func TestKeyedModelNotices(t *testing.T) {
 		{op("set 60", exit.OK, ""), op("get", exit.OK, "3600")},
 	} {
 		if porcupine.CheckOperations(keyedModel, wrong) {
-			t.Errorf("history %d is wrong and was not noticed", i)
+			t.Errorf("the model accepts the wrong history %d", i)
 		}
 	}
 }

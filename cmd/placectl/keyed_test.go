@@ -50,7 +50,7 @@ func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
 	if again := s.call(stdin, args...); again.status != exit.OK && slices.Contains(args, "next") {
 		return // there was nothing: that is asked again
 	} else if again.status != exit.OK || s.sum() != left {
-		s.t.Fatalf("%v: done, and the same key again has status %d, file changed: %t: %s", c, again.status, s.sum() != left, again.err)
+		s.t.Fatalf("%v: done, but repeated with the same key its status is %d, file changed: %t: %s", c, again.status, s.sum() != left, again.err)
 	}
 }
 
@@ -61,7 +61,7 @@ func (s *simulation) repeated(c command, stdin string) {
 	}
 	sum := s.sum()
 	if again := s.call(stdin, c.args...); again.status != c.status || again.out != c.out || s.sum() != sum {
-		s.t.Fatalf("%v again: status %d, file changed: %t\n%s%s\nthe first answer:\n%s", c, again.status, s.sum() != sum, again.out, again.err, c.out)
+		s.t.Fatalf("%v repeated: status %d, file changed: %t\n%s%s\nthe first answer:\n%s", c, again.status, s.sum() != sum, again.out, again.err, c.out)
 	}
 }
 
@@ -113,7 +113,7 @@ func TestKeys(t *testing.T) {
 				status, said := flagRun(t, dir, full+" --dry-run"+key)
 				wantStatus, want := flagRun(t, plain, full+" --dry-run")
 				if status != wantStatus || said != want {
-					t.Fatalf("%s: status %d, without a key %d:\n%s\nwithout a key:\n%s", full, status, wantStatus, said, want)
+					t.Fatalf("%s: status %d, but without a key %d:\n%s\nwithout a key:\n%s", full, status, wantStatus, said, want)
 				}
 			}
 			first := make(map[string]string)
@@ -128,7 +128,7 @@ func TestKeys(t *testing.T) {
 			for _, form := range append(output.FormatNames(), output.FormatNames()...) {
 				status, said := flagRun(t, dir, line+" --no-color --key=one -o "+form)
 				if want, there := first[form]; status != exit.OK || there && said != want {
-					t.Fatalf("again, as %s: status %d\n%s\nthe first answer:\n%s", form, status, said, want)
+					t.Fatalf("repeated, as %s: status %d\n%s\nthe first answer:\n%s", form, status, said, want)
 				}
 				first[form] = said
 			}
@@ -141,7 +141,7 @@ func TestKeys(t *testing.T) {
 				other = "salvage @/backup.db --to=@/saved.db"
 			}
 			if status, said := flagRun(t, dir, other+" --key=one"); status != exit.Conflict {
-				t.Errorf("another request: status %d: %s", status, said)
+				t.Errorf("another request with the key: status %d: %s", status, said)
 			}
 			if status, said := flagRun(t, dir, line+" --key="); status != exit.Usage {
 				t.Errorf("an empty key: status %d: %s", status, said)
@@ -163,10 +163,10 @@ func TestEveryWriterTakesAKey(t *testing.T) {
 	for name, v := range leafs {
 		writing := v.Access == verbs.Writes || v.Access == verbs.Makes || name == "check" // with --repair
 		if has := verbs.FindFlag(v.Flags, verbs.Key) != nil; has != (writing && !v.Unkeyed) {
-			t.Errorf("%s: --key is there: %t", name, has)
+			t.Errorf("%s has --key: %t", name, has)
 		}
 		if writing && !v.Unkeyed && !seen[name] && name != "demo" && name != "signal" { // one takes seconds and is tried below, one needs a process and is tried by its script
-			t.Errorf("%s is not tried with a key", name)
+			t.Errorf("keyedLines has no line for %s", name)
 		}
 	}
 }
@@ -183,15 +183,15 @@ func TestKeyedDemo(t *testing.T) {
 			t.Fatalf("as %s: status %d: %s", form, status, out)
 		}
 		if want, again := said[form]; again && out != want || made != nil && !os.SameFile(made, info) {
-			t.Errorf("as %s again:\n%s\nthe first time:\n%s", form, out, want)
+			t.Errorf("as %s, repeated:\n%s\nthe first time:\n%s", form, out, want)
 		}
 		said[form], made = out, info
 	}
 	if !strings.Contains(said["table"], "placectl --db") || !json.Valid([]byte(said["json"])) {
-		t.Errorf("a page:\n%s\nJSON:\n%s", said["table"], said["json"])
+		t.Errorf("the page names no placectl --db, or the JSON is invalid:\n%s\nJSON:\n%s", said["table"], said["json"])
 	}
 	if status, out := flagRun(t, dir, "demo --db=@/demo.db --key=one"); status != exit.Conflict {
-		t.Errorf("another request: status %d: %s", status, out)
+		t.Errorf("another request with the key: status %d: %s", status, out)
 	}
 }
 
@@ -222,14 +222,14 @@ func TestKeyedCycleLaunches(t *testing.T) {
 	}
 	for range 3 {
 		if c := s.call("", args...); c.status != exit.OK {
-			t.Fatalf("status %d: %s", c.status, c.err)
+			t.Fatalf("the cycle repeated: status %d: %s", c.status, c.err)
 		}
 	}
 	if text, err := os.ReadFile(told); err != nil || string(text) != "start 1\n" {
-		t.Errorf("launched %q: %v", text, err)
+		t.Errorf("the launcher has run for %q: %v", text, err)
 	}
 	if out := s.must("query", "SELECT count(*) FROM events WHERE event = 'launch'", "-o", "csv", "--no-header"); strings.TrimSpace(out) != "1" {
-		t.Errorf("%s launches", out)
+		t.Errorf("the events have the launches %s", out)
 	}
 }
 
@@ -240,15 +240,15 @@ func TestKeysInTransactions(t *testing.T) {
 	first := s.call(lines, "tx", "-o", "json")
 	sum := s.sum()
 	if again := s.call(lines, "tx", "-o", "json"); first.status != exit.OK || again.out != first.out || again.status != exit.OK || s.sum() != sum {
-		t.Fatalf("%d %s%s\n%d %s%s", first.status, first.out, first.err, again.status, again.out, again.err)
+		t.Fatalf("lines with keys: status %d: %s%s\nrepeated: status %d: %s%s", first.status, first.out, first.err, again.status, again.out, again.err)
 	}
 	more := s.call(lines+"place 1:ncpus=2\n", "tx", "-o", "json", "--key", "c")
 	sum = s.sum()
 	if again := s.call(lines+"place 1:ncpus=2\n", "tx", "-o", "json", "--key", "c"); more.status != exit.OK || again.out != more.out || s.sum() != sum {
-		t.Fatalf("%s%s\n%s%s", more.out, more.err, again.out, again.err)
+		t.Fatalf("tx with a key:\n%s%s\nrepeated:\n%s%s", more.out, more.err, again.out, again.err)
 	}
 	if !strings.HasPrefix(more.out, strings.TrimSuffix(first.out, "]\n")+",\n") || strings.Count(more.out, "\n") != 3 {
-		t.Errorf("%s\n%s", first.out, more.out)
+		t.Errorf("the answer\n%s\nis not continued by one more line in\n%s", first.out, more.out)
 	}
 	for _, bad := range []struct {
 		lines string
@@ -261,10 +261,10 @@ func TestKeysInTransactions(t *testing.T) {
 		{"place 1:ncpus=1 --key d\n", []string{"tx", "--key", "d"}, exit.Conflict},
 	} {
 		if c := s.call(bad.lines, bad.args...); c.status != bad.code || s.sum() != sum {
-			t.Errorf("%q %q: status %d: %s", bad.lines, bad.args, c.status, c.err)
+			t.Errorf("%q %q: status %d, want %d: %s", bad.lines, bad.args, c.status, bad.code, c.err)
 		}
 	}
 	if c := s.call("place 1:ncpus=1 --key e\nplace 1:ncpus=1 --key e\n", "tx"); c.status != exit.OK || strings.Count(c.out, "job:    4") != 2 {
-		t.Errorf("a key twice: %d %s%s", c.status, c.out, c.err)
+		t.Errorf("a key used twice: status %d: %s%s", c.status, c.out, c.err)
 	}
 }

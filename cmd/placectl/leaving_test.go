@@ -136,12 +136,12 @@ func TestLeaving(t *testing.T) {
 	} {
 		for _, name := range lists[0] {
 			if !slices.Contains(lists[1], name) {
-				t.Errorf("%s %s, and is not in the list of those", name, what)
+				t.Errorf("%s %s, but is not in the list of those verbs", name, what)
 			}
 		}
 		for _, name := range lists[1] {
 			if !slices.Contains(lists[0], name) {
-				t.Errorf("%s is in the list of verbs that say so, and no verb %s by that name", name, what)
+				t.Errorf("%s is in a list, but no verb of that name %s", name, what)
 			}
 		}
 	}

@@ -55,11 +55,11 @@ func TestNodeSources(t *testing.T) {
 				t.Fatal(err)
 			}
 			if d := cmp.Diff(string(want), is); d != "" {
-				t.Errorf("not as in %s (-want +is):\n%s", golden, d)
+				t.Errorf("the nodes differ from %s (-want +got):\n%s", golden, d)
 			}
 			out, text, code := runNode(t, path, "", append(words, "-o", "jsonl")...)
 			if code != exit.OK || !strings.HasPrefix(out, `{"added":0,"updated":0,`) {
-				t.Errorf("imported again it changes something: %d %s%s", code, out, text)
+				t.Errorf("importing it again changes something: status %d: %s%s", code, out, text)
 			}
 			back := newNodeDB(t)
 			for _, form := range []string{"csv", "json"} {
@@ -70,11 +70,11 @@ func TestNodeSources(t *testing.T) {
 					}
 				}
 				if _, text, code := runNode(t, back, list, "node", "import", "-"); code != exit.OK {
-					t.Errorf("the list as %s is not imported: %s", form, text)
+					t.Errorf("the list as %s cannot be imported: %s", form, text)
 				}
 				again, _, _ := runNode(t, back, "", "node", "list", "-o", form)
 				if d := cmp.Diff(list, again); d != "" {
-					t.Errorf("the list as %s is another one:\n%s", form, d)
+					t.Errorf("importing the list as %s gives another list:\n%s", form, d)
 				}
 			}
 		})

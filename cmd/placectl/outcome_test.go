@@ -88,10 +88,10 @@ func TestAnswerLost(t *testing.T) {
 			t.Errorf("%s: status %d, want %d: %s", tt.args, got, tt.status, complaint)
 		}
 		if got := s.jobCount() - before; got != tt.changes {
-			t.Errorf("%s: %d jobs more", tt.args, got)
+			t.Errorf("%s: %d more jobs", tt.args, got)
 		}
 		if tt.status == exit.Lost && !strings.Contains(complaint.String(), "done, but the answer was lost") || tt.status == exit.Pipe && complaint.Len() > 0 {
-			t.Errorf("%s: %s", tt.args, complaint)
+			t.Errorf("%s: wrong message: %s", tt.args, complaint)
 		}
 	}
 }
@@ -127,11 +127,11 @@ func TestCrash(t *testing.T) {
 	} {
 		code, said := crash(how)
 		if code != exit.Crash || !strings.Contains(said, "too bad") || !strings.Contains(said, "outcome_test.go") {
-			t.Errorf("%s: status %d: %s", what, code, said)
+			t.Errorf("a panic in %s: status %d, want %d and its text and stack: %s", what, code, exit.Crash, said)
 		}
 	}
 	if err := db.Update(func(*store.Tx) error { return nil }); err != nil {
-		t.Errorf("afterwards: %v", err)
+		t.Errorf("after the crashes: %v", err)
 	}
 }
 
@@ -180,7 +180,7 @@ func TestSignals(t *testing.T) {
 			r.Stop()
 		}
 		if code := r.Outcome(); code != tt.status {
-			t.Errorf("%s: status %d: %s", tt.name, code, c.err.String())
+			t.Errorf("%s: status %d, want %d: %s", tt.name, code, tt.status, c.err.String())
 		}
 		if got := count() - was; got != tt.changes {
 			t.Errorf("%s: %d changes", tt.name, got)
@@ -208,10 +208,10 @@ func TestSignalWhileAnswering(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := status(cmd.Wait()); got != 128+int(syscall.SIGTERM) {
-		t.Errorf("status %d", got)
+		t.Errorf("status %d, want that of SIGTERM", got)
 	}
 	if n := s.jobCount(); n != 1 {
-		t.Errorf("%d jobs", n)
+		t.Errorf("there are %d jobs, want 1", n)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestNoFilesLeft(t *testing.T) {
 		cmd.Args = append([]string{"sh", "-c", `ulimit -n "$0"; exec "$@"`, strconv.Itoa(files), s.program}, cmd.Args[1:]...)
 		cmd.Path = "/bin/sh"
 		if err := cmd.Run(); status(err) != exit.OK && status(err) != exit.Failed {
-			t.Errorf("%d files: status %d: %s", files, status(err), complaint)
+			t.Errorf("with %d files: status %d: %s", files, status(err), complaint)
 		}
 	}
 }

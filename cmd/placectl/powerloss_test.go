@@ -263,5 +263,5 @@ func TestPowerLossCanary(t *testing.T) {
 			return
 		}
 	}
-	t.Error("syncs were dropped, and nothing was lost")
+	t.Error("syncs were dropped, but nothing was lost")
 }

@@ -16,7 +16,7 @@ func TestPrivate(t *testing.T) {
 		t.Helper()
 		status, said := u.run(uid, line)
 		if status != 0 {
-			t.Fatalf("%d: %s: status %d: %s", uid, line, status, said)
+			t.Fatalf("uid %d: %s: status %d: %s", uid, line, status, said)
 		}
 		return said
 	}
@@ -48,7 +48,7 @@ func TestPrivate(t *testing.T) {
 		}
 		for _, secret := range []string{"hush-guest", "hush-bare", "hush-script", "hush-line", "hush-owner"} {
 			if is, should := strings.Contains(said, secret), strings.Contains(strings.Join(want, " "), secret); is != should {
-				t.Errorf("%d: %s has %s: %v, want %v", uid, line, secret, is, should)
+				t.Errorf("uid %d: %s shows %s: %v, want %v", uid, line, secret, is, should)
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func TestPrivate(t *testing.T) {
 		dir := filepath.Join(u.home(tt.uid), "b.db")
 		shows(tt.uid, "backup "+dir, tt.want)
 		if text := must(tt.uid, "--db "+dir+" dump"); strings.Contains(text, `"signature"`) != (tt.want == all || strings.Contains(text, "hush-guest")) {
-			t.Errorf("%d: signatures in the backup", i)
+			t.Errorf("backup %d has signatures", i)
 		}
 	}
 	shows(guestUID, "pbs qstat -f 1 5 6", "hush-guest")
@@ -72,7 +72,7 @@ func TestPrivate(t *testing.T) {
 	shows(ownerUID, "show 1 --env", "hush-guest")
 	for _, line := range []string{"show 2 --env", "show 5 --env", "show 6 --env"} {
 		if status, said := u.run(guestUID, line); status != 1 || !strings.Contains(said, "not permitted") || strings.Contains(said, "hush") {
-			t.Errorf("%s: status %d: %s", line, status, said)
+			t.Errorf("%s as the guest: status %d, want 1 without secrets: %s", line, status, said)
 		}
 	}
 	must(ownerUID, "role add GUEST operator")

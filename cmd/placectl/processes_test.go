@@ -120,7 +120,7 @@ func TestKillPlace(t *testing.T) {
 		delete(acknowledged, id)
 	}
 	if len(acknowledged) > 0 {
-		t.Errorf("acknowledged and lost: %v", acknowledged)
+		t.Errorf("acknowledged but lost: %v", acknowledged)
 	}
 }
 
@@ -166,7 +166,7 @@ func contend(t *testing.T, processes int) {
 			for range each {
 				cmd, out, complaint := s.command("", "place", "1:ncpus=4", "--place", "excl", "-o", "json")
 				if err := cmd.Run(); err != nil {
-					t.Errorf("%v: %s", err, complaint)
+					t.Errorf("place: %v: %s", err, complaint)
 				}
 				answers <- out.String()
 			}
@@ -179,7 +179,7 @@ func contend(t *testing.T, processes int) {
 			holder.Wait()         //nolint:errcheck // it was killed
 			cmd, _, complaint := s.command("", "query", "SELECT count(*) FROM jobs")
 			if err := cmd.Run(); err != nil {
-				t.Errorf("%v: %s", err, complaint)
+				t.Errorf("query: %v: %s", err, complaint)
 			}
 		}
 	})
@@ -196,10 +196,10 @@ func contend(t *testing.T, processes int) {
 		seen[node] = true
 	}
 	if len(seen) != processes*each {
-		t.Errorf("%d nodes given out, not %d", len(seen), processes*each)
+		t.Errorf("%d nodes were given out, want %d", len(seen), processes*each)
 	}
 	if cmd, _, _ := s.command("", "place", "1:ncpus=4", "--place", "excl"); cmd.Run() == nil {
-		t.Error("one more was placed than there are nodes")
+		t.Error("more jobs were placed than there are nodes")
 	}
 	s.must("", "check")
 }
@@ -214,7 +214,7 @@ func TestLockTimeout(t *testing.T) {
 	err = db.Update(func(*store.Tx) error {
 		cmd, _, complaint := s.command("", "--lock-timeout", "50ms", "queue", "add", "q")
 		if err := cmd.Run(); err == nil || cmd.ProcessState.ExitCode() != exit.Locked {
-			t.Errorf("%v, exit status %d", err, cmd.ProcessState.ExitCode())
+			t.Errorf("place beside a held lock: %v, exit status %d", err, cmd.ProcessState.ExitCode())
 		}
 		if want := fmt.Sprintf("process %d", os.Getpid()); !strings.Contains(complaint.String(), want) {
 			t.Errorf("%q does not name the holder, %s", complaint, want)

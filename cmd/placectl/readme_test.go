@@ -42,7 +42,7 @@ func TestReadme(t *testing.T) {
 			t.Parallel()
 			check, ok := readmeChecks[name]
 			if !ok {
-				t.Fatal("there is nothing in readmeChecks for it")
+				t.Fatal("readmeChecks has no entry for it")
 			}
 			h := newHome(t, program)
 			h.run(script)
@@ -50,7 +50,7 @@ func TestReadme(t *testing.T) {
 		})
 	}
 	if len(scripts) != len(readmeChecks) {
-		t.Errorf("%d parts with shell, and checks for %d", len(scripts), len(readmeChecks))
+		t.Errorf("%d parts have shell, readmeChecks has %d", len(scripts), len(readmeChecks))
 	}
 }
 
@@ -79,10 +79,10 @@ func tryIt(t *testing.T) (commands []string, end int) {
 func TestReadmeTryIt(t *testing.T) {
 	commands, end := tryIt(t)
 	if len(commands) != 2 || end > firstScreen {
-		t.Fatalf("%q end in line %d; they should be two, within %d lines", commands, end, firstScreen)
+		t.Fatalf("%q end in line %d, want two commands within %d lines", commands, end, firstScreen)
 	}
 	if commands[1] != "go test ./..." {
-		t.Errorf("the tests run by %q, not go test ./...", commands[1])
+		t.Errorf("the tests are run by %q, want go test ./...", commands[1])
 	}
 	if testing.Short() {
 		t.Skip("-short: the demo is not built")
@@ -92,6 +92,6 @@ func TestReadmeTryIt(t *testing.T) {
 	c.Env = append(os.Environ(), "PLACECTL_DB="+filepath.Join(t.TempDir(), "demo.db"))
 	out, err := c.Output()
 	if err != nil || !strings.Contains(string(out), "Try next:") {
-		t.Errorf("%s: %v\n%s", commands[0], err, out)
+		t.Errorf("%s: %v, want its suggestions:\n%s", commands[0], err, out)
 	}
 }

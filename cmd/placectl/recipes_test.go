@@ -125,7 +125,7 @@ func TestRecipes(t *testing.T) {
 			t.Parallel()
 			check, ok := recipeChecks[name]
 			if !ok {
-				t.Fatal("there is nothing in recipeChecks for it")
+				t.Fatal("recipeChecks has no entry for it")
 			}
 			if _, err := exec.LookPath("jq"); err != nil && strings.Contains(script, "jq ") {
 				t.Skip("it needs jq: apt-get install jq")
@@ -140,7 +140,7 @@ func TestRecipes(t *testing.T) {
 		})
 	}
 	if len(recipes) != len(recipeChecks) {
-		t.Errorf("%d recipes, and checks for %d", len(recipes), len(recipeChecks))
+		t.Errorf("the page has %d recipes, recipeChecks has %d", len(recipes), len(recipeChecks))
 	}
 }
 
@@ -219,7 +219,7 @@ func (h *home) run(script string) {
 	defer cancel()
 	cmd, said := h.command(ctx, script)
 	if err := cmd.Run(); err != nil {
-		h.t.Fatalf("%v in\n%s\nit said\n%s", err, script, said)
+		h.t.Fatalf("%v in\n%s\nwhich prints\n%s", err, script, said)
 	}
 }
 

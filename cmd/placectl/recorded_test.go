@@ -131,7 +131,7 @@ func (s *recorded) replay(t *testing.T) {
 		got := s.place(t, sh, args)
 		if op.Job == placedAnyway[s.ID] {
 			if got.Status != "RUN" {
-				t.Errorf("%s %s: %s", op.Select, op.Place, got.Status)
+				t.Errorf("%s %s: %s, want RUN", op.Select, op.Place, got.Status)
 			}
 			return
 		}
@@ -202,7 +202,7 @@ func (s *recorded) place(t *testing.T, sh *shell, args []string) outcome {
 	case exit.OK:
 		var answer outcome
 		if err := json.Unmarshal(out.Bytes(), &answer); err != nil {
-			t.Fatalf("%s: %v", out, err)
+			t.Fatalf("the answer %s is no JSON: %v", out, err)
 		}
 		answer.Status = "RUN"
 		return answer
@@ -251,7 +251,7 @@ func (s *recorded) compareLists(t *testing.T, sh *shell) {
 	}
 	for i, set := range s.Sets {
 		if i >= len(sets) || sets[i].Set != set.Name || sets[i].Total != set.Total || sets[i].Free != set.Free {
-			t.Errorf("set %d is not %+v: %+v", i, set, sets)
+			t.Errorf("set %d is not %+v in %+v", i, set, sets)
 		}
 	}
 }

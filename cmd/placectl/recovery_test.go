@@ -127,7 +127,7 @@ func (r *recovery) lines(name string) string {
 	}
 	for line := range strings.Lines(string(text)) {
 		if !json.Valid([]byte(line)) || !strings.HasSuffix(line, "\n") {
-			r.t.Errorf("%s has %q", name, line)
+			r.t.Errorf("%s has the incomplete line %q", name, line)
 		}
 	}
 	return string(text)
@@ -146,34 +146,34 @@ func TestKillRecovery(t *testing.T) {
 	verbs := map[string]recoveryVerb{
 		"backup": {[]string{"backup", r.path("copy.db")}, func() {
 			if _, err := os.Stat(r.path("copy.db")); err == nil && r.whole(r.path("copy.db")) != r.now {
-				t.Error("the copy is another")
+				t.Error("the copy differs from the database")
 			}
 			r.remove("copy.db*")
 		}},
 		"restore": {[]string{"restore", "--no-hold", r.path("backup.db")}, func() {
 			if is := r.whole(r.db); is != r.now && is != r.old {
-				t.Error("the database is neither of the two")
+				t.Error("the database is neither the old one nor the new one")
 			}
 			kept, _ := filepath.Glob(r.db + ".replaced-*")
 			for _, name := range kept {
 				if is := r.whole(name); is != r.now && is != r.old {
-					t.Errorf("%s is neither of the two", name)
+					t.Errorf("%s is neither the old one nor the new one", name)
 				}
 			}
 			if r.whole(r.db) == r.old && len(kept) == 0 {
-				t.Error("what was there is lost")
+				t.Error("the previous database is lost")
 			}
 			r.remove("*.replaced-*")
 		}},
 		"load": {[]string{"--db", r.path("new.db"), "load", r.path("dump.jsonl")}, func() {
 			if _, err := os.Stat(r.path("new.db")); err == nil && r.whole(r.path("new.db")) != r.now {
-				t.Error("what was loaded is another")
+				t.Error("the loaded database differs from the dump")
 			}
 			r.remove("new.db*")
 		}},
 		"compact": {[]string{"compact"}, func() {
 			if r.whole(r.db) != r.now {
-				t.Error("the database is another")
+				t.Error("the content of the database has changed")
 			}
 		}},
 		"salvage": {[]string{"salvage", r.db, "--to", r.path("saved.db")}, func() {
@@ -187,10 +187,10 @@ func TestKillRecovery(t *testing.T) {
 			if _, err := os.Stat(r.path("old.db")); err == nil {
 				archived := jobLines(r.whole(r.path("old.db")))
 				if archived != jobLines(r.now) {
-					t.Errorf("%d jobs are archived", archived)
+					t.Errorf("%d jobs are archived, want all that have ended", archived)
 				}
 			} else if all != jobLines(r.now) {
-				t.Errorf("%d jobs are left, and there is no archive", all)
+				t.Errorf("only %d jobs are left, but there is no archive", all)
 			}
 			r.remove("old.db*")
 		}},
@@ -201,11 +201,11 @@ func TestKillRecovery(t *testing.T) {
 			there := jobsOf(r.whole(r.db))
 			maps.Copy(there, jobsOf(r.lines(name)))
 			if want := jobsOf(r.now); len(there) != len(want) {
-				t.Errorf("%d jobs are in the database or in %s, not %d", len(there), name, len(want))
+				t.Errorf("%d jobs are in the database or in %s, want %d", len(there), name, len(want))
 			}
 			r.must("", "archive", "--before", "now", "--to", r.path(name))
 			if is, want := jobsOf(r.lines(name)), jobsOf(r.now); len(is) != len(want) || jobLines(r.whole(r.db)) != 0 {
-				t.Errorf("%d jobs are in %s after all, not %d", len(is), name, len(want))
+				t.Errorf("in the end %d jobs are in %s, want %d", len(is), name, len(want))
 			}
 			r.remove("old.jsonl*")
 		}}
@@ -240,7 +240,7 @@ func (r *recovery) litter(name string, args []string) {
 	r.again()
 	r.must("", args...)
 	if left, _ := filepath.Glob(r.path(".*.new-*")); len(left) > 0 {
-		r.t.Errorf("%s: %v are left", name, left)
+		r.t.Errorf("%s: the next run has left %v", name, left)
 	}
 	r.remove("copy.db*")
 	r.remove("*.replaced-*")

@@ -64,9 +64,9 @@ func TestRightsTable(t *testing.T) {
 				status, said := u.tryRight(dir, who[one.name], one.name == "namespace", one.line, one.stdin)
 				refused := isRefusal(status, said)
 				if may := slices.Contains(rightsOf[lines[one.line+one.stdin]], one.name); refused == may {
-					t.Errorf("%s, as %s: refused is %v, status %d: %s", one.line, one.name, refused, status, said)
+					t.Errorf("%s as %s: refused: %v, status %d: %s", one.line, one.name, refused, status, said)
 				} else if may && (status == exit.Usage && !slices.Contains([]string{"pbs", "slurm", "log"}, strings.Fields(one.line)[0]) || status == exit.Crash) {
-					t.Errorf("%s, as %s: status %d: %s", one.line, one.name, status, said)
+					t.Errorf("%s as %s: status %d: %s", one.line, one.name, status, said)
 				}
 			}
 		})
@@ -108,14 +108,14 @@ func rightsLines(t *testing.T) map[string]string {
 		}
 		who, rest, _ := strings.Cut(line, " ")
 		if rightsOf[who] == nil {
-			t.Fatalf("%s: %q is none of the words for who may", line, who)
+			t.Fatalf("%s: %q is no key of rightsOf", line, who)
 		}
 		rest = strings.TrimSpace(rest)
 		lines[rest] = who
 		plain, _, _ := strings.Cut(rest, " <")
 		inv, err := newCapture().runner().Verbs.Parse(strings.Fields(plain))
 		if err != nil {
-			t.Errorf("%s: %v", line, err)
+			t.Errorf("the line %s cannot be parsed: %v", line, err)
 			continue
 		}
 		has[inv.Verb()] = true

@@ -243,7 +243,7 @@ func TestSelfrunStorm(t *testing.T) {
 	}
 	if !s.drained(90 * time.Second) {
 		says, _ := exec.Command("sh", "-c", "head -c 2000 "+s.dir+"/state/attend.*[0-9a-f] "+s.dir+"/state/*.log "+s.dir+"/state/*.second; ls -l "+s.dir+"/state/*").CombinedOutput()
-		t.Errorf("%d jobs are left, and %v: %s\n%s", s.waiting(), s.processes(), says, s.looks("status"))
+		t.Errorf("%d jobs are left, and the processes %v: %s\n%s", s.waiting(), s.processes(), says, s.looks("status"))
 	}
 	text, err := os.ReadFile(filepath.Join(s.dir, "ledger"))
 	if err != nil {
@@ -293,12 +293,12 @@ func TestNothingIsLeft(t *testing.T) {
 	ended := time.Now()
 	for len(s.processes()) > 0 {
 		if time.Since(ended) > 15*time.Second {
-			t.Fatalf("left 15 s later: %v", s.processes())
+			t.Fatalf("processes are left 15 s later: %v", s.processes())
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
 	if time.Since(ended) < run.QuietTime-time.Second {
-		t.Errorf("the attendant has left %v after the last job", time.Since(ended))
+		t.Errorf("the attendant left only %v after the last job", time.Since(ended))
 	}
 	left, _ := filepath.Glob(filepath.Join(s.dir, "state", "*", "1.1"))
 	if len(left) > 0 {
@@ -337,6 +337,6 @@ exit 1
 	c := s.command(nil)
 	c.Path, c.Args = "/usr/bin/unshare", []string{"unshare", "-m", "sh", "-c", script}
 	if out, err := c.CombinedOutput(); err != nil {
-		t.Errorf("%v: %s", err, out)
+		t.Errorf("the script fails: %v: %s", err, out)
 	}
 }

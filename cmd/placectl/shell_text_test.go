@@ -236,6 +236,6 @@ placectl query "SELECT 'x;y'" ''`
 	want := [][]string{{"place", "1", "-o", "id"}, {"version"}, {"show", "1[]", "a  b", "--key", "x 1"}, {"cycle"}, {"wait", "1"},
 		{"--db", "1/x.db", "cycle", "-q"}, {"simulate", "--node-policy", "minresource"}, {"list"}, {"completion", "bash"}, {"query", "SELECT 'x;y'", ""}}
 	if d := cmp.Diff(want, placectlCommands(script)); d != "" {
-		t.Error(d)
+		t.Errorf("the commands of a script (-want +got):\n%s", d)
 	}
 }

@@ -21,7 +21,7 @@ func TestSigned(t *testing.T) {
 		t.Helper()
 		status, said := u.run(uid, line)
 		if status != 0 {
-			t.Fatalf("%d: %s: status %d: %s", uid, line, status, said)
+			t.Fatalf("uid %d: %s: status %d: %s", uid, line, status, said)
 		}
 		return strings.TrimSpace(said)
 	}
@@ -47,7 +47,7 @@ func TestSigned(t *testing.T) {
 	must(guestUID, submit+" --hold"+touch("gu")) // 6
 	info, err := os.Stat(filepath.Join(u.home(0), ".config", "placectl", "key"))
 	if err != nil || info.Mode() != 0o600 {
-		t.Errorf("root's key: %v, %v", info, err)
+		t.Errorf("root's key file: %v, %v", info, err)
 	}
 
 	// The other program writes a payload of its own in root's name, one of root's with another
@@ -73,7 +73,7 @@ func TestSigned(t *testing.T) {
 		}
 		return err
 	}); err != nil || len(signature) == 0 {
-		t.Fatalf("root's job is signed %x, %v", signature, err)
+		t.Fatalf("the signature of root's job is %x, %v", signature, err)
 	}
 	again := func([]byte) ([]byte, error) { return signature, nil }
 	script := &store.Payload{Script: "#!/bin/sh\ntouch " + filepath.Join(witness, "script"), Dir: "/", Owner: &store.Submitter{Name: "root", Host: host}}
@@ -98,16 +98,16 @@ func TestSigned(t *testing.T) {
 				return
 			}
 		}
-		t.Fatalf("executed: %v, want %v\n%s", there, names, must(0, "job list"))
+		t.Fatalf("the jobs %v were executed, want %v\n%s", there, names, must(0, "job list"))
 	}
 	done("array", "own")
 	for _, job := range []string{"7", "8", "9"} {
 		if why := must(0, "query SELECT(state||':'||reason)FROM(jobs)WHERE(job="+job+") --no-header -o csv"); why != "held:not signed by root" {
-			t.Errorf("job %s is %s", job, why)
+			t.Errorf("job %s is %s, want held:not signed by root", job, why)
 		}
 	}
 	if status, said := u.run(0, "attempts claim"); status == 0 {
-		t.Errorf("what is not signed can be claimed: %s", said)
+		t.Errorf("an unsigned attempt can be claimed: %s", said)
 	}
 	must(0, "unhold 4 5")
 	done("altered", "array", "own", "replayed")

@@ -39,7 +39,7 @@ func (s *simulation) snapshot() *snapshot {
 		db.Close()
 	}
 	if err != nil {
-		s.t.Fatalf("after %v: %v", s.last, err)
+		s.t.Fatalf("reading the database after %v: %v", s.last, err)
 	}
 	s.jobs = len(all.jobs)
 	return all

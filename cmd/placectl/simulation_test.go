@@ -170,7 +170,7 @@ func (s *simulation) step(t *rapid.T) {
 	t.Logf("%s %v: %d %s", s.now.Format(time.DateTime), c, c.status, c.err)
 	s.answered(c)
 	if s.keepsFile(c) && s.sum() != sum {
-		t.Fatalf("%v: status %d, and the file has changed", c, c.status)
+		t.Fatalf("%v: status %d, but the file has changed", c, c.status)
 	}
 	if rehearsed && s.slow == 0 && (dry.status != c.status || madeNothing(dry.out) != madeNothing(c.out)) {
 		t.Fatalf("%v: status %d, but the dry run had %d:\n%s%s\nthe dry run:\n%s%s", c, c.status, dry.status, c.out, c.err, dry.out, dry.err)
@@ -234,15 +234,15 @@ func (s *simulation) answered(c command) {
 	}
 	switch c.status {
 	case exit.Damaged, exit.Unknown, exit.Interrupted, exit.Locked:
-		s.t.Fatalf("%v: status %d: %s", c, c.status, c.err)
+		s.t.Fatalf("%v: unexpected status %d: %s", c, c.status, c.err)
 	case exit.OK:
 	default:
 		if c.err == "" && c.verb != "run" && c.verb != "wait" && c.verb != "batch next" {
-			s.t.Fatalf("%v: status %d without a word", c, c.status)
+			s.t.Fatalf("%v: status %d without a message", c, c.status)
 		}
 	}
 	if bad := impossible.FindString(c.out + c.err); bad != "" {
-		s.t.Fatalf("%v says %q:\n%s\n%s", c, bad, c.out, c.err)
+		s.t.Fatalf("%v prints %q, which no answer may contain:\n%s\n%s", c, bad, c.out, c.err)
 	}
 	form := outputForm(c.args)
 	if c.status != exit.OK || c.verb == "run" || c.verb == "shell" || slices.ContainsFunc(c.args, isPicture) {
@@ -257,13 +257,13 @@ func (s *simulation) answered(c command) {
 		for n := 0; d.More(); n++ {
 			var answer json.RawMessage
 			if err := d.Decode(&answer); err != nil || n > 0 && !several {
-				s.t.Fatalf("%v: this is not JSON (%v):\n%s", c, err, c.out)
+				s.t.Fatalf("%v: the answer is no JSON (%v):\n%s", c, err, c.out)
 			}
 		}
 	case "jsonl":
 		for line := range strings.Lines(c.out) {
 			if !json.Valid([]byte(line)) {
-				s.t.Fatalf("%v: this line is not JSON: %s", c, line)
+				s.t.Fatalf("%v: a line is no JSON: %s", c, line)
 			}
 		}
 	}
@@ -314,13 +314,13 @@ func (s *simulation) readable(t *rapid.T) {
 			allowed = append(allowed, exit.NotFound)
 		}
 		if !slices.Contains(allowed, c.status) {
-			t.Fatalf("%v: status %d: %s", c, c.status, c.err)
+			t.Fatalf("the reader %v: status %d: %s", c, c.status, c.err)
 		}
 		s.answered(c)
 	}
 	s.tablesAgree()
 	if s.sum() != sum {
-		t.Fatal("reading has changed the file")
+		t.Fatal("readers have changed the file")
 	}
 }
 
@@ -391,17 +391,17 @@ func TestSimulationKnowsAll(t *testing.T) {
 	for name, c := range leafs {
 		drawn, left := slices.Contains(simulatedVerbs, name), leftOut[name] != ""
 		if drawn == left {
-			t.Errorf("verb %s: drawn %t, left out with a reason %t", name, drawn, left)
+			t.Errorf("verb %s: drawn: %t, left out with a reason: %t", name, drawn, left)
 		}
 		for _, f := range c.Flags {
 			if flag := f.Names()[0]; drawn && flagValues[flag] == nil && flagValues[name+" "+flag] == nil {
-				t.Errorf("verb %s: there are no values for --%s", name, flag)
+				t.Errorf("verb %s: flagValues has nothing for --%s", name, flag)
 			}
 		}
 	}
 	for _, name := range store.SettingNames() {
 		if settingValues[name] == nil {
-			t.Errorf("setting %s: there are no values", name)
+			t.Errorf("settingValues has nothing for %s", name)
 		}
 	}
 }
@@ -428,7 +428,7 @@ func TestSimulationNotices(t *testing.T) {
 				t.Fatal(err)
 			}
 			if s.broken(command{verb: "status"}, before, s.snapshot()) == "" {
-				t.Error("nothing was noticed")
+				t.Error("the simulation has not noticed that a command loses something")
 			}
 		})
 	}

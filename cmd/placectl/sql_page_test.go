@@ -75,17 +75,17 @@ func TestQuestions(t *testing.T) {
 	}
 	all := regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllStringSubmatch(string(page), -1)
 	if len(all) < 30 {
-		t.Fatalf("%d questions", len(all))
+		t.Fatalf("docs/sql.md has only %d questions", len(all))
 	}
 	empty := func(text string) bool { return strings.Contains(text, "-- may be empty") }
 	for _, m := range all {
 		c := newCapture("--db", path, "query", m[1], "-o", "csv")
 		if code := c.run(); code != exit.OK {
-			t.Errorf("%s\n%s", m[1], c.err.String())
+			t.Errorf("%s\nfails: %s", m[1], c.err.String())
 			continue
 		}
 		if lines := strings.Count(c.out.String(), "\n"); lines < 2 && !empty(m[1]) {
-			t.Errorf("nothing answers\n%s", m[1])
+			t.Errorf("there are no rows for\n%s", m[1])
 		}
 		if lines := slices.Collect(strings.Lines(c.out.String())); testing.Verbose() {
 			t.Logf("%s\n%s", m[1], strings.Join(lines[:min(len(lines), 6)], ""))

@@ -45,6 +45,6 @@ func TestStatesPage(t *testing.T) {
 		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("docs/states.md (-there is +the page has)\n%s", diff)
+		t.Errorf("docs/states.md (-program +page)\n%s", diff)
 	}
 }

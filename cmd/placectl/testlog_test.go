@@ -140,7 +140,7 @@ func runInLogs(t *testing.T, files []string, under string) {
 		}
 	}
 	if len(left) > 0 || !*long && len(chosen) != len(someInLogs) {
-		t.Fatalf("there are no such scripts: %v, or some of %v", left, someInLogs)
+		t.Fatalf("these scripts do not exist: %v, or some of %v", left, someInLogs)
 	}
 	runScripts(t, testscript.Params{Files: chosen}, map[string]string{inLogs: under, "PLACECTL_REPLICAS": "WORK/.replicas"})
 }

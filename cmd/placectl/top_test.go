@@ -80,7 +80,7 @@ func TestTop(t *testing.T) {
 	top.waitFor("f +")          // of a line that is longer
 	top.Master.WriteString("q") //nolint:errcheck // it would not end
 	if err := top.cmd.Wait(); err != nil {
-		t.Error("q: ", err)
+		t.Error("top fails after q:", err)
 	}
 	top.waitFor("\x1b[?1049l")
 
@@ -89,7 +89,7 @@ func TestTop(t *testing.T) {
 	top.cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it would not end
 	top.cmd.Wait()                          //nolint:errcheck // looked at next
 	if status := top.cmd.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGTERM {
-		t.Error("ended by", status)
+		t.Error("top ended with", status)
 	}
 	top.waitFor("\x1b[?1049l")
 }

@@ -189,7 +189,7 @@ func TestTwoUsers(t *testing.T) {
 	} {
 		status, said := u.run(step.uid, step.line)
 		if status != step.status || !strings.Contains(said, step.says) {
-			t.Errorf("%d: %s: status %d: %s", step.uid, step.line, status, said)
+			t.Errorf("uid %d: %s: status %d, want %d and %q: %s", step.uid, step.line, status, step.status, step.says, said)
 		}
 	}
 	for name, want := range map[string]os.FileMode{u.db: 0o660, u.db + ".lock": 0o660, filepath.Dir(u.db): 0o770 | os.ModeSetgid | os.ModeDir} {
@@ -198,7 +198,7 @@ func TestTwoUsers(t *testing.T) {
 			t.Fatal(err)
 		}
 		if gid := info.Sys().(*syscall.Stat_t).Gid; info.Mode() != want || gid != labGID {
-			t.Errorf("%s: %v of group %d, want %v", name, info.Mode(), gid, want)
+			t.Errorf("%s has the mode %v and the group %d, want %v", name, info.Mode(), gid, want)
 		}
 	}
 }
@@ -218,7 +218,7 @@ func TestTwoUsersByThemselves(t *testing.T) {
 		t.Helper()
 		status, said := u.run(uid, line)
 		if status != 0 || !strings.Contains(said, says) {
-			t.Fatalf("%d: %s: status %d: %s", uid, line, status, said)
+			t.Fatalf("uid %d: %s: status %d, want 0 and %q: %s", uid, line, status, says, said)
 		}
 		return said
 	}
@@ -241,7 +241,7 @@ func TestTwoUsersByThemselves(t *testing.T) {
 	does(guestUID, job, "9")
 	for tries := 0; strings.Contains(does(ownerUID, "explain 9", ""), "unattended"); tries++ {
 		if tries > 500 {
-			t.Fatal("the guest's job is unattended, and it has an attendant")
+			t.Fatal("the guest's job is unattended, although the guest has an attendant")
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -271,7 +271,7 @@ func (u *twoUsers) stopAttendant(uid uint32) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	u.t.Fatalf("processes %v do not end", u.attendants(uid))
+	u.t.Fatalf("the attendants %v do not end", u.attendants(uid))
 }
 
 // attendants returns the live attendants of a user.

@@ -66,7 +66,7 @@ var drawn = regexp.MustCompile(`(?m)^.*"(key":"identity|placectl":"dump)".*\n`)
 func TestUpgradeIsCut(t *testing.T) {
 	files, err := filepath.Glob("../../testdata/db/v*.db")
 	if err != nil || len(files) < 5 {
-		t.Fatal(files, err)
+		t.Fatalf("only these old files were found: %v, %v", files, err)
 	}
 	random := seeded(t)
 	cut, lost := 0, 0
@@ -103,7 +103,7 @@ func TestUpgradeIsCut(t *testing.T) {
 			o.reset(image)
 			lost++
 			if got := o.dump(fmt.Sprintf("%s: power lost, image %d", name, i)); got != want {
-				t.Fatalf("%s: power lost, image %d: it holds something else (-want +got):\n%s", name, i, cmp.Diff(want, got))
+				t.Fatalf("%s: power lost, image %d has another content (-want +got):\n%s", name, i, cmp.Diff(want, got))
 			}
 		}
 		for k := range count {
@@ -126,7 +126,7 @@ func TestUpgradeIsCut(t *testing.T) {
 						t.Fatalf("%s: status %d: %s", what, status, said)
 					}
 					if got := o.dump(what); got != want {
-						t.Fatalf("%s: it holds something else (-want +got):\n%s", what, cmp.Diff(want, got))
+						t.Fatalf("%s: the file has another content (-want +got):\n%s", what, cmp.Diff(want, got))
 					}
 				}
 			}

@@ -40,7 +40,7 @@ func TestChosen(t *testing.T) {
 		r := newCapture(strings.Fields(in)...).runner()
 		r.Verbs = entries(cycle)
 		if err := r.Main(); errorString(err) != want {
-			t.Errorf("%s: %v", in, err)
+			t.Errorf("%s: error %v, want %q", in, err, want)
 		}
 	}
 }
@@ -76,7 +76,7 @@ func TestTimeFlags(t *testing.T) {
 		r.Verbs = entries(when())
 		r.Report(r.Main())
 		if got := c.out.String() + c.err.String(); !strings.HasPrefix(got, want) {
-			t.Errorf("%s: %s", in, got)
+			t.Errorf("%s prints %s, want %s", in, got, want)
 		}
 	}
 }
@@ -90,7 +90,7 @@ func TestRights(t *testing.T) {
 		}
 		for flag := range v.Takes {
 			if verbs.FindFlag(v.Flags, flag) == nil {
-				t.Errorf("%s --%s is no flag, and takes a right", path, flag)
+				t.Errorf("%s has a right for --%s, which is no flag of it", path, flag)
 			}
 		}
 		for _, sub := range v.Verbs {

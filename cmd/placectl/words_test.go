@@ -81,7 +81,7 @@ func (l *inLine) together(processes ...*capture) (said []string, entries uint64)
 				break
 			}
 			if time.Now().After(until) {
-				l.t.Fatalf("%v does not stand in the line", c.Args)
+				l.t.Fatalf("%v has not queued up", c.Args)
 			}
 		}
 	}
@@ -119,14 +119,14 @@ func TestInWords(t *testing.T) {
 				want := alone.run(first, line)
 				got, entries := handed.together(handed.capture(first), handed.capture(line))
 				if diff := cmp.Diff(want, got); diff != "" {
-					t.Errorf("(-alone +handed over)\n%s", diff)
+					t.Errorf("answers (-alone +handed over)\n%s", diff)
 				}
 				if strings.HasSuffix(want[1], "\n0") && entries != 1 {
-					t.Errorf("%d entries: it was not handed over", entries)
+					t.Errorf("%d log entries: the verb was not handed over", entries)
 				}
 				for _, rows := range []string{"job list --all -o json", "query 'SELECT * FROM events' -o json", "node list -o json", "config list -o json"} {
 					if diff := cmp.Diff(alone.run(rows), handed.run(rows)); diff != "" {
-						t.Errorf("%s (-alone +handed over)\n%s", rows, diff)
+						t.Errorf("the table %s (-alone +handed over)\n%s", rows, diff)
 					}
 				}
 			})
@@ -134,7 +134,7 @@ func TestInWords(t *testing.T) {
 	}
 	for name, v := range leafs {
 		if v.InWords() && !seen[name] {
-			t.Errorf("%s is not tried", name)
+			t.Errorf("no line has the verb %s", name)
 		}
 	}
 }
@@ -228,28 +228,28 @@ func TestAskedAsWhoAsks(t *testing.T) {
 	for i, tt := range all {
 		answer := <-answers[i]
 		if (answer != nil) != tt.done {
-			t.Errorf("%s: %s", tt.name, answer)
+			t.Errorf("%s: the answer is %s, want one: %v", tt.name, answer, tt.done)
 		}
 	}
 	l.all.Wait()
 	if n := m.Head().N - before; n != 1 {
-		t.Errorf("%d entries", n)
+		t.Errorf("the log has %d entries", n)
 	}
 	said := strings.Join(l.run("query \"SELECT user, name FROM jobs WHERE job > 10\" -o csv --no-header",
 		"query \"SELECT name, begin FROM jobs WHERE name = 'mine'\" -o json", "dump",
 		"show 11", "queue list -o id", "log -o csv --no-header"), "")
 	for _, want := range []string{"zoe,mine", "zoe,script", `"job":11,"event":"submit","new":"queued","by":4242`, `"job":12,"event":"submit","new":"queued","by":4242`, `2027-01-01T00:00:00Z`, "/far", "far", "first", "kept", "queue add +3"} {
 		if !strings.Contains(said, want) {
-			t.Errorf("there is no %s in\n%s", want, said)
+			t.Errorf("%s is missing in\n%s", want, said)
 		}
 	}
 	for _, not := range []string{"wrong-", "xaver"} {
 		if strings.Contains(said, not) {
-			t.Errorf("there is %s in\n%s", not, said)
+			t.Errorf("%s should not be in\n%s", not, said)
 		}
 	}
 	if again := l.run("submit --name=other --key=k -- true"); !strings.HasSuffix(again[0], "\n7") {
-		t.Errorf("the key of what was handed over: %s", again)
+		t.Errorf("the key was not kept: %s", again)
 	}
 }
 
@@ -275,7 +275,7 @@ func TestWordsAreNotHandedOver(t *testing.T) {
 		}
 		c.run()
 		if (words != nil) != want {
-			t.Errorf("%.40s: in words: %t, want %t: %s", line, words != nil, want, &c.err)
+			t.Errorf("%.40s: said in words: %t, want %t: %s", line, words != nil, want, &c.err)
 		}
 		if words != nil && strings.Contains(string(words.Request), "secret") {
 			t.Errorf("%.40s: a secret is handed over", line)
