@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode/utf8"
 
@@ -221,139 +220,6 @@ func grouped(nodes []*fronts.Node, about *fronts.About, set fronts.Set, cols []c
 	return out
 }
 
-// summed are headings of columns that count or name nodes.
-var summed = []string{"NODES", "NODELIST", "CPUS(A/I/O/T)", "NODES(A/I)", "NODES(A/I/O/T)", "HOSTNAMES", "NODE_ADDR", "CPU_LOAD", "FREE_MEM", "ALLOCMEM"}
-
-func (g *nodeGroup) first() *fronts.Node {
-	if len(g.nodes) == 0 {
-		return new(fronts.Node)
-	}
-	return g.nodes[0]
-}
-
-func (g *nodeGroup) state(word func(*fronts.Node) string) string {
-	if len(g.nodes) == 0 {
-		return "n/a"
-	}
-	return word(g.nodes[0])
-}
-
-// cpus are the numbers of allocated, idle, other and all cpus.
-func (g *nodeGroup) cpus() string {
-	var a, i, o, t int
-	for _, n := range g.nodes {
-		t += n.CPUs
-		a += n.CPUsUsed
-		if n.State >= fronts.Down {
-			o += n.CPUs - n.CPUsUsed
-		} else {
-			i += n.CPUs - n.CPUsUsed
-		}
-	}
-	return fmt.Sprintf("%d/%d/%d/%d", a, i, o, t)
-}
-
-// counts are the numbers of allocated, idle, other and all nodes.
-func (g *nodeGroup) counts() (a, i, o, t int) {
-	for _, n := range g.nodes {
-		switch {
-		case n.State >= fronts.Down:
-			o++
-		case n.State == fronts.Free:
-			i++
-		default:
-			a++
-		}
-	}
-	return a, i, o, len(g.nodes)
-}
-
-func (g *nodeGroup) name() string {
-	if g.star {
-		return g.partition + "*"
-	}
-	return g.partition
-}
-
-func (g *nodeGroup) list() string {
-	names := make([]string, len(g.nodes))
-	for i, n := range g.nodes {
-		names[i] = n.Name
-	}
-	return fold(names)
-}
-
-// longStates are the words of sinfo's long states.
-var longStates = map[string]string{"alloc": "allocated", "mix": "mixed", "drain": "drained", "drng": "draining", "resv": "reserved"}
-
-func longNodeState(n *fronts.Node) string {
-	s := nodeState(n)
-	return cmp.Or(longStates[s], s)
-}
-
-func nodeText1(of func(*fronts.Node) string) func(*nodeGroup) string {
-	return func(g *nodeGroup) string { return of(g.first()) }
-}
-
-func say(text string) func(*nodeGroup) string { return func(*nodeGroup) string { return text } }
-
-// nodeFields are the fields of sinfo.
-var nodeFields = sync.OnceValue(func() fields[*nodeGroup] {
-	return fields[*nodeGroup]{
-		{'P', "Partition", "PARTITION", (*nodeGroup).name},
-		{'R', "PartitionName", "PARTITION", func(g *nodeGroup) string { return g.partition }},
-		{'a', "Available", "AVAIL", say("up")},
-		{'l', "Time", "TIMELIMIT", say("infinite")},
-		{'L', "DefaultTime", "DEFAULTTIME", func(g *nodeGroup) string { return span(g.about.Walltime) }},
-		{'D', "Nodes", "NODES", func(g *nodeGroup) string { return number(len(g.nodes)) }},
-		{'t', "StateCompact", "STATE", func(g *nodeGroup) string { return g.state(nodeState) }},
-		{'T', "StateLong", "STATE", func(g *nodeGroup) string { return g.state(longNodeState) }},
-		{'N', "NodeList", "NODELIST", (*nodeGroup).list},
-		{'n', "NodeHost", "HOSTNAMES", (*nodeGroup).list},
-		{'o', "NodeAddr", "NODE_ADDR", (*nodeGroup).list},
-		{'C', "CPUsState", "CPUS(A/I/O/T)", (*nodeGroup).cpus},
-		{'c', "CPUs", "CPUS", nodeText1(func(n *fronts.Node) string { return number(n.CPUs) })},
-		{'m', "Memory", "MEMORY", nodeText1(func(n *fronts.Node) string { return number(int(n.Mem / 1024)) })},
-		{'G', "Gres", "GRES", nodeText1(gres)},
-		{0, "GresUsed", "GRES_USED", nodeText1(gresUsed)},
-		{'f', "Features", "AVAIL_FEATURES", nodeText1(func(n *fronts.Node) string { return orNull(strings.Join(n.Features, ",")) })},
-		{'b', "features_act", "ACTIVE_FEATURES", nodeText1(func(n *fronts.Node) string { return orNull(strings.Join(n.Features, ",")) })},
-		{'E', "Reason", "REASON", nodeText1(func(n *fronts.Node) string { return cmp.Or(n.Reason, "none") })},
-		{'F', "NodeAIOT", "NODES(A/I/O/T)", func(g *nodeGroup) string {
-			a, i, o, t := g.counts()
-			return fmt.Sprintf("%d/%d/%d/%d", a, i, o, t)
-		}},
-		{'A', "NodeAI", "NODES(A/I)", func(g *nodeGroup) string { a, i, _, _ := g.counts(); return fmt.Sprintf("%d/%d", a, i) }},
-		{'O', "CPUsLoad", "CPU_LOAD", nodeText1(func(n *fronts.Node) string { return fmt.Sprintf("%.2f", n.Load) })},
-		{'e', "FreeMem", "FREE_MEM", say("N/A")},
-		{0, "AllocMem", "ALLOCMEM", nodeText1(func(n *fronts.Node) string { return number(int(n.MemUsed / 1024)) })},
-		{'X', "Sockets", "SOCKETS", nodeText1(func(n *fronts.Node) string { return number(n.CPUs) })},
-		{'Y', "Cores", "CORES", say("1")},
-		{'Z', "Threads", "THREADS", say("1")},
-		{'z', "SocketCoreThread", "S:C:T", nodeText1(func(n *fronts.Node) string { return fmt.Sprintf("%d:1:1", n.CPUs) })},
-		{'d', "Disk", "TMP_DISK", nodeText1(func(n *fronts.Node) string { return number(int(n.Disk / 1024)) })},
-		{'w', "Weight", "WEIGHT", nodeText1(func(n *fronts.Node) string { return number(weight(n)) })},
-		{'s', "Size", "JOB_SIZE", say("1-infinite")},
-		{'r', "Root", "ROOT", say("no")},
-		{'h', "OverSubscribe", "OVERSUBS", say("NO")},
-		{'g', "Groups", "GROUPS", say("all")},
-		{'S', "AllocNodes", "ALLOCNODES", say("all")},
-		{'M', "PreemptMode", "PREEMPT_MODE", say("OFF")},
-		{'p', "PriorityTier", "PRIO_TIER", say("1")},
-		{'I', "PriorityJobFactor", "PRIO_JOB_FACTOR", say("1")},
-		{'B', "MaxCPUsPerNode", "MAX_CPUS_PER_NODE", say("UNLIMITED")},
-		{'u', "User", "USER", say("root")},
-		{'U', "UserLong", "USER", say("root(0)")},
-		{'H', "Timestamp", "TIMESTAMP", func(g *nodeGroup) string {
-			if g.first().Since.IsZero() {
-				return "Unknown"
-			}
-			return g.first().Since.Format("2006-01-02T15:04:05")
-		}},
-		{'v', "Version", "VERSION", say(strings.TrimPrefix(version, "slurm "))},
-	}
-})
-
 // sinfoJSON writes the nodes of some lines in the form of --json, each once.
 func sinfoJSON(c *fronts.Call, groups []*nodeGroup) error {
 	nodes := []map[string]any{}
@@ -378,33 +244,4 @@ func nodeJSON(n *fronts.Node, partition string) map[string]any {
 	return map[string]any{"name": n.Name, "hostname": n.Name, "address": n.Name, "state": strings.ToLower(state[0]), "state_flags": state[1:], "cpus": n.CPUs, "temporary_disk": n.Disk / 1024,
 		"alloc_cpus": n.CPUsUsed, "idle_cpus": n.CPUs - n.CPUsUsed, "real_memory": n.Mem / 1024, "alloc_memory": n.MemUsed / 1024, "features": strings.Join(n.Features, ","), "weight": weight(n),
 		"gres": emptyIfNull(gres(n)), "gres_used": emptyIfNull(gresUsed(n)), "reason": n.Reason, "partitions": []string{partition}}
-}
-
-// sacctmgr answers queries about accounts: there are only those of jobs.
-func sacctmgr(c *fronts.Call) error {
-	if !slices.Contains(c.Args, "list") && !slices.Contains(c.Args, "show") {
-		return fronts.Failf(1, "sacctmgr: error: not supported: see placectl account, placectl class and placectl query")
-	}
-	return accounts(c)
-}
-
-// sshare answers queries about accounts.
-func sshare(c *fronts.Call) error { return accounts(c) }
-
-func accounts(c *fronts.Call) error {
-	return c.View(func(v fronts.View) error {
-		about, err := v.About()
-		if err != nil {
-			return err
-		}
-		if !slices.ContainsFunc(c.Args, func(w string) bool {
-			return w == "--noheader" || strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.Contains(w, "n")
-		}) {
-			fmt.Fprintf(c.Stdout, "%20s\n%s\n", "Account", strings.Repeat("-", 20))
-		}
-		for _, a := range about.Accounts {
-			fmt.Fprintf(c.Stdout, "%20s\n", fronts.Word(a))
-		}
-		return nil
-	})
 }
