@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// attempts notes which attempts are executed where, and verifies that they agree with their jobs:
-// an executed attempt is its job's current one.
+// attempts notes which attempts are being executed and where. It verifies that they agree with
+// their jobs: an attempt that is executed is its job's current one.
 func (d *recomputed) attempts() error {
 	err := d.store.Rows.Each(row.Attempts, nil, func(key, payload []byte) (bool, error) {
 		a, err := row.DecodeAttempt(key, payload)
@@ -34,7 +34,7 @@ func (d *recomputed) attempts() error {
 			}
 		case a.State.Live() && j.Ending != (a.State == row.AttemptEnding):
 			d.contradict("attempt %d.%d is %s, and its job says otherwise", a.Job, a.Number, a.State)
-		case a.State == row.AttemptEnding: // until its time is over, whatever its launcher does
+		case a.State == row.AttemptEnding: // for its whole time, whatever its launcher does
 			delete(d.executed, a.Job)
 		case a.Number == j.CurrentAttempt() && a.State == row.AttemptEnded && j.State == row.JobRunning:
 			d.contradict("attempt %d.%d has ended, and its job runs", a.Job, a.Number)

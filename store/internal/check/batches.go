@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// batches derives the tables of the batches and verifies every invariant of them.
+// batches derives the tables of the batches and verifies all their invariants.
 func (d *recomputed) batches() error {
 	if err := d.hosts(); err != nil {
 		return err
@@ -34,7 +34,8 @@ func (d *recomputed) batches() error {
 	return d.strays(numbers)
 }
 
-// strays finds rows of batches that are not there: the next batch of that number would have them.
+// strays finds rows of batches that do not exist: the next batch with that number would get
+// them.
 func (d *recomputed) strays(numbers map[uint32]string) error {
 	for _, t := range []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges} {
 		err := d.store.Rows.Each(t, nil, func(key, _ []byte) (bool, error) {
@@ -87,7 +88,8 @@ func (d *recomputed) batch(b *row.Batch) {
 	}
 }
 
-// batchFiles verifies that the files of a batch are there: jobs know them by number.
+// batchFiles verifies that all files of a batch have a row, because jobs refer to them by
+// number.
 func (d *recomputed) batchFiles(b *row.Batch) error {
 	blocks := 0
 	err := d.store.Rows.Each(row.BatchFiles, row.Key32(b.Number), func(key, payload []byte) (bool, error) {
@@ -105,8 +107,8 @@ func (d *recomputed) batchFiles(b *row.Batch) error {
 	return err
 }
 
-// derivedRows are the rows of a batch as they should be: what is derived is taken
-// from what was just recomputed.
+// derivedRows holds the rows of a batch as they should be: what is derived comes from what was
+// just recomputed.
 type derivedRows struct {
 	locality.Rows
 	d      *recomputed
@@ -167,7 +169,7 @@ func (r *derivedRows) due(due locality.Due) {
 	r.d.rows[row.BatchDues][string(row.DueKey(r.number, due))] = []byte{1}
 }
 
-// EachBack gives the slots that wait, as the jobs say.
+// EachBack calls fn for the slots that wait, according to the jobs.
 func (r *derivedRows) EachBack(first, last int, fn func(int) (bool, error)) error {
 	for slot := first; slot <= last; slot++ {
 		if r.backs[slot] {
@@ -179,7 +181,7 @@ func (r *derivedRows) EachBack(first, last int, fn func(int) (bool, error)) erro
 	return nil
 }
 
-// EachDue gives what is due, as the jobs and hosts say.
+// EachDue calls fn for what is due, according to the jobs and hosts.
 func (r *derivedRows) EachDue(_ int64, fn func(locality.Due) (bool, error)) error {
 	locality.SortDues(r.dues)
 	for _, due := range r.dues {

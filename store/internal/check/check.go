@@ -1,9 +1,9 @@
-// Package check looks for damage and contradictions in the rows of a store, and rebuilds
-// what is derived from them: it recomputes every derived table from the rows that are
-// not, with no eye on what is stored, and compares.
+// Package check looks for damage and contradictions in the rows of a store, and rebuilds what
+// is derived from them. It recomputes every derived table from the other rows alone, without
+// looking at what is stored, and compares.
 //
-// What rows mean it shares with the packages that write them: what a job has of its nodes,
-// whom a reservation lets in.
+// It shares what rows mean with the packages that write them: which nodes and amounts a job
+// has, whom a reservation admits.
 package check
 
 import (
@@ -22,14 +22,14 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Store is what is checked: a store at the instant that its bitmaps stand for.
+// Store is the store to be checked, at the instant that its bitmaps stand for.
 type Store struct {
 	tx    *kernel.Tx
 	Rows  *file.Recorder
 	State *row.State
 }
 
-// Of returns the store of a transaction whose instant is the file's own.
+// Of returns the store of a transaction whose instant is that of the file.
 func Of(tx *kernel.Tx) *Store { return &Store{tx, tx.File, &tx.State} }
 
 func (s *Store) Resources() (*index.Defs, error) { return s.tx.Resources() }
@@ -41,7 +41,7 @@ func (s *Store) signature(defs *index.Defs) ([]index.ResID, error) {
 	return set.IndexedBy(defs), nil
 }
 
-// spans is what a job has of its nodes.
+// spans returns what a job has of its nodes.
 func (s *Store) spans(j *row.Job) ([]kernel.Span, error) { return s.tx.Allocations().Spans(j) }
 
 func (s *Store) letsIn(r *row.Reservation, b timeline.Busy) (bool, error) {
@@ -50,27 +50,27 @@ func (s *Store) letsIn(r *row.Reservation, b timeline.Busy) (bool, error) {
 
 func (s *Store) batch(number uint32) locality.Rows { return s.tx.Batches().Rows(number) }
 
-// attempt is one of those that a job has started.
+// attempt returns one of the attempts that a job has started.
 func (s *Store) attempt(j *row.Job, number int) (*row.Attempt, error) {
 	return s.tx.Attempts().Of(j, number)
 }
 
-// rules are nil if there are none.
+// rules returns the rules, or nil if there are none.
 func (s *Store) rules() (*rules.Rules, error)          { return s.tx.Loaded.Counters.Rules.All() }
 func (s *Store) Shares() (*fairshare.Settings, error)  { return cluster.SharesOf(s.tx).Get() }
 func (s *Store) shareTimer() (fairshare.Timer, error)  { return cluster.SharesOf(s.tx).Timer() }
 func (s *Store) shareState() (*fairshare.State, error) { return cluster.SharesOf(s.tx).State() }
 
-// maxFindings bounds what is reported; further findings are dropped.
+// maxFindings limits how many findings are reported; further ones are dropped.
 const maxFindings = 1000
 
-// Findings counts what was found, and tells of it.
+// Findings counts findings and reports them.
 type Findings struct {
 	report func(string)
 	found  int
 }
 
-// NewFindings tells report of each finding.
+// NewFindings returns findings that are reported to report.
 func NewFindings(report func(finding string)) *Findings { return &Findings{report: report} }
 
 // Find reports a finding.
@@ -80,8 +80,8 @@ func (f *Findings) Find(format string, args ...any) {
 	}
 }
 
-// Look verifies the checksum of every row, every derived table against what the rows
-// say, and what holds between rows.
+// Look verifies the checksum of every row, every derived table against the rows, and what must
+// hold between rows.
 func (f *Findings) Look(s *Store) error {
 	damaged, err := f.rows(s)
 	if err != nil || len(damaged) > 0 {
@@ -102,8 +102,8 @@ func (f *Findings) Look(s *Store) error {
 	return errors.Join(err, f.pasts(s), f.keys(s), f.shares(s), f.events(s))
 }
 
-// rows verifies the checksum of every row of every table, and that there are no
-// others. It returns the tables that are damaged.
+// rows verifies the checksum of every row of every table, and that there are no other rows. It
+// returns the damaged tables.
 func (f *Findings) rows(s *Store) (damaged map[row.Table]bool, err error) {
 	damaged = make(map[row.Table]bool)
 	return damaged, s.Rows.CheckRows(func(t row.Table, format string, args ...any) {
@@ -112,7 +112,7 @@ func (f *Findings) rows(s *Store) (damaged map[row.Table]bool, err error) {
 	})
 }
 
-// keys verifies that every idempotency key leads to a job that carries it.
+// keys verifies that every idempotency key leads to a job that has it.
 func (f *Findings) keys(s *Store) error {
 	return s.Rows.Each(row.Keys, nil, func(key, payload []byte) (bool, error) {
 		id, ok := row.DecodeNumber64(payload)
@@ -139,7 +139,7 @@ func (f *Findings) keys(s *Store) error {
 	})
 }
 
-// events verifies that no event has a number that will be given out again.
+// events verifies that no event has a number that will be used again.
 func (f *Findings) events(s *Store) error {
 	key, err := s.Rows.Last(row.Events)
 	if len(key) == 8 && row.Number64(key) > s.State.Events {
@@ -148,25 +148,25 @@ func (f *Findings) events(s *Store) error {
 	return err
 }
 
-// Repair rebuilds what is derived from the rows, and tells what it found. It refuses with
-// ErrDamaged to guess about rows: when one of them does not match its checksum, or they
+// Repair rebuilds what is derived from the rows, and reports what it found. It does not guess
+// about rows: it fails with ErrDamaged if a row does not match its checksum, or if rows
 // contradict each other.
 func (f *Findings) Repair(s *Store) error {
 	damaged, err := f.rows(s)
 	if err != nil {
 		return err
 	}
-	if damaged[row.Buckets] { // they get other numbers, which what is remembered of them does not know
+	if damaged[row.Buckets] { // they get other numbers, so what is remembered of them no longer applies
 		damaged[row.Decided], damaged[row.Invalidations] = true, true
 	}
-	if err := s.Rows.Clear(row.IndexSums); err != nil { // as other indexes are filled it is, too
+	if err := s.Rows.Clear(row.IndexSums); err != nil { // because other indexes are filled, this one is, too
 		return err
 	}
 	for t := range damaged {
-		if !t.Derived() && t != row.Decided && t != row.Invalidations && t != row.Decays && t != row.NodePasts && t != row.PastRuns { // caches may be forgotten
+		if !t.Derived() && t != row.Decided && t != row.Invalidations && t != row.Decays && t != row.NodePasts && t != row.PastRuns { // caches may be lost
 			return fmt.Errorf("%w: rows of table %s are damaged or lost, and only derived data can be rebuilt; restore a backup, or salvage the rest", row.ErrDamaged, t)
 		}
-		if err := s.Rows.Clear(t); err != nil { // its remaining rows are worthless
+		if err := s.Rows.Clear(t); err != nil { // its remaining rows are useless
 			return err
 		}
 	}
@@ -213,7 +213,7 @@ func (f *Findings) Repair(s *Store) error {
 	return errors.Join(mend(), s.Rows.Put(row.Meta, row.KeyState, s.State.Encode()))
 }
 
-// replace puts what a derived table should hold in the place of what it does.
+// replace replaces the content of a derived table with what it should hold.
 func (d *recomputed) replace(t row.Table) error {
 	if err := d.compare(t); err != nil {
 		return err

@@ -7,9 +7,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// counters notes what a job holds of counters: of pools that there are, and of the throttle
-// of its array where that has one. That more is held than there is, is no contradiction:
-// a counter may have been given less since.
+// counters notes what a job holds of counters: of existing pools, and of its array's throttle
+// if there is one. It is no contradiction if more is held than there is, because the counter
+// may have been reduced since.
 func (d *recomputed) counters(j *row.Job) {
 	for key, h := range j.Held {
 		d.held(fmt.Sprintf("job %d", j.ID), key, h)
@@ -23,7 +23,7 @@ func (d *recomputed) counters(j *row.Job) {
 	}
 }
 
-// ruled notes what a job that has not ended counts for of the rules that it is under.
+// ruled notes what a job that has not ended counts in the rules that apply to it.
 func (d *recomputed) ruled(j *row.Job) error {
 	if d.rules == nil || !j.State.Live() {
 		return nil
@@ -53,7 +53,7 @@ func (d *recomputed) held(who, key string, h limits.Holder) {
 	d.rows[row.Holdings][string(row.HoldingKey(key, h.Owner))] = row.EncodeHolding(h)
 }
 
-// claims verifies that jobs which wait have the claims, and no others.
+// claims verifies that claims belong to waiting jobs alone.
 func (d *recomputed) claims() error {
 	if d.store.Rows.Format() < row.Claims.Since() {
 		return nil

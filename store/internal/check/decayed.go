@@ -8,13 +8,13 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Of use that decays, what lies back cannot be computed again: jobs are archived. What is
-// held now can: it is what the jobs that run hold.
+// The past part of decaying use cannot be recomputed, because jobs are archived. What is held
+// now can: it is what the running jobs hold.
 
 // heldNow is an amount held now: num units of size one.
 type heldNow struct{ num, one int64 }
 
-// heldBy adds up what the jobs that run hold, by the keys of row.Decays and by names.
+// heldBy adds up what the running jobs hold, by the keys of row.Decays and by names.
 func (f *Findings) heldBy(s *Store) (map[string]map[string]heldNow, error) {
 	defs, err := s.Resources()
 	if err != nil {
@@ -45,8 +45,8 @@ func (f *Findings) heldBy(s *Store) (map[string]map[string]heldNow, error) {
 	})
 }
 
-// running calls fn for the rows of the jobs that run, and maybe of others. Where jobs are not
-// listed by their states it goes through all.
+// running calls fn for the rows of the running jobs, and maybe of others: if jobs are not
+// listed by state, it calls fn for all.
 func (s *Store) running(fn func(key, payload []byte) (bool, error)) error {
 	if any, err := s.Rows.Last(row.JobStates); err != nil {
 		return err
@@ -62,14 +62,14 @@ func (s *Store) running(fn func(key, payload []byte) (bool, error)) error {
 	})
 }
 
-// Rates returns the rows of decaying use as they should be, of those that are not: what the jobs
-// hold that run. What lies back stays as it is.
+// Rates returns the rows of decaying use that are wrong, corrected to what the running jobs
+// hold. Past use stays as it is.
 func Rates(s *Store) (map[string]*row.Decayed, error) {
 	return NewFindings(func(string) {}).rates(s)
 }
 
-// rates compares what decaying use says that is held with the jobs that run. It returns the
-// rows as they should be, of those that are not.
+// rates compares what is held according to decaying use with the running jobs. It returns the
+// wrong rows, corrected.
 func (f *Findings) rates(s *Store) (mended map[string]*row.Decayed, err error) {
 	d, err := s.tx.Decay()
 	if err != nil || !d.Kept || s.Rows.Format() < row.Decays.Since() {
@@ -129,7 +129,7 @@ func (f *Findings) rates(s *Store) (mended map[string]*row.Decayed, err error) {
 	return mended, err
 }
 
-// hold has something be held from an instant on, and nothing else.
+// hold makes held the only things that x holds from an instant on.
 func hold(x *row.Decayed, held map[string]heldNow, at, halfLife int64) {
 	x.Move(at, halfLife)
 	for i := range x.Uses {
@@ -141,7 +141,7 @@ func hold(x *row.Decayed, held map[string]heldNow, at, halfLife int64) {
 	}
 }
 
-// mendRates has decaying use grow by what the jobs that run hold, from now on.
+// mendRates makes decaying use grow by what the running jobs hold, from now on.
 func (f *Findings) mendRates(s *Store) error {
 	mended, err := f.rates(s)
 	for _, key := range slices.Sorted(maps.Keys(mended)) {

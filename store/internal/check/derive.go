@@ -13,37 +13,37 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// recomputed is what the derived tables should hold, recomputed from the rows that
-// are not derived.
+// recomputed holds what the derived tables should hold, recomputed from the rows that are not
+// derived.
 type recomputed struct {
 	*Findings
 	store     *Store
-	now       int64 // the store's now
+	now       int64 // the store's present instant
 	calendar  *timeline.Calendar
 	rows      [row.TableCount]map[string][]byte // by table and key
-	lists     map[row.Table]jobLists            // in place of the rows of those tables
-	tallied   map[row.Table]map[string]uint64   // in place of the rows of those tables
+	lists     map[row.Table]jobLists            // instead of the rows of those tables
+	tallied   map[row.Table]map[string]uint64   // instead of the rows of those tables
 	buckets   uint32                            // the smallest bucket number never used
 	rooms     map[uint32]*row.RoomBlock
-	moved     []*index.Node        // nodes whose rows name another bucket than their values do
+	moved     []*index.Node        // nodes whose rows name another bucket than their values call for
 	holding   map[uint32][]holding // by node: the devices that running jobs have
 	naming    map[row.PayloadKey]naming
-	executed  map[uint64]bool // jobs whose attempt is claimed, by their own rows
-	recounted []recounted     // payloads whose rows count other jobs than there are
+	executed  map[uint64]bool // jobs whose attempt is claimed, according to their own rows
+	recounted []recounted     // payloads whose rows count more or fewer jobs than refer to them
 	rules     *rules.Rules
-	sums      map[string]int64 // of what rules count
+	sums      map[string]int64 // what rules count
 	ended     []endedKey
-	submitted int64 // when the newest of the jobs so far was
+	submitted int64 // when the newest of the jobs so far was submitted
 
-	// contradictions counts what no rebuilding mends: a node taken twice, a
-	// number that does not exist.
+	// contradictions counts what rebuilding cannot mend: a node taken twice, a number that
+	// does not exist.
 	contradictions int
-	at             Row   // the row that is looked at,
+	at             Row   // the row that is being examined,
 	blamed         []Row // and those that contradict others
 }
 
-// derive recomputes every derived table. What it finds on the way is about the
-// rows it does so from.
+// derive recomputes every derived table. What it reports is about the rows that it derives
+// them from.
 func (f *Findings) derive(s *Store) (*recomputed, error) {
 	d := &recomputed{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, derived.Grace), lists: map[row.Table]jobLists{row.JobStates: {}, row.JobKinds: {}}, tallied: make(map[row.Table]map[string]uint64),
 		holding: make(map[uint32][]holding), executed: make(map[uint64]bool), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock), sums: make(map[string]int64)}
@@ -82,7 +82,7 @@ func (f *Findings) derive(s *Store) (*recomputed, error) {
 	return d, d.index()
 }
 
-// answers notes when each of them may be forgotten.
+// answers notes when each answer may be forgotten.
 func (d *recomputed) answers() error {
 	return d.store.Rows.Each(row.Answers, nil, func(key, payload []byte) (bool, error) {
 		a, err := row.DecodeAnswer(key, payload)
@@ -97,7 +97,7 @@ func (d *recomputed) answers() error {
 	})
 }
 
-// blocks writes the recomputed calendar down.
+// blocks writes down the recomputed calendar.
 func (d *recomputed) blocks() {
 	groups := make(map[uint32]row.ReachBlock)
 	for number, block := range d.calendar.Changed() {
@@ -115,7 +115,7 @@ func (d *recomputed) blocks() {
 	}
 }
 
-// contradict reports what the rows themselves disagree on.
+// contradict reports a contradiction between the rows themselves.
 func (d *recomputed) contradict(format string, args ...any) {
 	d.contradictions++
 	if !slices.Contains(d.blamed[max(0, len(d.blamed)-1):], d.at) {
@@ -220,7 +220,7 @@ func (d *recomputed) reservation(r *row.Reservation) {
 	}
 }
 
-// span puts a stretch on a node.
+// span puts a span on a node.
 func (d *recomputed) span(who string, s kernel.Span) {
 	if node, err := d.store.Rows.Get(row.Nodes, row.Key32(s.Node)); err != nil || node == nil {
 		d.contradict("%s is on node number %d, which does not exist", who, s.Node)
@@ -249,8 +249,8 @@ func (d *recomputed) shared(n *index.Node) {
 	}
 }
 
-// takenTwice verifies that jobs which share a node take no more of it, at any instant,
-// than there is. One that was given less while they were on it is no matter.
+// takenTwice verifies that the jobs which share a node never take more of it than it has. A
+// node that was reduced while they were on it is left out.
 func (d *recomputed) takenTwice(n *index.Node) {
 	list := d.calendar.At(n.Number)
 	for i := range list {
@@ -275,7 +275,7 @@ func (d *recomputed) takenTwice(n *index.Node) {
 	}
 }
 
-// beside verifies that a job's stretch may lie where another does.
+// beside verifies that a job's span may overlap another one on the same node.
 func (d *recomputed) beside(n *index.Node, who string, b, o *timeline.Busy) {
 	switch {
 	case o.Claim:
@@ -284,10 +284,10 @@ func (d *recomputed) beside(n *index.Node, who string, b, o *timeline.Busy) {
 		}
 		r := d.reservationOf(o.Owner)
 		if r == nil {
-			return // found elsewhere
+			return // reported elsewhere
 		}
 		as := *b
-		as.Held = false // by its planned end
+		as.Held = false // only until its planned end
 		if in, err := d.store.letsIn(r, as); err == nil && !in {
 			d.contradict("%s is on node %s in the time of reservation %s, which does not let it in", who, n.Name, r.Name)
 		}
@@ -300,7 +300,7 @@ func (d *recomputed) beside(n *index.Node, who string, b, o *timeline.Busy) {
 	}
 }
 
-// reservationOf returns the reservation that an owner is, or nil if the file does not lead to
+// reservationOf returns the reservation that is an owner, or nil if the file does not lead to
 // it.
 func (d *recomputed) reservationOf(owner uint64) *row.Reservation {
 	id, err := d.store.Rows.Get(row.ReservationIDs, row.Key64(owner>>1))

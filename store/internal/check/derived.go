@@ -7,10 +7,10 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Derived is what the derived tables of a store are to hold.
+// Derived is what the derived tables of a store should hold.
 type Derived struct {
-	// Blamed are rows that contradict others: without them the others may be right. Where
-	// there are any the rest is of no use.
+	// Blamed are rows that contradict others: without them the others may be right. If there
+	// are any, the rest is of no use.
 	Blamed []Row
 
 	d *recomputed
@@ -22,8 +22,8 @@ type Row struct {
 	Key   string
 }
 
-// Derive recomputes it for a store whose derived tables are empty; report is told how
-// rows contradict each other.
+// Derive recomputes the derived tables of a store in which they are empty. It reports how rows
+// contradict each other.
 func Derive(s *Store, report func(finding string)) (*Derived, error) {
 	d, err := NewFindings(report).derive(s)
 	if err != nil {
@@ -32,9 +32,9 @@ func Derive(s *Store, report func(finding string)) (*Derived, error) {
 	return &Derived{d.blamed, d}, nil
 }
 
-// Each calls fn for the rows, table by table in the order of their keys, and then
-// through those of nodes that are in another bucket than they say, and of what jobs carry
-// that count other jobs than there are.
+// Each calls fn for the rows, table by table in the order of their keys. Then it calls fn for
+// the corrected rows of nodes that name a wrong bucket, and of payloads that count a wrong
+// number of jobs.
 func (x *Derived) Each(fn func(t row.Table, key, payload []byte) error) error {
 	for t := range row.TableCount {
 		if !t.Derived() {
@@ -51,7 +51,7 @@ func (x *Derived) Each(fn func(t row.Table, key, payload []byte) error) error {
 	}
 	for _, p := range x.d.recounted {
 		if p.payload == nil {
-			continue // another check reports that it must go
+			continue // another check reports that it must be removed
 		}
 		if err := fn(row.Payloads, p.key, p.payload); err != nil {
 			return err
@@ -63,7 +63,7 @@ func (x *Derived) Each(fn func(t row.Table, key, payload []byte) error) error {
 // Buckets returns the smallest bucket number that is not in use.
 func (x *Derived) Buckets() uint32 { return x.d.buckets }
 
-// each goes through what a derived table should hold.
+// each calls fn for the rows that a derived table should hold.
 func (d *recomputed) each(t row.Table, fn func(key, payload []byte) error) error {
 	if lists := d.lists[t]; lists != nil {
 		return lists.each(func(key []byte) error { return fn(key, row.EncodeMark()) })

@@ -6,13 +6,13 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// holding is what a running job has of the devices of a node.
+// holding holds what a running job has of the devices of a node.
 type holding struct {
 	job uint64
 	row.JobDevices
 }
 
-// holds notes the devices that a job has. Only one that runs has any.
+// holds notes the devices that a job has. Only running jobs have any.
 func (d *recomputed) holds(j *row.Job) {
 	if len(j.Devices) > 0 && j.State != row.JobRunning {
 		d.contradict("job %d is %s, and has devices", j.ID, j.State)

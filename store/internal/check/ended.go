@@ -7,10 +7,11 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// endedKey is the key of a job that has ended. There may be millions: they are a list.
+// endedKey is the key of a job that has ended. They are kept in a list, because there may be
+// millions.
 type endedKey [16]byte
 
-// inTurn verifies that jobs of higher numbers were submitted later.
+// inTurn verifies that jobs with higher numbers were submitted later.
 func (d *recomputed) inTurn(j *row.Job) {
 	if j.Submit < d.submitted {
 		d.contradict("job %d was submitted at @%d, and one of a lower number at @%d", j.ID, j.Submit, d.submitted)
@@ -18,13 +19,13 @@ func (d *recomputed) inTurn(j *row.Job) {
 	d.submitted = max(d.submitted, j.Submit)
 }
 
-// inOrder returns the jobs that have ended, by their keys.
+// inOrder returns the jobs that have ended, in the order of their keys.
 func (d *recomputed) inOrder() []endedKey {
 	slices.SortFunc(d.ended, func(a, b endedKey) int { return bytes.Compare(a[:], b[:]) })
 	return d.ended
 }
 
-// compareEnded tells how the list of the jobs that have ended differs from what it should be.
+// compareEnded reports how the list of the ended jobs differs from what it should be.
 func (d *recomputed) compareEnded() error {
 	want := d.inOrder()
 	lacks := func() {

@@ -13,8 +13,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// index sorts the nodes into the buckets that the rows speak of, and
-// recomputes every bitmap.
+// index sorts the nodes into the buckets that the rows name, and recomputes every bitmap.
 func (d *recomputed) index() error {
 	defs, err := d.store.Resources()
 	if err != nil {
@@ -86,8 +85,8 @@ func (d *recomputed) room(ix *index.Index, n *index.Node) {
 	d.rows[row.Rooms][string(row.Key32(number))] = row.EncodeRooms(d.rooms[number])
 }
 
-// adoptBuckets gives the recomputed index the stored buckets' numbers. Where none are
-// stored they are those that the nodes say they are in: cached decisions go by them.
+// adoptBuckets gives the recomputed index the stored buckets' numbers, because cached
+// decisions refer to them. If no buckets are stored, it takes those that the nodes name.
 func (d *recomputed) adoptBuckets(ix *index.Index) error {
 	if any, err := d.store.Rows.Last(row.Buckets); err != nil {
 		return err
@@ -135,7 +134,7 @@ func (d *recomputed) adoptFromNodes(ix *index.Index) error {
 	return ix.Err()
 }
 
-// compare tells how a derived table differs from what it should hold.
+// compare reports how a derived table differs from what it should hold.
 func (d *recomputed) compare(t row.Table) error {
 	if d.lists[t] != nil {
 		return d.compareLists(t)
@@ -171,8 +170,8 @@ func (d *recomputed) compare(t row.Table) error {
 	return nil
 }
 
-// same compares rows. What is planned may have been written down by an older version,
-// which wrote it otherwise.
+// same reports whether rows are equal. Plans may have been written by an older version, in
+// another form.
 func same(t row.Table, key, payload, expected []byte) bool {
 	if t != row.Calendar || bytes.Equal(payload, expected) {
 		return bytes.Equal(payload, expected)
@@ -181,8 +180,8 @@ func same(t row.Table, key, payload, expected []byte) bool {
 	return err == nil && bytes.Equal(row.EncodeBlock(block), expected)
 }
 
-// sameBits compares bitmaps by what they hold: one may be encoded in several
-// ways.
+// sameBits reports how bitmaps differ. It compares what they hold, because a bitmap can be
+// encoded in several ways.
 func sameBits(key, payload, expected []byte) error {
 	a, err := row.DecodeBits(key, payload)
 	if err != nil {

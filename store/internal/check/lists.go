@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// jobLists are jobs by what the keys of a table that lists them begin with. There may be
-// millions that have ended: they are bitmaps.
+// jobLists holds jobs by the beginning of the keys in a table that lists them. They are
+// bitmaps, because millions of jobs may have ended.
 type jobLists map[string]*roaring64.Bitmap
 
 func (s jobLists) add(prefix []byte, id uint64) {
@@ -34,7 +34,7 @@ func (s jobLists) each(fn func(key []byte) error) error {
 	return nil
 }
 
-// compareLists tells how the table differs from what it should hold.
+// compareLists reports how the table differs from what it should hold.
 func (d *recomputed) compareLists(t row.Table) error {
 	missing := make(jobLists)
 	for prefix, ids := range d.lists[t] {
@@ -63,7 +63,7 @@ func (d *recomputed) compareLists(t row.Table) error {
 	})
 }
 
-// follow notes what is declared to follow from a row.
+// follow notes the rows that follow from a row, as declared.
 func follow[T any](d *recomputed, of *row.Stored[T], v *T) { of.Keys(v, d.mark) }
 
 // tally counts a row where it is declared to count.
@@ -79,7 +79,8 @@ func tally[T any](d *recomputed, of *row.Stored[T], v *T, payload []byte) {
 	}
 }
 
-// mark notes that a table should hold a row. Those with millions of rows are bitmaps and lists.
+// mark notes that a table should hold a row. Tables with millions of rows are kept as bitmaps
+// and lists.
 func (d *recomputed) mark(t row.Table, key, value []byte) {
 	switch at := len(key) - 8; {
 	case d.lists[t] != nil:
@@ -91,7 +92,7 @@ func (d *recomputed) mark(t row.Table, key, value []byte) {
 	}
 }
 
-// counts writes down what was counted.
+// counts writes down the counts.
 func (d *recomputed) counts() {
 	for t, counted := range d.tallied {
 		for key, n := range counted {

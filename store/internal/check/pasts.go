@@ -8,9 +8,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Pasts looks whether what nodes were leads to what they are. Where it does not, why says so,
-// the changes up to and including the instant upTo are to go, and those behind them tell what
-// nodes were since an instant.
+// Pasts examines whether the changes of the nodes lead to their present state. If they do not,
+// why says so. Then the changes up to and including the instant upTo must be removed, and the
+// later ones say what nodes were since the instant since.
 func Pasts(s *Store) (upTo, since int64, why string, err error) {
 	if s.Rows.Format() < row.NodePasts.Since() {
 		return 0, 0, "", nil
@@ -33,7 +33,7 @@ func Pasts(s *Store) (upTo, since int64, why string, err error) {
 	return at, max(s.State.NodesSince, min(at, s.State.AsOf)), why, nil
 }
 
-// pasts reports what is wrong with what nodes were.
+// pasts reports what is wrong with the nodes' past.
 func (f *Findings) pasts(s *Store) error {
 	_, _, why, err := Pasts(s)
 	if why != "" {
@@ -42,7 +42,7 @@ func (f *Findings) pasts(s *Store) error {
 	return err
 }
 
-// mendPasts forgets what nodes were up to a change that cannot be true.
+// mendPasts removes the nodes' past up to a change that cannot be true.
 func (f *Findings) mendPasts(s *Store) error {
 	upTo, since, why, err := Pasts(s)
 	if err != nil || why == "" {

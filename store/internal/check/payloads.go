@@ -8,16 +8,16 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// naming is who names a row of what jobs carry.
+// naming counts the jobs that name a payload.
 type naming struct {
 	jobs  uint64
 	first uint64 // one of them
 }
 
-// recounted is such a row as it should be, or nil if no job refers to it.
+// recounted is a payload row as it should be; its payload is nil if no job refers to it.
 type recounted struct{ key, payload []byte }
 
-// named notes what a job carries.
+// named notes which payload a job has.
 func (d *recomputed) named(j *row.Job) {
 	if j.Payload == (row.PayloadKey{}) {
 		return
@@ -29,8 +29,8 @@ func (d *recomputed) named(j *row.Job) {
 	d.naming[j.Payload] = n
 }
 
-// payloads verifies that what jobs carry is there, and is what its key says; and that
-// there is nothing else. How many jobs name a row follows from the jobs.
+// payloads verifies that the jobs' payloads exist and match their keys, and that there are no
+// others. How many jobs name a payload follows from the jobs.
 func (d *recomputed) payloads() error {
 	missing := maps.Clone(d.naming)
 	err := d.store.Rows.Each(row.Payloads, nil, func(key, payload []byte) (bool, error) {

@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
-// shares verifies the settings of class shares: that they are what SetShares lets
-// in, and that what runs and waits by class can be planned with.
+// shares verifies the settings of class shares: that SetShares would accept them, and that
+// what runs and waits by class can be planned with.
 func (f *Findings) shares(s *Store) error {
 	set, err := s.Shares()
 	if err == nil {

@@ -5,7 +5,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// had adds up what the jobs had that there are, month by month.
+// had adds up what the existing jobs had, month by month.
 func (d *recomputed) had() error {
 	defs, err := d.store.Resources()
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Jobs that a limit keeps may have claims on room in limits (placer/cycle). Claims are rows of
-// their own, and few: at most one for a counter. They count in a counter beside its holdings.
+// Jobs that a limit holds back may have claims on room in limits (see placer/cycle). Claims
+// have rows of their own, and there are few: at most one for a counter. A counter counts them
+// beside its holdings.
 
 // Claims returns the claims, by job.
 func (ru *Ruled) Claims() (map[uint64]*row.Claim, error) {
@@ -30,7 +31,7 @@ func (ru *Ruled) Claims() (map[uint64]*row.Claim, error) {
 	return claims, err
 }
 
-// claimed goes through what claims keep of a counter.
+// claimed calls fn for what claims keep of a counter.
 func (ru *Ruled) claimed(key string, fn func(limits.Holder)) error {
 	claims, err := ru.Claims()
 	for _, c := range claims {
@@ -43,7 +44,7 @@ func (ru *Ruled) claimed(key string, fn func(limits.Holder)) error {
 	return err
 }
 
-// count has a claim count in the counters that are known, or not any more.
+// count adds a claim to the counters that are known, or removes it from them.
 func (ru *Ruled) count(c *row.Claim, counts bool) {
 	for _, h := range c.Held {
 		counter, sign := ru.timed[h.Counter], int64(-1)
@@ -60,12 +61,12 @@ func (ru *Ruled) count(c *row.Claim, counts bool) {
 	}
 }
 
-// Claim has a claim count, in place of the one that its job has. It is no row yet.
+// Claim makes a claim count, instead of the one that its job has. It does not write a row.
 func (ru *Ruled) Claim(c *row.Claim) error {
 	if err := ru.Unclaim(c.Job); err != nil {
 		return err
 	}
-	if ru.claims == nil { // a file of a format before has no rows of claims
+	if ru.claims == nil { // a file of an earlier format has no rows of claims
 		ru.claims = make(map[uint64]*row.Claim)
 	}
 	ru.claims[c.Job] = c
@@ -73,7 +74,7 @@ func (ru *Ruled) Claim(c *row.Claim) error {
 	return nil
 }
 
-// Unclaim has the claim of a job count no more.
+// Unclaim makes the claim of a job no longer count.
 func (ru *Ruled) Unclaim(job uint64) error {
 	claims, err := ru.Claims()
 	if c := claims[job]; c != nil {
@@ -83,7 +84,7 @@ func (ru *Ruled) Unclaim(job uint64) error {
 	return err
 }
 
-// Disclaim takes the claim of a job away.
+// Disclaim removes the claim of a job.
 func (ru *Ruled) Disclaim(job uint64) error {
 	claims, err := ru.Claims()
 	if claims[job] == nil || err != nil {
@@ -114,8 +115,8 @@ func (ru *Ruled) Unclaimed(job uint64, fn func() error) error {
 	return fn()
 }
 
-// KeepClaims writes down which claims there are now, and those of jobs that have them still, of
-// what was before.
+// KeepClaims writes the present claims to the file. Of those that were there before, it
+// removes the ones that are gone and rewrites the ones that changed.
 func (ru *Ruled) KeepClaims(was map[uint64]*row.Claim) error {
 	claims, err := ru.Claims()
 	if err != nil || ru.Rows.Format() < row.Claims.Since() {

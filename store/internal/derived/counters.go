@@ -11,21 +11,21 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// What many share beside nodes is counted: pools of the cluster, and how many jobs of an
+// What many jobs share beside nodes is counted: pools of the cluster, and how many jobs of an
 // array run at once. Each counter has a row, and one for everybody who holds some of it or
-// is to: those rows come and go in the commit that puts a job on its nodes or takes it off.
-// What is free when follows from them (placer/limits).
+// will. Those rows come and go in the commit that puts a job on its nodes or takes it off.
+// What is free when follows from them (see placer/limits).
 
 type Counters struct {
 	Base
-	Rules *Ruled                     // counters of rules
-	named map[string]*limits.Counter // by key; nil for those that there are not
+	Rules *Ruled                     // for the counters of rules
+	named map[string]*limits.Counter // by key; nil if there is no such counter
 
-	arrays   bool // some array has a throttle
-	searched bool // as far as that is known
+	arrays   bool // whether some array has a throttle
+	searched bool // whether that is known
 }
 
-// Named finds a counter by its key, or nil if there is none.
+// Named returns the counter of a key, or nil if there is none.
 func (cs *Counters) Named(key string) (*limits.Counter, error) {
 	c, known := cs.named[key]
 	if !known {
@@ -68,7 +68,7 @@ func (cs *Counters) read(key string) (*limits.Counter, error) {
 	return c, err
 }
 
-// Until is until when others use what they do of a pool.
+// Until returns until when others use what they do of a pool.
 func Until(r *row.Counter) int64 {
 	if r.Until == 0 {
 		return timeline.Forever
@@ -76,8 +76,7 @@ func Until(r *row.Counter) int64 {
 	return r.Until
 }
 
-// EachHeld goes through what a job holds of counters, or is to hold, from its start to its
-// end.
+// EachHeld calls fn for what a job holds of counters, or will hold, from its start to its end.
 func (cs *Counters) EachHeld(j *row.Job, fn func(key string, c *limits.Counter, h limits.Holder) error) error {
 	for key, h := range j.Held {
 		c, err := cs.Named(key)
@@ -101,7 +100,7 @@ func (cs *Counters) EachHeld(j *row.Job, fn func(key string, c *limits.Counter, 
 	return cs.Rules.EachTimed(j, fn)
 }
 
-// Hold counts a job that has got a start.
+// Hold counts a job that has been given a start.
 func (cs *Counters) Hold(j *row.Job) error { return cs.EachHeld(j, cs.Put) }
 
 // Put notes what a holder has of a counter.
@@ -129,11 +128,11 @@ func (cs *Counters) Remove(key string, c *limits.Counter, h limits.Holder) error
 	return cs.Rows.Remove(row.Holdings, row.HoldingKey(key, h.Owner))
 }
 
-// errStop ends a walk.
+// errStop ends an iteration.
 var errStop = errors.New("enough")
 
-// Exceeds says which counter a job, which has a start, would hold too much of in a time of
-// its own, or "". by counts everybody until the end that was planned.
+// Exceeds names the counter of which a job, which has a start, would hold too much in another
+// time, or "". If by is set, everybody counts until the planned end.
 func (cs *Counters) Exceeds(j *row.Job, start, end int64, by bool) (short string, err error) {
 	if start >= end {
 		return "", nil
@@ -183,7 +182,7 @@ func (cs *Counters) Overdue(j *row.Job) ([]uint64, error) {
 	return slices.Sorted(maps.Keys(late)), err
 }
 
-// Planned lists the jobs that are to start in a time and hold some of what a job holds.
+// Planned lists the jobs that will start in a period and hold some of what a job holds.
 func (cs *Counters) Planned(j *row.Job, after, before int64) ([]uint64, error) {
 	next := make(map[uint64]bool)
 	err := cs.EachHeld(j, func(_ string, c *limits.Counter, _ limits.Holder) error {
@@ -219,7 +218,7 @@ func (cs *Counters) Throttle(array uint64) (*limits.Counter, error) {
 	return cs.Named(row.ArrayKey(array))
 }
 
-// Forget has a counter read again, because its row is another.
+// Forget makes a counter be read again, because its row has changed.
 func (cs *Counters) Forget(key string) {
 	delete(cs.named, key)
 	cs.searched = false

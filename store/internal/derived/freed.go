@@ -8,14 +8,14 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Freed is where room was made since a cycle has looked at all plans: what one cycle
-// hands on to the next. It is kept only as long as jobs wait, or were put off.
+// Freed notes where room was made since a cycle last examined all plans: one cycle passes it
+// on to the next. It is kept only while jobs wait or were postponed.
 type Freed struct {
 	Base
 	list    *cycle.Freed    // nil until it is read
-	nodes   *roaring.Bitmap // and all that was freed in the transaction before that
+	nodes   *roaring.Bitmap // what the transaction freed before list was read
 	any     bool
-	changed bool // it must be written
+	changed bool // whether it must be written
 }
 
 // On notes that room was made on nodes.
@@ -31,7 +31,7 @@ func (f *Freed) On(nodes []uint32) {
 	f.nodes.AddMany(nodes)
 }
 
-// Anywhere notes that any request may fit now.
+// Anywhere notes that any request may now fit.
 func (f *Freed) Anywhere() {
 	f.Count()
 	if f.any = true; f.list != nil {
@@ -39,8 +39,7 @@ func (f *Freed) Anywhere() {
 	}
 }
 
-// Count notes that the next cycle is to look again at jobs that wait for anything but
-// room, too.
+// Count makes the next cycle also examine the jobs that wait for something other than room.
 func (f *Freed) Count() {
 	f.State.Invalidations++
 	if f.changed = f.Rows.Writable(); f.changed {
@@ -48,7 +47,7 @@ func (f *Freed) Count() {
 	}
 }
 
-// Read adds what is in the file.
+// Read returns what was freed, including what is in the file.
 func (f *Freed) Read() (*cycle.Freed, error) {
 	if f.list != nil {
 		return f.list, nil
@@ -77,7 +76,7 @@ func (f *Freed) Made() bool { return f.changed }
 // Keep marks it for writing: the plans have been examined.
 func (f *Freed) Keep() { f.changed = true }
 
-// Flush writes it down.
+// Flush writes to the file what was freed.
 func (f *Freed) Flush() error {
 	if !f.changed {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// release is when an owner is expected to give its nodes back.
+// release is when an owner is expected to release its nodes.
 type release struct {
 	at    int64
 	owner uint64
@@ -19,18 +19,19 @@ func (e release) compare(o release) int {
 	return cmp.Or(cmp.Compare(e.at, o.at), cmp.Compare(e.owner, o.owner))
 }
 
-// Releases are the release times of all that have nodes.
+// Releases holds the release times of everything that has nodes.
 type Releases struct {
 	Base
-	// Often says that they are asked for again and again, and are kept in memory. Without that, and
-	// 4,000 jobs running, job list takes 2.0 times as long and a conservative cycle 1.7.
+	// Often says that they are needed again and again, and are kept in memory. Without that,
+	// and with 4,000 running jobs, job list takes 2.0 times as long, and a conservative cycle
+	// 1.7 times.
 	Often bool
 	list  []release           // all, by time and owner; nil unless they are in memory
-	nodes map[uint64][]uint32 // by owner, those that were asked for since
+	nodes map[uint64][]uint32 // by owner, those that were needed since
 }
 
-// held is all of them in memory, or nil if they are not kept there. Whose nodes they are
-// is read when it is asked for: searches mostly stop at the first few.
+// held returns all of them from memory, or nil if they are not kept there. An owner's nodes
+// are only read when needed, because searches mostly stop at the first few.
 func (r *Releases) held() ([]release, error) {
 	if !r.Often || r.list != nil {
 		return r.list, nil
@@ -47,7 +48,7 @@ func (r *Releases) held() ([]release, error) {
 	return r.list, err
 }
 
-// nodesOf returns the nodes of an owner, read once.
+// nodesOf returns the nodes of an owner, which are read once.
 func (r *Releases) nodesOf(owner uint64) (nodes []uint32, err error) {
 	nodes, known := r.nodes[owner]
 	if !known {
@@ -58,7 +59,7 @@ func (r *Releases) nodesOf(owner uint64) (nodes []uint32, err error) {
 	return nodes, err
 }
 
-// Put notes when an owner is expected to give its nodes back.
+// Put notes when an owner is expected to release its nodes.
 func (r *Releases) Put(at int64, owner uint64, nodes []uint32) error {
 	if r.list != nil {
 		e := release{at, owner}
@@ -70,7 +71,7 @@ func (r *Releases) Put(at int64, owner uint64, nodes []uint32) error {
 	return r.Rows.Mark(row.Releases, row.TimeKey(at, owner))
 }
 
-// Remove takes that back.
+// Remove removes a release time.
 func (r *Releases) Remove(at int64, owner uint64) error {
 	if i, known := slices.BinarySearchFunc(r.list, release{at, owner}, release.compare); known {
 		r.list = slices.Delete(r.list, i, i+1)
@@ -100,8 +101,8 @@ func (r *Releases) from(from int64, fn func(at int64, owner uint64, nodes func()
 	return nil
 }
 
-// After lists when nodes are expected to be given back after an instant. Jobs that are
-// overdue count as ending some time from now.
+// After returns when nodes are expected to be released after an instant. Overdue jobs count as
+// ending some time from now.
 func (r *Releases) After(after int64) iter.Seq2[int64, []uint32] {
 	return func(yield func(int64, []uint32) bool) {
 		if err := r.each(after, yield); err != nil {
@@ -139,21 +140,21 @@ func (r *Releases) each(after int64, yield func(int64, []uint32) bool) error {
 	return err
 }
 
-// given are nodes that are expected to be given back at an instant.
+// given holds nodes that are expected to be released at an instant.
 type given struct {
 	at    int64
 	nodes []uint32
 }
 
 // overdue returns the nodes of jobs that should have ended by now, by when they are expected
-// to be given back.
+// to be released.
 func (r *Releases) overdue() (list []given, err error) {
 	err = r.from(0, func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error) {
 		if at > *r.Now {
 			return false, nil
 		}
 		if row.IsReservation(owner) {
-			return true, nil // over; a writer will drop it
+			return true, nil // over; a writer will remove it
 		}
 		mine, err := nodes()
 		at = *r.Now + r.Overrun(owner)

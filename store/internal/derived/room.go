@@ -11,29 +11,29 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// A node that is shared now is in its bucket's busy nodes, and may take more all
-// the same. What is left of it is kept in a row, by blocks of 64 nodes like the
-// calendar, so that the index can be told by how much it changes.
+// A node that is shared now is in its bucket's busy nodes, and may yet take more. What is left
+// of it is kept in a row, by blocks of 64 nodes like the calendar. That lets the index learn
+// by how much it changes.
 
-// roomBlock is a block as the transaction has it.
+// roomBlock is a block as the transaction sees it.
 type roomBlock struct {
 	row.RoomBlock
 	changed bool
 }
 
-// Rooms are the blocks that the transaction has read, by number.
+// Rooms holds the blocks that the transaction has read, by number.
 type Rooms struct {
 	Base
 	blocks map[uint32]*roomBlock
 }
 
-// NewRooms makes them.
+// NewRooms returns an empty set of blocks.
 func NewRooms(b Base) *Rooms { return &Rooms{b, make(map[uint32]*roomBlock)} }
 
 // Forget forgets what was read and changed.
 func (r *Rooms) Forget() { clear(r.blocks) }
 
-// block finds the block of a node.
+// block returns the block of a node.
 func (r *Rooms) block(node uint32) (*roomBlock, error) {
 	number := node / timeline.BlockNodes
 	if b := r.blocks[number]; b != nil {
@@ -66,8 +66,8 @@ func (r *Rooms) Flush() error {
 	return nil
 }
 
-// Each calls fn for the nodes that are shared now, with what is left of each, valid until
-// fn returns.
+// Each calls fn for the nodes that are shared now, with what is left of each; room is valid
+// until fn returns.
 func (r *Rooms) Each(fn func(node uint32, room []index.Amount)) error {
 	var scratch [8]index.Amount
 	err := r.Rows.Each(row.Rooms, nil, func(key, payload []byte) (bool, error) {
@@ -93,8 +93,8 @@ func (r *Rooms) Each(fn func(node uint32, room []index.Amount)) error {
 	return nil
 }
 
-// Measure notes what is left of a node now, for whoever looks for room. Nodes that
-// are not busy, and were not shared before, have nothing to note.
+// Measure notes what is left of a node now, for searches. Nodes that are not busy, and were
+// not shared before, have nothing to note.
 func (r *Rooms) Measure(ix *index.Index, node uint32, busy bool) error {
 	if !busy && !ix.IsOpen(node) {
 		return nil

@@ -11,13 +11,12 @@ import (
 	"github.com/placectl/placectl/store/internal/rules"
 )
 
-// What rules count beside pools: for each rule, and each of those whom it names with *, how
-// much jobs hold together is a row of LimitSums, and who of them holds what from when to when
-// are rows of Holdings. The first is enough to say that there is room; the others are read
-// where it is not. Rules on jobs that wait have sums alone. In a store without rules none of
-// this is looked at.
+// What rules count beside pools: for each rule, and for each subject that it matches with *, a
+// row of LimitSums has how much jobs hold together. Rows of Holdings say which job holds what,
+// from when to when. The sum is enough if there is room; the holdings are only read otherwise.
+// Rules on waiting jobs have sums alone. In a store without rules none of this is read.
 
-// Ruled is what rules count, as one transaction reads and changes it.
+// Ruled holds what rules count, as one transaction reads and changes it.
 type Ruled struct {
 	Base
 	src   rules.Source
@@ -29,7 +28,7 @@ type Ruled struct {
 	claims map[uint64]*row.Claim // by job; nil until they are read
 }
 
-// NewRuled makes it.
+// NewRuled returns what the rules in src count.
 func NewRuled(b Base, src rules.Source) *Ruled {
 	return &Ruled{Base: b, src: src, timed: make(map[string]*limits.Counter), tally: make(map[string]int64)}
 }
@@ -46,14 +45,14 @@ func (ru *Ruled) All() (*rules.Rules, error) {
 	return ru.rules, err
 }
 
-// Forget has all of it read again.
+// Forget makes everything be read again.
 func (ru *Ruled) Forget() {
 	ru.read, ru.rules = false, nil
 	clear(ru.timed)
 	clear(ru.tally)
 }
 
-// Clear forgets what rules count, to be counted again.
+// Clear removes what rules count, to be counted again.
 func (ru *Ruled) Clear() error {
 	ru.Forget()
 	return ru.Rows.Clear(row.LimitSums)
@@ -78,7 +77,7 @@ func (ru *Ruled) Tally(key string) (int64, error) {
 	return n, nil
 }
 
-// moved changes a tally. Counters that are no rule's have none.
+// moved changes a tally. Counters that belong to no rule have none.
 func (ru *Ruled) moved(key string, by int64) error {
 	if _, _, ok := row.LimitCounterOf(key); !ok || by == 0 {
 		return nil
@@ -95,7 +94,7 @@ func (ru *Ruled) moved(key string, by int64) error {
 	return ru.Rows.Put(row.LimitSums, []byte(key), row.EncodeLimitSum(n))
 }
 
-// Counter is who holds what of a rule when.
+// Counter returns the counter of a rule: who holds what of it and when.
 func (ru *Ruled) Counter(a *limits.Applied) (string, *limits.Counter, error) {
 	key := row.LimitCounter(a)
 	c := ru.timed[key]
@@ -130,7 +129,7 @@ func (ru *Ruled) readHolders(key string, c *limits.Counter) {
 	}
 }
 
-// EachTimed goes through what a job that has a start holds of rules.
+// EachTimed calls fn for what a job that has a start holds of rules.
 func (ru *Ruled) EachTimed(j *row.Job, fn func(key string, c *limits.Counter, h limits.Holder) error) error {
 	all, err := ru.All()
 	if all == nil || err != nil {
@@ -150,8 +149,8 @@ func (ru *Ruled) EachTimed(j *row.Job, fn func(key string, c *limits.Counter, h 
 	})
 }
 
-// Changed counts a job, which was one thing and is another, in the rules on jobs that wait and
-// run: nil for none.
+// Changed replaces what a job was by what it is in the rules on waiting and running jobs.
+// Either may be nil.
 func (ru *Ruled) Changed(was, is *row.Job) error {
 	all, err := ru.All()
 	if all == nil || err != nil || was != nil && is != nil && alike(was, is) {
@@ -172,14 +171,14 @@ func (ru *Ruled) counted(all *rules.Rules, j *row.Job, sign int64) error {
 	})
 }
 
-// alike reports whether two jobs count for the same.
+// alike reports whether two jobs count the same.
 func alike(a, b *row.Job) bool {
 	return a.State.Live() == b.State.Live() && (a.State == row.JobRunning) == (b.State == row.JobRunning) && rules.Subject(a) == rules.Subject(b) &&
 		a.Select == b.Select && a.Place == b.Place && a.Walltime == b.Walltime && slices.Equal(a.Pools, b.Pools)
 }
 
-// Without runs fn as if there were no such job for the rules, and counts it again: a job that
-// changes does not stand in its own way.
+// Without runs fn as if the job did not exist for the rules, then counts it again, so that a
+// job that changes does not block itself.
 func (ru *Ruled) Without(j *row.Job, fn func()) error {
 	if err := errors.Join(ru.Disclaim(j.ID), ru.Changed(j, nil)); err != nil {
 		return err
@@ -188,7 +187,8 @@ func (ru *Ruled) Without(j *row.Job, fn func()) error {
 	return ru.Changed(nil, j)
 }
 
-// Apart is what of a job rules tell from others: that no limit keeps it, or whom they look at.
+// Apart returns what tells a job from others for the rules: that no limit applies to it, or
+// the subjects that they look at.
 func (ru *Ruled) Apart(j *row.Job) ([]string, error) {
 	all, err := ru.All()
 	switch {
@@ -197,7 +197,7 @@ func (ru *Ruled) Apart(j *row.Job) ([]string, error) {
 	case j.OverLimits:
 		return []string{"over limits"}, nil
 	}
-	apart := []string{"limits"} // user and queue tell requests apart anyway
+	apart := []string{"limits"} // user and queue distinguish requests anyway
 	for kind, name := range rules.Subject(j) {
 		if all.Look(limits.Kind(kind)) {
 			apart = append(apart, name)
@@ -206,7 +206,7 @@ func (ru *Ruled) Apart(j *row.Job) ([]string, error) {
 	return apart, nil
 }
 
-// Demands are what a request wants of rules that are held against it at instants.
+// Demands returns what a request needs of the rules that are checked at instants.
 func (ru *Ruled) Demands(who [5]string, asked rules.Asked) (out limits.Demands, err error) {
 	all, err := ru.All()
 	if all == nil || err != nil {
@@ -230,7 +230,7 @@ func (ru *Ruled) Demands(who [5]string, asked rules.Asked) (out limits.Demands, 
 	return out, err
 }
 
-// Barred says which rule on jobs by themselves a request breaks, or "".
+// Barred returns the text of the rule on single jobs that a request breaks, or "".
 func (ru *Ruled) Barred(who [5]string, asked rules.Asked) (string, error) {
 	return ru.broken(who, asked, func(a *limits.Applied, n int64) (how string, much int64, err error) {
 		if a.Measure.Form == limits.OfOne && n > a.Max {
@@ -247,7 +247,7 @@ func (ru *Ruled) Full(who [5]string, asked rules.Asked, jobs int64, waits bool) 
 		if !a.Measure.Counts(waits) || n == 0 {
 			return "", 0, nil
 		}
-		if jobs > a.Max/n { // n*jobs may be more than there are numbers
+		if jobs > a.Max/n { // n*jobs may overflow
 			return tooMuch, n * min(jobs, math.MaxInt64/n), nil
 		}
 		if used, err = ru.Tally(row.LimitCounter(a)); used > a.Max-n*jobs {
@@ -257,11 +257,12 @@ func (ru *Ruled) Full(who [5]string, asked rules.Asked, jobs int64, waits bool) 
 	})
 }
 
-// How a rule is broken: it is full, or what is asked for is more than it ever lets there be.
+// isFull and tooMuch say how a rule is broken: it is full, or the request asks for more than
+// it ever allows.
 const isFull, tooMuch = "is full", "too much"
 
-// broken returns the text of the first hard rule that is: how, and how much it was. That is "" if it
-// is not broken.
+// broken returns the text of the first hard rule that is broken, or "". The function is says
+// how, "" if it is not, and how much was used or asked for.
 func (ru *Ruled) broken(who [5]string, asked rules.Asked, is func(a *limits.Applied, n int64) (how string, much int64, err error)) (string, error) {
 	all, err := ru.All()
 	if all == nil || err != nil {
@@ -318,7 +319,7 @@ func (ru *Ruled) EachWhom(r *limits.Rule, fn func(c *limits.Counter) error) erro
 	return err
 }
 
-// Uses lists how much of rules is used, by rule and whom it is counted for.
+// Uses lists how much of the rules is used, by rule and subject.
 func (ru *Ruled) Uses() (out []limits.Use, err error) {
 	all, err := ru.All()
 	if all == nil || err != nil {

@@ -9,17 +9,16 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Source lends the stored rows to index and timeline, and writes back what they have
-// changed.
+// Source gives the stored rows to index and timeline, and writes back what they have changed.
 type Source struct {
 	Base
 	reaches map[uint32]row.ReachBlock // the blocks read so far, by group of blocks
 }
 
-// NewSource makes one.
+// NewSource returns the source of b's rows.
 func NewSource(b Base) *Source { return &Source{b, make(map[uint32]row.ReachBlock)} }
 
-// Bucket makes it an index.Source, as Bits and Range do.
+// Bucket implements index.Source, as Bits and Range do.
 func (s *Source) Bucket(id uint32) (*index.Bucket, error) {
 	key := row.Key32(id)
 	payload, err := s.Rows.Get(row.Buckets, key)
@@ -56,7 +55,7 @@ func (s *Source) Range(from index.BitsKey) iter.Seq2[index.BitsKey, *roaring.Bit
 	}
 }
 
-// Block makes it a timeline.Source, as Reach does.
+// Block implements timeline.Source, as Reach does.
 func (s *Source) Block(number uint32) (*timeline.Block, error) {
 	key := row.Key32(number)
 	payload, err := s.Rows.Get(row.Calendar, key)

@@ -73,7 +73,7 @@ type loader struct {
 	line  int
 	rows  int64
 	long  []byte
-	meta  map[string]bool // the keys in table Meta that the dump may set, because an empty file already has some
+	meta  map[string]bool // the Meta keys that the dump has had so far: an empty file already has some of them
 }
 
 func (l *loader) load(db Scratch) error {
