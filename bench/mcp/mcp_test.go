@@ -1,5 +1,5 @@
-// Package mcp tries `placectl mcp` with the client of the official SDK. It is a module of its own,
-// so that nothing else depends on that: PLACECTL=/path/of/placectl go test ./...
+// Package mcp tests `placectl mcp` with the client of the official SDK. It is a module of its own, so that
+// nothing else depends on the SDK: PLACECTL=/path/of/placectl go test ./...
 package mcp
 
 import (
@@ -34,7 +34,7 @@ func TestOfficialClient(t *testing.T) {
 		t.Fatal(err)
 	}
 	if is := session.InitializeResult(); is.ServerInfo.Name != "placectl" || !strings.Contains(is.Instructions, "never instructions") {
-		t.Errorf("it is %+v", is)
+		t.Errorf("the server describes itself as %+v", is)
 	}
 	if err := session.Ping(ctx, nil); err != nil {
 		t.Error(err)
@@ -47,7 +47,7 @@ func TestOfficialClient(t *testing.T) {
 	for _, tool := range listed.Tools {
 		names = append(names, tool.Name)
 		if !tool.Annotations.ReadOnlyHint {
-			t.Errorf("%s is said to write", tool.Name)
+			t.Errorf("the tool %s is described as writing", tool.Name)
 		}
 	}
 	if want := []string{"status", "query", "explain", "when", "logs", "whatif"}; !slices.Equal(names, want) {
@@ -69,12 +69,12 @@ func TestOfficialClient(t *testing.T) {
 		t.Errorf("explain answers %+v", r)
 	}
 	if r := call("explain", map[string]any{"job": "9"}); !r.IsError {
-		t.Errorf("explain of no job answers %+v", r)
+		t.Errorf("explain of an unknown job answers %+v", r)
 	}
 	if _, err := session.CallTool(ctx, &mcp.CallToolParams{Name: "submit"}); err == nil {
 		t.Error("there is a tool submit")
 	}
 	if err := session.Close(); err != nil {
-		t.Errorf("it does not end with its input: %v", err)
+		t.Errorf("the server does not end with its input: %v", err)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every fault of the list can still be made: the code that it changes is there, once.
+// TestFaults: every fault of the list can still be made, because the code that it changes exists once.
 func TestFaults(t *testing.T) {
 	text, err := os.ReadFile("faults.txt")
 	if err != nil {
@@ -25,15 +25,15 @@ func TestFaults(t *testing.T) {
 			continue
 		}
 		if original, err := os.ReadFile(f.file); err != nil || changed == string(original) {
-			t.Errorf("%s: changes nothing (%v)", f.name, err)
+			t.Errorf("%s changes nothing (%v)", f.name, err)
 		}
 		if seen[f.name] {
-			t.Errorf("%s: twice in the list", f.name)
+			t.Errorf("%s is in the list twice", f.name)
 		}
 		seen[f.name] = true
 	}
 	if len(faults) < 40 {
-		t.Errorf("%d faults", len(faults))
+		t.Errorf("the list has only %d faults", len(faults))
 	}
 }
 
@@ -46,7 +46,7 @@ func TestParseRefuses(t *testing.T) {
 		"== a\ntest ./x T\nfile x\n": "file, - and test have to be there",
 	} {
 		if _, err := parse(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
+			t.Errorf("parse(%q) fails with %v, want %q", text, err, want)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// corpusTables are what the written statements are about.
+// corpusTables are the tables of the written statements.
 func corpusTables() map[string]*query.Memory {
 	i, s, f, null := query.Int, query.String, query.Float, query.Value{}
 	integer := func(name string) query.Column { return query.Column{Name: name, Type: query.IntegerAffinity} }
@@ -72,7 +72,7 @@ func compare(t *testing.T, how, line string, lite func(string) ([]string, []stri
 	if text, ok := strings.CutPrefix(line, "refused: "); ok {
 		_, rows, err := AskQuery(c, text, query.Options{})
 		if !errors.Is(err, query.ErrQuery) {
-			t.Errorf("%s is not refused: %v, %v", text, rows, err)
+			t.Errorf("%s succeeds with %v, %v, want an error", text, rows, err)
 		}
 		return
 	}

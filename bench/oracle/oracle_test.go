@@ -21,10 +21,10 @@ var (
 	count = flag.Int("queries", 6000, "random statements")
 )
 
-// perStore is how many statements a random store is asked.
+// perStore is the number of statements for each random store.
 const perStore = 20
 
-// seeded is the seed to start with: all random tests take RAPID_SEED.
+// seeded returns the first seed: all random tests read RAPID_SEED.
 func seeded(t *testing.T) uint64 {
 	n := *seed
 	if n == 0 {
@@ -37,14 +37,14 @@ func seeded(t *testing.T) uint64 {
 	return n
 }
 
-// world is tables, in SQLite and in the ways that a table may have for this package.
+// world holds tables in SQLite, and in all the ways that package query can have them.
 type world struct {
 	db    *sql.DB
 	views map[string]*query.View
 	ways  map[string]Tables
 }
 
-// newWorld loads tables and views; by says which columns of a table are indexed.
+// newWorld loads tables and views. by says which columns of a table are indexed.
 func newWorld(t *testing.T, tables map[string]*query.Memory, views []string, by map[string]map[int]bool) *world {
 	t.Helper()
 	db, err := Load(tables)
@@ -73,13 +73,13 @@ func newWorld(t *testing.T, tables map[string]*query.Memory, views []string, by 
 	return w
 }
 
-// tally counts what came of statements.
+// tally counts the results of statements.
 type tally struct {
 	refused, failed, overflown int
 	why                        map[string]int
 }
 
-// ask asks a statement in all ways, and SQLite.
+// ask runs a statement in all ways, and in SQLite.
 func (w *world) ask(t *testing.T, seed uint64, text string, differ func(want, got []string) string, n *tally) {
 	_, want, wantErr := AskSQLite(w.db, SQLiteText(text))
 	for how, c := range w.ways {
@@ -95,7 +95,7 @@ func (w *world) ask(t *testing.T, seed uint64, text string, differ func(want, go
 			n.why[bad.Msg]++
 		case (err != nil) != (wantErr != nil):
 			n.failed++
-			t.Errorf("seed %d, %s:\n%s\nerror %v, SQLite %v", seed, how, text, err, wantErr)
+			t.Errorf("seed %d, %s:\n%s\nfails with %v, in SQLite with %v", seed, how, text, err, wantErr)
 		case err == nil:
 			if d := differ(want, got); d != "" {
 				n.failed++
@@ -148,7 +148,7 @@ func TestRandom(t *testing.T) {
 		t.Errorf("%d of %d statements were refused: %v", n.refused, 4**count, n.why)
 	}
 	if n.overflown > *count/200 {
-		t.Errorf("%d of %d statements overflow in one and not in the other", n.overflown, 4**count)
+		t.Errorf("%d of %d statements overflow in only one of the two", n.overflown, 4**count)
 	}
 	t.Log(fmt.Sprint("refused: ", n.refused, n.why, ", overflown: ", n.overflown))
 }
@@ -163,8 +163,7 @@ func isNumbered(m *query.Memory) bool {
 	return true
 }
 
-// overflows reports whether a sum does not fit. What need not be evaluated is not told
-// by the dialect: SQLite leaves out a subquery whose sum overflows where it is compared
-// with NULL, for one. So it is no difference when one of both fails so, as long as that
-// is as rare as such statements are.
+// overflows reports whether an error says that a sum overflows. The dialect does not define what need not
+// be evaluated. For example, SQLite skips a subquery whose sum overflows if it is compared with NULL. So it
+// is no difference if only one of the two overflows, as long as that is as rare as such statements are.
 func overflows(err error) bool { return strings.Contains(err.Error(), "integer overflow") }

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestFind: the random tests of this repository are found, whatever leads to their
-// random numbers, and others are not.
+// TestFind: the random tests of this repository are found, whatever leads to their random numbers, and no
+// others.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join("..", "..")
@@ -31,15 +31,15 @@ func TestFind(t *testing.T) {
 		{"bench/oracle", "TestCorpus", false},   // recorded
 	} {
 		if got := slices.Contains(all, test{c.name, filepath.Join(root, c.dir)}); got != c.random {
-			t.Errorf("%s %s is found: %v", c.dir, c.name, got)
+			t.Errorf("%s %s is found: %v, want %v", c.dir, c.name, got, c.random)
 		}
 	}
 	some, err := find(root, "Churn$", []string{filepath.Join(root, "timeline") + "/"})
 	if want := (test{"TestPlannerChurn", filepath.Join(root, "timeline")}); err != nil || len(some) != 1 || some[0] != want {
-		t.Errorf("%v, %v", some, err)
+		t.Errorf("find of Churn$ in timeline = %v, %v, want %v", some, err, want)
 	}
 	if _, err := find(root, "TestNothingOfTheKind", nil); err == nil {
-		t.Error("no test matches, and that is no error")
+		t.Error("find succeeds although no test matches")
 	}
 }
 
@@ -78,22 +78,22 @@ func TestWritten(t *testing.T) { t.Error("it is not random") }
 	}
 	var b strings.Builder
 	if err := s.report(&b); err == nil {
-		t.Error("a test failed, and that is no error")
+		t.Error("report succeeds although a test failed")
 	}
 	bad := s.results[test{"TestBad", dir}]
 	if len(tests) != 2 || bad.runs != 2 || len(bad.failures) != 2 || bad.failures[0].seed == bad.failures[1].seed || len(s.results[test{"TestGood", dir}].failures) > 0 {
-		t.Errorf("2 runs each of a good and a bad test:\n%s", b.String())
+		t.Errorf("want 2 runs each of a good and a bad test:\n%s", b.String())
 	}
 	log, err := os.ReadFile(bad.failures[0].log)
 	if err != nil || !strings.Contains(string(log), "it began with "+bad.failures[0].seed) || !strings.Contains(b.String(), "RAPID_SEED="+bad.failures[0].seed) {
-		t.Errorf("%v: %q of\n%s", err, log, b.String())
+		t.Errorf("the failure's seed is missing in its log or the report: %v: %q\n%s", err, log, b.String())
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
 		t.Errorf("left behind: %v", left)
 	}
 }
 
-// TestCount: what rapid says is counted, a run without rapid as one.
+// TestCount: the checks that rapid reports are counted. A run without rapid counts as one.
 func TestCount(t *testing.T) {
 	t.Parallel()
 	var r result
@@ -101,6 +101,6 @@ func TestCount(t *testing.T) {
 	r.count([]byte("--- PASS: TestB\n"))
 	r.count([]byte("    a_test.go:1: [rapid] failed after 0 tests: no\n"))
 	if r.runs != 3 || r.made != 108 {
-		t.Errorf("%d runs, %d checks", r.runs, r.made)
+		t.Errorf("%d runs and %d checks are counted, want 3 and 108", r.runs, r.made)
 	}
 }

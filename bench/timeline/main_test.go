@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestAgreement generates a small stream of every kind and replays it on all
-// implementations: they must give the same answers, and add every span.
+// TestAgreement generates a small stream of every kind and replays it on all implementations. They must give
+// the same answers, and add every span.
 func TestAgreement(t *testing.T) {
 	for _, kind := range []string{"wide", "narrow", "frag", "saw", "stair", "long"} {
 		t.Run(kind, func(t *testing.T) {
@@ -33,10 +33,10 @@ func TestAgreement(t *testing.T) {
 				t.Fatal(err)
 			}
 			if p.digest != f.digest || !slices.Equal(p.answers, f.answers) {
-				t.Errorf("planner and flat differ")
+				t.Error("planner and flat give different answers")
 			}
 			if slices.Contains(p.answers[:1500], 0) {
-				t.Errorf("a span was refused while building")
+				t.Error("a span was refused while building")
 			}
 		})
 	}
@@ -75,7 +75,7 @@ R 7
 			t.Fatal(err)
 		}
 		if want := "1 0 30 -1 -1 20 5 5 -1 0 5 1 0"; strings.Join(strings.Fields(string(got)), " ") != want {
-			t.Errorf("%s: %q, want %q", impl, got, want)
+			t.Errorf("%s answers %q, want %q", impl, got, want)
 		}
 	}
 }
@@ -83,7 +83,7 @@ R 7
 func TestParseErrors(t *testing.T) {
 	for _, in := range []string{"", "10", "10 x", "10 100\nA 1 2 3", "10 100\nX 1", "10 100\nT y", "10 100\n\n"} {
 		if st, err := parse(strings.NewReader(in)); err == nil {
-			t.Errorf("%q: %+v, want an error", in, st)
+			t.Errorf("the stream %q is read as %+v, want an error", in, st)
 		}
 	}
 }

@@ -188,7 +188,7 @@ func TestClientsSnakemake(t *testing.T) {
 				l := newLab(t, front)
 				l.file("status.sh", statusScripts[front])
 				l.file("Snakefile", fmt.Sprintf(snakefile, "x", 10))
-				l.wait = 15 * time.Minute // with --slurm it asks of three jobs in 100 s, whatever it is told
+				l.wait = 15 * time.Minute // with --slurm it asks about three jobs in 100 s, whatever its settings
 				command := "snakemake -j 10 --latency-wait 20 --nocolor " + options
 				out := l.must(command)
 				if !strings.Contains(out, "12 of 12 steps (100%) done") {
@@ -258,7 +258,7 @@ func TestClientsToil(t *testing.T) {
 
 // TestClientsDask: workers of dask-jobqueue start as jobs of both front-ends, and add numbers.
 func TestClientsDask(t *testing.T) {
-	carries := map[string]string{"pbs": `, job_extra_directives=["-V"]`} // plain qsub carries no PYTHONPATH
+	carries := map[string]string{"pbs": `, job_extra_directives=["-V"]`} // plain qsub does not carry PYTHONPATH
 	for front, class := range map[string]string{"slurm": "SLURMCluster", "pbs": "PBSCluster"} {
 		t.Run(front, func(t *testing.T) {
 			l := newLab(t, front)

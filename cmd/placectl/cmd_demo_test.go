@@ -62,7 +62,7 @@ func tryHints(t *testing.T, path string, hints []demo.Hint) {
 			t.Fatalf("%s cannot be split into words: %v", line, err)
 		}
 		if line == "check" {
-			words = append(words, "--in-process") // the program is the test here
+			words = append(words, "--in-process") // here the program is the test
 		}
 		c := newCapture(append([]string{"--db", path}, words...)...)
 		if code := c.run(); code != exit.OK || c.out.Len() == 0 && line != "check" {

@@ -70,7 +70,7 @@ func TestNodeImportHoldsNoLock(t *testing.T) {
 	c := newCapture("--db", path, "node", "import", "-")
 	c.Stdin = in
 	go func() { done <- c.run() }()
-	if _, err := io.WriteString(feed, "name,ncpus\nn1,2\n"); err != nil { // it is reading by now
+	if _, err := io.WriteString(feed, "name,ncpus\nn1,2\n"); err != nil { // by now it is reading
 		t.Fatal(err)
 	}
 	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "node", "add", "n2"); code != exit.OK {

@@ -23,7 +23,7 @@ func TestNodeListWidth(t *testing.T) {
 	tests := []struct {
 		width     int
 		tty       bool
-		head, out string // of the answer, and what is said to be left out
+		head, out string // the beginning of the answer, and the note on what is left out
 	}{
 		{200, true, "NAME  PRIORITY  STATE  REASON", ""},
 		{80, true, "NAME  PRIORITY  STATE  REASON", "no room for the columns bucket, scratch_free, mem_free, ncpus_free: -o line shows all"},

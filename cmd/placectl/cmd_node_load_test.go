@@ -19,7 +19,7 @@ func TestNodeLoadHoldsNoLock(t *testing.T) {
 	c := newCapture("--db", path, "node", "load", "-", "-o", "jsonl")
 	c.Stdin = in
 	go func() { done <- c.run() }()
-	if _, err := io.WriteString(feed, "n1 0.5\nn2 1\n"); err != nil { // it is reading by now
+	if _, err := io.WriteString(feed, "n1 0.5\nn2 1\n"); err != nil { // by now it is reading
 		t.Fatal(err)
 	}
 	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "node", "add", "n2"); code != exit.OK {

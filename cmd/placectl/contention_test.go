@@ -131,7 +131,7 @@ func TestStopped(t *testing.T) {
 	}
 
 	waiter := s.start("place", "1:ncpus=1")
-	time.Sleep(400 * time.Millisecond) // it waits at the door, or for the seat
+	time.Sleep(400 * time.Millisecond) // it waits for the lock
 	s.send(waiter.Process, syscall.SIGSTOP)
 	if err := writer.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -220,7 +220,7 @@ func TestStoppedCheck(t *testing.T) {
 		if child == nil {
 			continue
 		}
-		s.soon("beside a check", "place", "1:ncpus=1") // most often it has left the file then, and goes on with its copy
+		s.soon("beside a check", "place", "1:ncpus=1") // usually the check has left the file, and goes on with its copy
 		if syscall.Kill(child.Pid, syscall.SIGSTOP) != nil {
 			check.Wait() //nolint:errcheck // it was too fast
 			continue
@@ -290,7 +290,7 @@ func TestWritersBesideLongQuery(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ask := func() *exec.Cmd { // it is not done before it gives up
+	ask := func() *exec.Cmd { // the query gives up before it is done
 		return s.start("query", "--max-time", strconv.Itoa(int(lasts.Seconds())), "SELECT count(*) FROM jobs a, jobs b, jobs c WHERE a.job * b.job < c.job")
 	}
 	first := ask()
@@ -307,7 +307,7 @@ func TestWritersBesideLongQuery(t *testing.T) {
 		waits = append(waits, time.Since(began))
 		time.Sleep(5 * time.Millisecond)
 		if i%100 == 99 {
-			s.hold("read") // one more
+			s.hold("read") // one more reader
 		}
 	}
 	if err := first.Wait(); status(err) != exit.Failed {

@@ -66,7 +66,7 @@ func TestKillCycle(t *testing.T) {
 		case jobs:
 			wholes++
 			s.must("", "requeue", "1[]", "-o", "id")
-			counts = make(map[string]int) // to be told of again
+			counts = make(map[string]int) // they will be announced again
 		default:
 			t.Fatalf("after a killed cycle %d of %d jobs run, want none or all", running, jobs)
 		}

@@ -102,6 +102,6 @@ func (c *consoleHome) answer(command string) string {
 		"PLACECTL_NOW=2026-11-20T10:00:00Z", "TZ=UTC", "USER=ann", testUser+"=ann", "LANG=C.UTF-8", "LC_ALL=", "COLUMNS=", "NO_COLOR=1")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.Run() //nolint:errcheck // some are refused: what they say is on the page
+	cmd.Run() //nolint:errcheck // some are refused: the page has their messages
 	return trailing.ReplaceAllString(said.String(), "")
 }

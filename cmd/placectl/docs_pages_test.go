@@ -40,7 +40,7 @@ func TestDocsPages(t *testing.T) {
 		}
 		for _, m := range regexp.MustCompile(`\]\(([^)#\s]*)(?:#([^)\s]*))?\)`).FindAllStringSubmatch(page, -1) {
 			if strings.Contains(m[1], ":") {
-				continue // of the web
+				continue // a link to the web
 			}
 			target := path
 			if m[1] != "" {

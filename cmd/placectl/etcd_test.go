@@ -60,7 +60,7 @@ type machines struct {
 	db, dir string
 
 	mu    sync.Mutex
-	acked map[string]bool // keys of placements that were acknowledged
+	acked map[string]bool // keys of acknowledged placements
 	tried map[string]bool
 	kills int
 }

@@ -23,7 +23,7 @@ import (
 // example is a piece of shell to paste, with its position.
 type example struct {
 	where, script string
-	mention       bool // in a sentence, where arguments may be left out
+	mention       bool // within a sentence, where arguments may be missing
 }
 
 // examples returns all examples of help and the pages.
@@ -59,7 +59,7 @@ func examples(t *testing.T) []example {
 			all = append(all, example{page, string(text), false})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b example) int { // what is run goes before what is only mentioned
+	slices.SortStableFunc(all, func(a, b example) int { // examples to run come before mere mentions
 		switch {
 		case a.mention == b.mention:
 			return 0
@@ -234,8 +234,8 @@ func TestManualHasExamples(t *testing.T) {
 		t.Fatalf("man: status %d", code)
 	}
 	page := strings.NewReplacer(`\e`, `\`, `\-`, "-", `\(aq`, "'", `\(ga`, "`", `\(ha`, "^", `\(ti`, "~").Replace(c.out.String())
-	page = strings.ReplaceAll(page, " \\\n      ", " ") // a line that is too long goes on in the next
-	hidden := make(map[string]bool)                     // what programs alone call is not in it
+	page = strings.ReplaceAll(page, " \\\n      ", " ") // join lines that were broken
+	hidden := make(map[string]bool)                     // verbs that only programs call are not in it
 	for _, e := range c.runner().Verbs {
 		hidden["help "+e.Name] = e.Verb().Hidden
 	}

@@ -29,7 +29,7 @@ import (
 // disk is where the database and its lock file are.
 type disk struct {
 	mu   sync.Mutex
-	each func(op operation, do func() error) error // nil: it just works
+	each func(op operation, do func() error) error // nil: operations succeed
 	n    int                                       // operations so far
 }
 
@@ -101,9 +101,9 @@ var reasons = map[string][]syscall.Errno{
 type failure int
 
 const (
-	failsUndone failure = iota // nothing of it is done
-	failsTorn                  // of a write, a part is done
-	failsDone                  // it is done, and said to have failed
+	failsUndone failure = iota // nothing is done
+	failsTorn                  // a part of a write is done
+	failsDone                  // it is done, but reported as failed
 	failures
 )
 
@@ -189,7 +189,7 @@ func faultCalls(t *testing.T) (calls []faultCall) {
 				continue
 			}
 			if slices.ContainsFunc(args, elsewhere) {
-				met[name] = true // what fails in a log, package replica's tests try
+				met[name] = true // package replica's tests cover failures of a log
 				continue
 			}
 			if name == "check" && len(args) == 1 {

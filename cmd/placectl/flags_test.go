@@ -594,7 +594,7 @@ func TestFlagsHaveEffects(t *testing.T) {
 			lines = append(lines, strings.Replace(strings.TrimSpace(line), "REQUEST", as, 1))
 		}
 	}
-	for _, tt := range keyedLines(t) { // what writes takes a key
+	for _, tt := range keyedLines(t) { // verbs that write take a key
 		if tt.verb != "batch next" {
 			lines = append(lines, tt.line+" --key=k")
 		}

@@ -19,7 +19,7 @@ type frontRow struct {
 	Name, Front, Command, Stream string
 	Setup, Match, No             []string
 	RC                           int
-	Later                        string // why it is not tried yet
+	Later                        string // why it is not tested yet
 }
 
 // TestFrontOutputs tries commands of PBS and Slurm as clients type them. They print exactly what clients
@@ -69,7 +69,7 @@ func (row *frontRow) try(t *testing.T) {
 	got := stdout.String()
 	if row.Stream == "stderr" {
 		got = stderr.String()
-	} else if row.RC == 0 && stderr.Len() > 0 && row.Front != "doors" { // what placectl itself has to say is no part of its answer
+	} else if row.RC == 0 && stderr.Len() > 0 && row.Front != "doors" { // placectl's own messages are not part of the answer
 		t.Errorf("stderr is %q, want none", stderr.String())
 	}
 	if rc := cmd.ProcessState.ExitCode(); rc != row.RC {
@@ -95,7 +95,7 @@ func (row *frontRow) try(t *testing.T) {
 // replay is what a workflow manager types in the life of a few jobs.
 type replay struct {
 	Client, Front, Source string
-	Files                 map[string][]string // by name, their lines; <DIR> is where they lie
+	Files                 map[string][]string // the lines of each file, by name; <DIR> is their folder
 	Steps                 []replayStep
 }
 
@@ -103,11 +103,11 @@ type replay struct {
 type replayStep struct {
 	Run  string
 	RC   int
-	Both bool     // both streams are read as one
-	Read string   // a regular expression: the groups of each match are words of a line
-	JSON bool     // in place of Read: a line for each job of qstat -F json
+	Both bool     // read both streams as one
+	Read string   // a regular expression: the groups of each match are the words of a line
+	JSON bool     // instead of Read: a line for each job of qstat -F json
 	Want []string // these lines, with variables of Keep
-	Keep string   // there is one line, which this variable is to hold from now on
+	Keep string   // the variable that keeps the only line from now on
 }
 
 // TestFrontReplays types the commands of workflow managers that are too large to run here, has their jobs

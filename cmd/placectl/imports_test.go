@@ -193,7 +193,7 @@ var storeLayers = []string{"kernel", "access", "booking", "jobs", "cycle", "batc
 // confined are external imports that only one package may have.
 var confined = map[string][]string{
 	"go.etcd.io/bbolt":               {"store/internal/file"},
-	"net":                            {"store/internal/etcd", "bench"}, // it links the program to the C library
+	"net":                            {"store/internal/etcd", "bench"}, // it would link the program to the C library
 	"net/http":                       {"store/internal/etcd"},
 	"os/exec":                        {"cmd/placectl/internal/launch", "bench"},
 	"github.com/urfave/cli/v2":       {"cmd/placectl/internal/verbs", "cmd/placectl/internal/request", "cmd/placectl/internal/session", "cmd/placectl/internal/verb"},

@@ -54,7 +54,7 @@ func TestOneRecord(t *testing.T) {
 				continue
 			}
 			compared[name]++
-			if (kind == attribute.Duration || kind == attribute.Ratio) && value != nil && want != nil { // 1 and 1.0 are the same
+			if (kind == attribute.Duration || kind == attribute.Ratio) && value != nil && want != nil { // 1 and 1.0 are equal
 				want, value = fmt.Sprint(want), fmt.Sprint(value)
 				want = strings.TrimSuffix(want.(string), ".0")
 			}
@@ -70,7 +70,7 @@ func TestOneRecord(t *testing.T) {
 	}
 	for _, args := range [][]string{{"job", "list", "--all"}, {"history"}} {
 		for _, record := range recordsOf(t, s.must(append(args, "-o", "json")...)) {
-			if args[0] == "history" { // it tells what is known, not what is expected
+			if args[0] == "history" { // it shows facts, not forecasts
 				delete(record, "reason")
 				delete(record, "reason_code")
 			}

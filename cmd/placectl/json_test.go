@@ -39,7 +39,7 @@ type seenAnswer struct {
 
 type seenColumn struct {
 	Name   string
-	Number bool // of a job
+	Number bool // the number of a job
 	Schema *output.Schema
 }
 
@@ -67,7 +67,7 @@ func watchAnswers(e *session.Env, dir string) {
 		return
 	}
 	e.Stdout = io.MultiWriter(e.Stdout, file)
-	forwarded := slices.ContainsFunc(e.Args, func(a string) bool { return strings.HasPrefix(a, "--begun") }) // a line of stderr is for the host that asks
+	forwarded := slices.ContainsFunc(e.Args, func(a string) bool { return strings.HasPrefix(a, "--begun") }) // stderr has a line for the asking host
 	if complaints, err := os.Create(file.Name() + ".err"); err == nil && !forwarded {
 		e.Stderr = io.MultiWriter(e.Stderr, complaints)
 	}
@@ -112,10 +112,10 @@ func testAnswers(t *testing.T, dir string) {
 				t.Fatalf("the saved answer %s is no JSON: %v", line, err)
 			}
 			all[a.Verb] = append(all[a.Verb], a)
-			printed[strings.TrimSuffix(name, ".seen")] = a.Verb // the last to end is the outermost
+			printed[strings.TrimSuffix(name, ".seen")] = a.Verb // the outermost verb ends last
 		}
 	}
-	delete(all, "query") // its columns are the user's
+	delete(all, "query") // its columns are chosen by the user
 	if *update && len(all) > 40 {
 		if err := os.MkdirAll(schemas, 0o755); err != nil {
 			t.Fatal(err)
@@ -191,7 +191,7 @@ func schemaOf(verb string, answers []seenAnswer) *output.Schema {
 			object.Required = append(object.Required, name)
 		}
 	}
-	if strings.HasPrefix(verb, "node ") { // the others are the resources of a database
+	if strings.HasPrefix(verb, "node ") { // the other columns are resources of a database
 		maps.DeleteFunc(object.Properties, func(name string, _ *output.Schema) bool { return !slices.Contains(object.Required, name) })
 	}
 	if answers[0].Many {

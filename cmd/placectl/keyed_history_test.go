@@ -104,7 +104,7 @@ type keyedClient struct {
 	db     string
 	name   string
 	random *rand.Rand
-	jobs   int // the greatest that it knows of
+	jobs   int // the greatest job number that it knows
 	tries  int
 }
 

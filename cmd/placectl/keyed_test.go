@@ -28,7 +28,7 @@ func hasKey(args []string) bool {
 // faulted makes the commit of a command with a key fail at times with an unknown outcome, before or after
 // it took effect. The same command then follows. The laws verify that everything was done once.
 func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
-	if !hasKey(args) || slices.Contains(args, "--exec") || slices.Contains([]string{"compact", "check"}, args[0]) || // what it does is no part of the commit
+	if !hasKey(args) || slices.Contains(args, "--exec") || slices.Contains([]string{"compact", "check"}, args[0]) || // their effects are not only in the commit
 		!s.seldom("fault", 2) {
 		return
 	}
@@ -48,7 +48,7 @@ func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
 	}
 	left := s.sum()
 	if again := s.call(stdin, args...); again.status != exit.OK && slices.Contains(args, "next") {
-		return // there was nothing: that is asked again
+		return // there was nothing to give, so no answer is kept
 	} else if again.status != exit.OK || s.sum() != left {
 		s.t.Fatalf("%v: done, but repeated with the same key its status is %d, file changed: %t: %s", c, again.status, s.sum() != left, again.err)
 	}
@@ -68,7 +68,7 @@ func (s *simulation) repeated(c command, stdin string) {
 // keyedLine is a command line that writes.
 type keyedLine struct {
 	line, verb string
-	dry        bool // it can be tried with --dry-run
+	dry        bool // it also works with --dry-run
 }
 
 // keyedLines returns one or more lines of each verb that takes a key, for the database of the flags' tests.
@@ -119,7 +119,7 @@ func TestKeys(t *testing.T) {
 			first := make(map[string]string)
 			status, said := flagRun(t, dir, line+" --key=one -o csv")
 			if first["csv"] = said; status == exit.NotNow {
-				return // there is nothing: that is not kept
+				return // there was nothing to give, so no answer is kept
 			}
 			if status != exit.OK {
 				t.Fatalf("status %d: %s", status, said)
@@ -165,7 +165,7 @@ func TestEveryWriterTakesAKey(t *testing.T) {
 		if has := verbs.FindFlag(v.Flags, verbs.Key) != nil; has != (writing && !v.Unkeyed) {
 			t.Errorf("%s has --key: %t", name, has)
 		}
-		if writing && !v.Unkeyed && !seen[name] && name != "demo" && name != "signal" { // one takes seconds and is tried below, one needs a process and is tried by its script
+		if writing && !v.Unkeyed && !seen[name] && name != "demo" && name != "signal" { // demo takes seconds and is tested below, signal needs a process and is tested by its script
 			t.Errorf("keyedLines has no line for %s", name)
 		}
 	}

@@ -65,10 +65,10 @@ func TestAnswerLost(t *testing.T) {
 		{"place 1:ncpus=1 -o json", closed(), exit.Lost, 1},
 		{"submit 1:ncpus=1", closed(), exit.Lost, 1},
 		{"place 1:ncpus=1 --key k", full, exit.Lost, 1},
-		{"place 1:ncpus=1 --key k", full, exit.Lost, 0}, // done, when its key was new
+		{"place 1:ncpus=1 --key k", full, exit.Lost, 0}, // done before, when its key was new
 		{"queue add q", full, exit.Lost, 0},
 		{"config set policy=fastest", full, exit.Lost, 0},
-		{"config set policy=fastest", full, exit.Failed, 0}, // so it is
+		{"config set policy=fastest", full, exit.Failed, 0}, // the setting has this value already
 		{"check --repair -o json", full, exit.Lost, 0},
 		{"compact", full, exit.Lost, 0},
 		{"backup " + s.db + ".copy", full, exit.Lost, 0},
@@ -141,7 +141,7 @@ func TestSignals(t *testing.T) {
 	db := testDB(t)
 	for _, tt := range []struct {
 		name           string
-		before, during bool // the commit
+		before, during bool // a signal comes before the commit, or during it
 		status         int
 		changes        int
 	}{
@@ -192,7 +192,7 @@ func TestSignals(t *testing.T) {
 func TestSignalWhileAnswering(t *testing.T) {
 	s := newShell(t)
 	s.must(csvOfNodes("n", 3000), "node", "import", "-")
-	r, w, err := os.Pipe() // that is never read from
+	r, w, err := os.Pipe() // nothing reads from it
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ import (
 type platter struct {
 	safe    []byte
 	pending []operation // writes and truncations since the last sync
-	dropped bool        // syncs are: the canary
+	dropped bool        // syncs are dropped: the canary
 }
 
 // take records an operation.
@@ -84,10 +84,10 @@ type history struct {
 	random *rand.Rand
 	db     string
 	disk   platter
-	images [][]byte // taken while the verb at hand runs
-	states []string // that the database has had
+	images [][]byte // taken while the present verb runs
+	states []string // states that the database has had
 	known  map[string]string
-	acked  int // the last acknowledged one
+	acked  int // the last acknowledged state
 	jobs   int
 	wrong  []string
 	seen   int
@@ -144,7 +144,7 @@ func (h *history) step() {
 	if h.faults && h.random.IntN(2) == 0 {
 		failing, again = h.random.IntN(60), h.random.IntN(3) == 0
 	}
-	syncs := h.random.IntN(3) == 0 // only they fail
+	syncs := h.random.IntN(3) == 0 // only syncs fail
 	h.images = nil
 	theDisk.works(func(op operation, do func() error) error {
 		if op.path != h.db {
@@ -217,7 +217,7 @@ func (h *history) verify(image []byte, allowed []string, line string) {
 
 // imageState is rawState of a file that may contain anything.
 func imageState(t *testing.T, path string) (state string) {
-	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // pages may lie behind the end of the file
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true)) // pages may lie beyond the end of the file
 	defer func() {
 		if p := recover(); p != nil {
 			state = fmt.Sprint("unreadable: ", p)

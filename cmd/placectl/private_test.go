@@ -34,7 +34,7 @@ func TestPrivate(t *testing.T) {
 	must(bareUID, "pbs qsub -v A=hush-line -- /bin/true")                    // 5
 	must(ownerUID, "submit --chdir / --export A=hush-owner -- true")         // 6
 	must(bareUID, "submit --chdir / --export A=hush-bare "+script)           // 7: another array's payload
-	must(ownerUID, "cancel 7")                                               // one that has ended
+	must(ownerUID, "cancel 7")                                               // a job that has ended
 	shows := func(uid uint32, line string, want ...string) {
 		t.Helper()
 		said := must(uid, line)

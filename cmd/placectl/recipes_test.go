@@ -241,6 +241,6 @@ func (h *home) repeat(script string) (stop func()) {
 		}
 	}()
 	stop = sync.OnceFunc(func() { close(done); <-stopped })
-	h.t.Cleanup(stop) // also where the recipe fails
+	h.t.Cleanup(stop) // even if the recipe fails
 	return stop
 }

@@ -144,7 +144,7 @@ func (s *recorded) replay(t *testing.T) {
 			want.Path = ""
 		}
 		if want.Status == "NEVER_RUN" && got.Status == "NOT_RUN" || want.Status == "NOT_RUN" && got.Status == "NEVER_RUN" {
-			want.Status = got.Status // package placer settles which, with an oracle
+			want.Status = got.Status // package placer decides which is right, with an oracle
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("%s %s (-recorded +ours)\n%s", op.Select, op.Place, diff)

@@ -22,8 +22,8 @@ type recovery struct {
 	*shell
 	dir    string
 	random *rand.Rand
-	old    string // a dump of the first state, which backup.db has
-	now    string // of the second, which the database has
+	old    string // a dump of the first state, which is in backup.db
+	now    string // a dump of the second state, which is in the database
 }
 
 func newRecovery(t *testing.T) *recovery {
@@ -210,7 +210,7 @@ func TestKillRecovery(t *testing.T) {
 			r.remove("old.jsonl*")
 		}}
 	}
-	time.Sleep(time.Second) // what was cancelled ended before now
+	time.Sleep(time.Second) // so that cancelled jobs ended before now
 	for name, v := range verbs {
 		began := time.Now()
 		r.must("", v.args...)
@@ -222,7 +222,7 @@ func TestKillRecovery(t *testing.T) {
 			v.check()
 		}
 		r.again()
-		r.must("", v.args...) // nothing is in its way
+		r.must("", v.args...) // once without a kill
 		v.check()
 		r.litter(name, v.args)
 	}

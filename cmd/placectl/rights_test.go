@@ -48,7 +48,7 @@ func TestRightsTable(t *testing.T) {
 	slices.Sort(words)
 	u.rightsTemplate()
 	for _, uid := range []int{ownerUID, operatorUID, bareUID, guestUID} {
-		dir := fmt.Sprint("/var/tmp/placectl-", uid) // where passes keep what they execute
+		dir := fmt.Sprint("/var/tmp/placectl-", uid) // where passes keep attempts
 		if _, err := os.Lstat(dir); err != nil {
 			t.Cleanup(func() { _ = os.RemoveAll(dir) })
 		}

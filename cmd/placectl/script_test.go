@@ -77,7 +77,7 @@ func TestScripts(t *testing.T) {
 		t.Skip("starts many processes")
 	}
 	dir := t.TempDir()
-	t.Cleanup(func() { // scripts run beside one another, and until then
+	t.Cleanup(func() { // parallel scripts run after this function has returned
 		testAnswers(t, dir)
 		testComplaints(t, dir)
 	})
@@ -95,7 +95,7 @@ func runScripts(t *testing.T, p testscript.Params, vars map[string]string) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
 			e.Setenv(testUser, "")
-			e.Setenv(session.StartVariable, store.StartManual) // scripts about that take it back
+			e.Setenv(session.StartVariable, store.StartManual) // some scripts undo that
 			here, err := os.Hostname()
 			if err != nil {
 				return err

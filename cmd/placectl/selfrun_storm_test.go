@@ -38,7 +38,7 @@ func newSelfrun(t *testing.T, cpus int) *selfrun {
 	if err := os.Mkdir(filepath.Join(dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Link(self, s.program); err != nil { // then our processes are known by their program
+	if err := os.Link(self, s.program); err != nil { // so our processes are known by their program
 		content, err := os.ReadFile(self)
 		if err == nil {
 			err = os.WriteFile(s.program, content, 0o755)
@@ -226,11 +226,11 @@ func TestSelfrunStorm(t *testing.T) {
 			}
 		}
 	}
-	if rng.IntN(2) == 0 { // a keeper lives
+	if rng.IntN(2) == 0 { // one keeper lives
 		anchor := s.do("submit", "-t", "1m", "--priority", "100", "-o", "id", "--out", "/dev/null", "--", "sleep", "2")
 		s.looks("wait", anchor, "--for", "started", "--timeout", "60s")
 		attendants()
-	} else { // none does, once the jobs that run have ended
+	} else { // no keeper lives once the running jobs have ended
 		for s.live("keep", "attend") > 0 {
 			for _, p := range s.processes() {
 				if p.verb != "" {

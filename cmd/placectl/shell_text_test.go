@@ -21,10 +21,10 @@ type shellText struct {
 	text     string
 	at       int
 	word     []byte
-	begun    bool // the word: it may be ''
+	begun    bool // a word has begun: it may be ''
 	words    []string
 	commands [][]string
-	ends     []string // of here documents that begin with the next line
+	ends     []string // the ends of here documents that begin on the next line
 }
 
 // simpleCommands returns the simple commands of a script as words, including those inside substitutions.

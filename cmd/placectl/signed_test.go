@@ -111,7 +111,7 @@ func TestSigned(t *testing.T) {
 	}
 	must(0, "unhold 4 5")
 	done("altered", "array", "own", "replayed")
-	must(0, "unhold 7") // root has looked at it
+	must(0, "unhold 7") // root has checked it
 	done("altered", "array", "own", "replayed", "unsigned")
 }
 

@@ -96,7 +96,7 @@ var (
 
 func init() {
 	for _, p := range placer.Policies() {
-		if p != placer.Local { // it runs a program
+		if p != placer.Local { // that policy runs a program
 			drawnPolicies = append(drawnPolicies, p.String())
 		}
 	}
@@ -118,7 +118,7 @@ var settingValues = map[string][]string{
 	"lost_after":         {"0", "1h", "x", ""},
 	"suspect_after":      {"0", "2", "101", ""},
 	"suspect_window":     {"60", "2h", "x", ""},
-	"keep_ended":         {"3650d", "x", ""}, // no shorter: the laws count jobs
+	"keep_ended":         {"3650d", "x", ""}, // no shorter, because the laws count jobs
 	"keep_keys":          {"0", "2h", "30d", "x", ""},
 	"launch":             {"work", "exec", "x", ""},
 	"pin":                {"none", "cpus", "x", ""},
@@ -189,7 +189,7 @@ var flagValues = map[string][]string{
 
 func init() {
 	flagValues["follow"] = []string{"=false"} // it would never end
-	flagValues["launch"] = []string{"=false"} // what it starts lives by the machine's clock, as of work
+	flagValues["launch"] = []string{"=false"} // like work, it would use the machine's clock
 	flagValues["carried"] = []string{"=false"}
 }
 
@@ -296,7 +296,7 @@ func (s *simulation) job() string {
 
 // arguments draws what a verb needs: words before the flags, and words behind them.
 func (s *simulation) arguments(verb string) (needed, behind []string) {
-	if verb != "check" && verb != "wait" && s.seldom("bare", 60) { // wait alone waits for jobs that nothing ends
+	if verb != "check" && verb != "wait" && s.seldom("bare", 60) { // wait alone would wait for jobs that nothing ends
 		return nil, nil
 	}
 	nodes := func() string { return s.pick("nodes", drawnNodes) }

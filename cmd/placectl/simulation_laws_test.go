@@ -17,7 +17,7 @@ import (
 // snapshot is what the library says about a database at an instant.
 type snapshot struct {
 	jobs         map[uint64]*store.Job
-	nodes        map[string]string // what each has
+	nodes        map[string]string // what each node has
 	states       map[string]string // of nodes
 	reservations map[string]*store.Reservation
 	standing     map[string]*store.Standing
@@ -108,7 +108,7 @@ func (s *simulation) broken(c command, before, after *snapshot) string {
 	if c.verb == "tx" {
 		room = "" // its files place, submit, reserve and set
 	}
-	if c.verb == "cycle" || c.verb == "work" { // who launches first says how jobs are launched
+	if c.verb == "cycle" || c.verb == "work" { // the first launch sets how jobs are launched
 		before.settings["launch"] = after.settings["launch"]
 	}
 	only := func(what string, same bool, rooms ...string) string {
@@ -120,7 +120,7 @@ func (s *simulation) broken(c command, before, after *snapshot) string {
 	for _, why := range []string{
 		only("nodes have changed", maps.Equal(before.nodes, after.nodes), "node", "resource", ""),
 		only("states of nodes have changed", maps.Equal(before.states, after.states), "node"),
-		only("queues have changed", len(before.queues) == len(after.queues), "queue", "node"), // node import makes those that it finds named
+		only("queues have changed", len(before.queues) == len(after.queues), "queue", "node"), // node import makes queues that its nodes name
 		only("settings have changed", maps.Equal(before.settings, after.settings), "config"),
 		only("resources have changed", before.resources == after.resources, "resource"),
 		only("batches have come or gone", slices.Equal(keysOf(before.batches), keysOf(after.batches)), "batch"),

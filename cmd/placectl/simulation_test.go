@@ -41,8 +41,8 @@ type simulation struct {
 	dir   string
 	db    string
 	now   time.Time
-	slow  time.Duration            // how far the clock of the command under way is behind
-	leafs map[string]*session.Verb // by their whole names
+	slow  time.Duration            // how far the present command's clock is behind
+	leafs map[string]*session.Verb // by their full names
 	exits map[string][]int
 	last  command
 	jobs  int // as of the last snapshot
@@ -308,7 +308,7 @@ func (s *simulation) readable(t *rapid.T) {
 		case "when":
 			allowed = append(allowed, exit.Never)
 			if strings.Contains(c.err, "limit: ") {
-				allowed = append(allowed, exit.NotNow) // a rule that admits no job has no end
+				allowed = append(allowed, exit.NotNow) // a rule that admits no job never ends
 			}
 		case "batch":
 			allowed = append(allowed, exit.NotFound)

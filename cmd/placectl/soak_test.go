@@ -55,7 +55,7 @@ type soak struct {
 	db   string
 	now  time.Time
 	rand *rand.Rand
-	jobs int // how many there have been
+	jobs int // the number of jobs so far
 }
 
 // verb runs a random verb. It may be refused, but nothing else may go wrong.

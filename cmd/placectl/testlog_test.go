@@ -24,7 +24,7 @@ const inLogs = "PLACECTL_TEST_IN_LOGS"
 // are named like files.
 func intoLogs(e session.Env) session.Env {
 	under := os.Getenv(inLogs)
-	named := make(map[string]string) // as the command knows it: as the script does
+	named := make(map[string]string) // maps the command's names to the script's
 	name := func(given string) string {
 		if given == "" || strings.Contains(given, "://") || isOther(given) {
 			return given

@@ -75,9 +75,9 @@ func TestTop(t *testing.T) {
 		top.waitFor(key.shows)
 	}
 	top.waitFor("0 running")
-	top.Master.WriteString("\x1b") //nolint:errcheck // it would be waited for
+	top.Master.WriteString("\x1b") //nolint:errcheck // waitFor would notice
 	top.Resize(t, 9, 30)
-	top.waitFor("f +")          // of a line that is longer
+	top.waitFor("f +")          // from a longer line
 	top.Master.WriteString("q") //nolint:errcheck // it would not end
 	if err := top.cmd.Wait(); err != nil {
 		t.Error("top fails after q:", err)
@@ -87,7 +87,7 @@ func TestTop(t *testing.T) {
 	top = startTop(t, db)
 	top.waitFor("second")
 	top.cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it would not end
-	top.cmd.Wait()                          //nolint:errcheck // looked at next
+	top.cmd.Wait()                          //nolint:errcheck // checked next
 	if status := top.cmd.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGTERM {
 		t.Error("top ended with", status)
 	}

@@ -18,7 +18,7 @@ import (
 type twoUsers struct {
 	t                *testing.T
 	dir, program, db string
-	guests           string // a folder of the guest's
+	guests           string // a folder of the guest
 }
 
 // No user here has these uids except the guest, who has a name everywhere.
@@ -26,7 +26,7 @@ const (
 	guestName = "nobody"
 	ownerUID  = 61234
 	guestUID  = 65534
-	bareUID   = 61236 // has no name
+	bareUID   = 61236 // a uid without a name
 	labGID    = 61235
 )
 
@@ -35,7 +35,7 @@ func (u *twoUsers) run(uid uint32, line string, env ...string) (int, string) {
 	u.t.Helper()
 	line = strings.ReplaceAll(line, "GUEST", guestName)
 	words := append([]string{u.program}, strings.Fields(line)...)
-	if strings.HasPrefix(line, "-U") { // flags of unshare, before those of placectl
+	if strings.HasPrefix(line, "-U") { // flags of unshare come before those of placectl
 		flag, rest, _ := strings.Cut(line, " ")
 		words = append([]string{"/usr/bin/unshare", flag, "--", u.program}, strings.Fields(rest)...)
 	}
@@ -151,7 +151,7 @@ func TestTwoUsers(t *testing.T) {
 		{guestUID, "pbs qalter -p 1001 7", 159, "Unauthorized Request"},
 		{ownerUID, "config set priority_min=-5 priority_max=5", 0, ""},
 		{guestUID, "submit 1:ncpus=1 --priority 6", 1, "not permitted"},
-		{guestUID, "pbs qalter -N other 7", 0, ""}, // keeps the priority that it has
+		{guestUID, "pbs qalter -N other 7", 0, ""}, // its priority stays
 		{ownerUID, "submit 1:ncpus=1 --priority 2000 -o id", 0, "8"},
 		{ownerUID, "node resume n1", 0, ""},
 		{ownerUID, "queue add gpu --allow group:nogroup", 0, ""},
@@ -209,7 +209,7 @@ func TestTwoUsers(t *testing.T) {
 func TestTwoUsersByThemselves(t *testing.T) {
 	u := newTwoUsers(t)
 	for _, uid := range []uint32{ownerUID, guestUID} {
-		dir := fmt.Sprint("/var/tmp/placectl-", uid) // where attendants keep what they execute
+		dir := fmt.Sprint("/var/tmp/placectl-", uid) // where attendants keep attempts
 		if _, err := os.Lstat(dir); err != nil {
 			t.Cleanup(func() { _ = os.RemoveAll(dir) })
 		}
@@ -230,7 +230,7 @@ func TestTwoUsersByThemselves(t *testing.T) {
 		does(guestUID, job, "")
 	}
 	does(ownerUID, "wait 1 2 3 4 5 6 7 8 --timeout 60s", "")
-	t.Cleanup(func() { // they end by themselves, later
+	t.Cleanup(func() { // they end by themselves, but later
 		for _, uid := range []uint32{ownerUID, guestUID} {
 			u.stopAttendant(uid)
 		}
@@ -264,7 +264,7 @@ func (u *twoUsers) stopAttendant(uid uint32) {
 		if len(left) == 0 {
 			return
 		}
-		for _, pid := range left { // a second one stands in for one that is slow to answer
+		for _, pid := range left { // a second one may stand in for a slow one
 			if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 				u.t.Fatal(err)
 			}
@@ -285,7 +285,7 @@ func (u *twoUsers) attendants(uid uint32) (pids []int) {
 		if err != nil || info.Sys().(*syscall.Stat_t).Uid != uid {
 			continue
 		}
-		line, err := os.ReadFile(filepath.Join(dir, "cmdline")) // empty once it has ended
+		line, err := os.ReadFile(filepath.Join(dir, "cmdline")) // empty after its end
 		if err != nil || !strings.Contains(string(line), "\x00attend\x00") || !strings.Contains(string(line), u.db) {
 			continue
 		}

@@ -23,7 +23,7 @@ import (
 type inLine struct {
 	t    *testing.T
 	name string // of the log
-	dir  string // "@" in lines
+	dir  string // for "@" in lines
 	all  sync.WaitGroup
 	user string // of the processes
 }
@@ -76,7 +76,7 @@ func (l *inLine) together(processes ...*capture) (said []string, entries uint64)
 	for i, c := range processes {
 		var ended atomic.Bool
 		l.all.Go(func() { said[i] = l.outcome(c, c.run()); ended.Store(true) })
-		for until := time.Now().Add(20 * time.Second); !ended.Load(); time.Sleep(time.Millisecond) { // what is refused needs no turn
+		for until := time.Now().Add(20 * time.Second); !ended.Load(); time.Sleep(time.Millisecond) { // a refused verb does not queue up
 			if n, _ := m.Waiting(); n == i+2 {
 				break
 			}
@@ -109,7 +109,7 @@ func TestInWords(t *testing.T) {
 			t.Run(line, func(t *testing.T) {
 				t.Parallel()
 				alone, handed := newInLine(t, template, filepath.Join(template, "placectl.db")), newInLine(t, template, filepath.Join(template, "placectl.db"))
-				who := map[string]string{"retry": "eva", "alter": "", "": "ann"} // whose job that is
+				who := map[string]string{"retry": "eva", "alter": "", "": "ann"} // the user of the jobs that the verb needs
 				user, other := who[tt.verb]
 				if !other {
 					user = who[""]

@@ -21,7 +21,7 @@ func place(t *testing.T) Place {
 // attendant is an attendant of a test, with a counter for a database.
 type attendant struct {
 	commits, acted atomic.Int64
-	alive, most    atomic.Int32 // that hold the lock
+	alive, most    atomic.Int32 // attendants that hold the lock
 	all            sync.WaitGroup
 	stay           time.Duration
 }
@@ -30,7 +30,7 @@ type attendant struct {
 func (a *attendant) commit(t *testing.T, p Place) {
 	a.commits.Add(1)
 	err := p.Leave(true, time.Now(), goesOn, func(l *Lock) error {
-		is, err := l.place.Try() // as the process that is started has it
+		is, err := l.place.Try() // as the started process gets it
 		if is != nil || err != nil {
 			t.Errorf("the lock was taken twice, %v", err)
 		}
@@ -85,7 +85,7 @@ func (a *attendant) attend(l *Lock) error {
 			case <-rung:
 				return true
 			case <-time.After(a.stay):
-				a.alive.Add(-1) // it lets go of the lock, or goes on: then it counts again
+				a.alive.Add(-1) // it releases the lock, or goes on and counts again
 				return false
 			}
 		},

@@ -56,7 +56,7 @@ func TestPresenceStopped(t *testing.T) {
 	}
 	defer c.Wait()            //nolint:errcheck // it is killed
 	defer c.Process.Kill()    //nolint:errcheck // it may have ended
-	out.Read(make([]byte, 1)) //nolint:errcheck // or it ends, and is not present
+	out.Read(make([]byte, 1)) //nolint:errcheck // if it has ended it is not present
 	for _, knows := range []bool{true, false} {
 		is, asked := false, 0
 		look := func(pid int, _ uint64) (lives, stopped bool) {

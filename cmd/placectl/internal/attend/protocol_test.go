@@ -21,20 +21,20 @@ const (
 // Steps of an attendant. An absent one has not started yet, or has ended.
 const (
 	absent = iota
-	begins // it has the lock, and does not listen yet
-	looks  // takes note of the state
+	begins // it holds the lock, but does not listen yet
+	looks  // notes the state
 	acts
 	compares // was anything committed since it looked?
 	waits
-	silent   // its time is over: it takes the bell down
-	releases // lets go of the lock
-	rechecks // looks once more whether anything was committed
+	silent   // its time is over: it removes the bell
+	releases // releases the lock
+	rechecks // checks once more whether anything was committed
 	retries  // tries the lock
 )
 
 // moment is a state of the model.
 type moment struct {
-	commits, acted int // how many commits there are, and how many of them were acted on
+	commits, acted int // the number of commits, and how many were acted on
 	holder         int // of the lock: an attendant's number from 1, -1-c of command c, 0 for none
 	command        [commands]int
 	attendant      [attendants]struct {
@@ -59,7 +59,7 @@ func (v variant) next(m moment) (now, late []moment) {
 		case at == rings:
 			n.command[c] = ended
 			heard := false
-			for a := range attendants { // one of those that listen gets it
+			for a := range attendants { // one of the listeners gets it
 				if m.attendant[a].hears && !v.noRing {
 					rung := n
 					rung.attendant[a].rung, heard = true, true
@@ -72,7 +72,7 @@ func (v variant) next(m moment) (now, late []moment) {
 		case order[at] == commits:
 			n.commits++
 			n.command[c] = at + 1
-			if v.triesFirst { // as far as its try has come
+			if v.triesFirst { // how far its try has come
 				n.command[c] = ended
 				if m.holder != -1-c {
 					n.command[c] = rings

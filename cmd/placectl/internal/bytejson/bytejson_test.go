@@ -23,7 +23,7 @@ type value struct {
 	B    []byte
 	Raw  json.RawMessage
 	Last [2]inner
-	kept string // what a package keeps to itself stays out, and as it was
+	kept string // an unexported field is not written, and not changed
 }
 
 // TestRoundTrip: what was written is read back byte for byte, also within lines of others, and the JSON is

@@ -76,7 +76,7 @@ func TestGanttBoxesBeside(t *testing.T) {
 		if page := Page("a & b", picture); !bytes.Contains(page, picture[bytes.Index(picture, []byte("<svg")):]) {
 			t.Fatalf("the page does not hold the picture:\n%s", page)
 		}
-		const eps = 0.01 // of a pixel; a tenth is the least that is written
+		const eps = 0.01 // of a pixel; positions are written in tenths
 		boxes := boxesOf(picture)
 		for i, a := range boxes {
 			if a.x < svgMargin-eps || a.x2 > float64(o.Width)-svgMargin+eps || a.x2-a.x < eps || a.y < svgHead {

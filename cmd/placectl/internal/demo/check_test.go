@@ -11,8 +11,8 @@ import (
 // claim is what a job or reservation takes from a node for a period.
 type claim struct {
 	start, end int64
-	cpus, mem  int64  // all that the node has for one that keeps it whole
-	within     uint64 // of a job: the reservation that it is in
+	cpus, mem  int64  // everything that the node has, for a whole node
+	within     uint64 // of a job: its reservation
 	claim      uint64 // of a reservation: its number
 	who        string
 }
@@ -52,7 +52,7 @@ func checkDemo(t *testing.T, tx *store.Tx) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, s := range list { // it is fullest when something begins
+		for _, s := range list { // a node is fullest when something begins
 			cpus, mem := takenOf(list, s.start)
 			if cpus > amountOf(node, index.NCPUs) || mem > amountOf(node, index.Mem) {
 				t.Errorf("%s when %s begins: %d cpus and %d kb are taken", node.Name, s.who, cpus, mem)
@@ -70,7 +70,7 @@ func checkDemo(t *testing.T, tx *store.Tx) {
 	for _, b := range buckets {
 		busy += b.Busy
 	}
-	if busy+1 != running { // a node that is down is in no bucket's count
+	if busy+1 != running { // no bucket counts a node that is down
 		t.Errorf("%d nodes are busy by their buckets, but jobs run on %d", busy, running)
 	}
 }

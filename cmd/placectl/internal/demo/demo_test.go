@@ -155,7 +155,7 @@ func TestData(t *testing.T) {
 				}
 			}
 		}
-		own := strings.Contains(rec.Extra[extraRequest], "mem=") // it says itself how much
+		own := strings.Contains(rec.Extra[extraRequest], "mem=") // the request gives its own memory
 		if cpus != rec.WantProcs || !own && (mem*1024 < rec.WantMemory || mem*1024 >= rec.WantMemory+nodes*1024) {
 			t.Errorf("%s requests %d cpus and %d kB, recorded are %d and %d bytes", j.Asked, cpus, mem, rec.WantProcs, rec.WantMemory)
 		}

@@ -25,18 +25,18 @@ import (
 type Data struct {
 	From, Until int64 // Unix seconds
 	Nodes       []*index.Node
-	Jobs        []*Job // in order of submission
+	Jobs        []*Job // by submission
 	byName      map[string]*Job
 }
 
 // Job is a recorded job.
 type Job struct {
 	Submit  int64  // Unix seconds, moved
-	Run     int64  // how long it ran, in seconds
-	Asked   string // what it asked for, as -l nodes= takes it
+	Run     int64  // run time in seconds
+	Asked   string // the request, in the syntax of -l nodes=
 	Request placer.Request
-	Peak    int64 // bytes of memory that it used, 0 for not counted
-	Exit    int   // its status
+	Peak    int64 // bytes of memory used, 0 for unknown
+	Exit    int   // exit status
 }
 
 // record returns a recorded file. data/README.md says where it comes from.
@@ -177,12 +177,12 @@ func (d *Data) setUp(tx *store.Tx) error {
 		}
 	}
 	for _, n := range d.Nodes {
-		mine := *n // it is given a number
+		mine := *n // a copy, because it gets a number
 		if _, err := tx.Nodes().Put(&mine); err != nil {
 			return err
 		}
 	}
-	if err := tx.Config().Set("launch", "work"); err != nil { // or what is executed here could not be claimed
+	if err := tx.Config().Set("launch", "work"); err != nil { // otherwise jobs executed here could not be claimed
 		return err
 	}
 	for _, v := range d.reservations() {

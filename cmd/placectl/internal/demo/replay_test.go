@@ -15,7 +15,7 @@ import (
 // Replay is a replay in progress.
 type Replay struct {
 	DB    *store.DB
-	clock int64 // the instant that it is in the database, in Unix seconds
+	clock int64 // the database's present instant, in Unix seconds
 }
 
 // Replay makes a database and lets the recorded time pass in it, instant by instant. At each one it finishes
@@ -41,7 +41,7 @@ func (d *Data) Replay(t *testing.T, path string) *store.DB {
 // due is an instant with something to do.
 type due struct {
 	at  int64
-	job uint64 // it has ended; 0 for none: a planned job begins, or a reservation ends
+	job uint64 // the job that has ended; 0: a planned job begins, or a reservation ends
 }
 
 // agenda holds what is due in order of time, each thing once.
@@ -109,7 +109,7 @@ type instant struct {
 	due     []due
 	jobs    []*Job // to be submitted
 	begun   []*store.Job
-	planned []*store.Job // they have a start to come
+	planned []*store.Job // jobs with a start in the future
 }
 
 func (now *instant) update(tx *store.Tx) error {
@@ -125,7 +125,7 @@ func (now *instant) update(tx *store.Tx) error {
 	for _, j := range now.jobs {
 		q := j.Request
 		sub := store.Submission{Request: q}
-		if j.Peak > 0 { // only what is executed here can be counted
+		if j.Peak > 0 { // only jobs executed here can have their memory counted
 			sub.Command = []string{q.Name}
 		}
 		if _, err := tx.Jobs().Submit(sub); err != nil {

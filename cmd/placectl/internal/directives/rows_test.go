@@ -202,7 +202,7 @@ func TestVerdicts(t *testing.T) {
 	for key, row := range readRows(t) {
 		prefix := "#" + row.family
 		if row.family == "placectl" || strings.HasPrefix(row.option, "-l ") || strings.HasPrefix(row.option, "-W ") {
-			continue // rows.txt has each of their names
+			continue // rows.txt covers each of their names
 		}
 		reason, _, _ := strings.Cut(row.remark, ";")
 		for _, name := range option.FindAllString(row.option, -1) {

@@ -104,7 +104,7 @@ func (a asked) handOut() (chunks []string, refusal string) {
 		chunks = append(chunks, fmt.Sprintf("tasks %d cpus %d mem %d gpus %d", n, cpus, a.mem<<20+cpus*a.perCPU<<10, a.gpus/nodes+a.gres))
 	}
 	if (asked{}) == a {
-		chunks = []string{"tasks 1 cpus 1 mem 0 gpus 0"} // the one cpu of a request that says nothing
+		chunks = []string{"tasks 1 cpus 1 mem 0 gpus 0"} // a request has one cpu by default
 	}
 	return chunks, ""
 }

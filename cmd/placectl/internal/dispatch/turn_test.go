@@ -261,7 +261,7 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 		apart, late := q.copied(), q.overdue()
 		apart.do(func(tx *store.Tx) error { _, err := tx.Attempts().Report(*ended); return err })
 		var started []uint64
-		if !late { // else the turn makes no cycle, and claims come before the next one
+		if !late { // a turn without a cycle claims before the next cycle
 			started = apart.cycle()
 		}
 		var asked []store.Claim
@@ -286,7 +286,7 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 			err := apart.db.Update(func(tx *store.Tx) error { _, err := tx.Attempts().Claim(c); return err })
 			if err == nil {
 				want = append(want, attempts.Key{Job: c.Job, Number: c.Attempt})
-			} else if !errors.Is(err, store.ErrConflict) { // it began by the clock, and its time is over
+			} else if !errors.Is(err, store.ErrConflict) { // for example, it began by the clock and its time is over
 				t.Fatal(err)
 			}
 		}
@@ -315,7 +315,7 @@ func drawn(r *rand.Rand, users []string) store.Submission {
 	s := store.Submission{Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", 1+r.IntN(2), 1+r.IntN(2)), Walltime: time.Duration(1+r.IntN(30)) * time.Minute,
 		User: users[r.IntN(len(users))]}, Priority: int64(r.IntN(3))}
 	if r.IntN(2) == 0 {
-		s.Select, s.Array = "1:ncpus=1", []int{2, 2, 40}[r.IntN(3)]+r.IntN(12) // cycles count long ones, and do not read them
+		s.Select, s.Array = "1:ncpus=1", []int{2, 2, 40}[r.IntN(3)]+r.IntN(12) // long arrays, which cycles count but do not read
 	}
 	return s
 }
@@ -328,9 +328,9 @@ func TestTurn(t *testing.T) {
 		name    string
 		before  func(tx *store.Tx) error
 		cycles  func(*store.Tx) (bool, error)
-		refuse  bool // of what the cycle has started nothing can be executed here now
+		refuse  bool // nothing that the cycle starts can be executed here now
 		late    bool
-		next    bool  // it goes on
+		next    bool  // another attempt is claimed
 		reports bool  // the end is reported
 		fails   error // with this
 	}{

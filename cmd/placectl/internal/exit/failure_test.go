@@ -148,7 +148,7 @@ func TestReasonsAreListed(t *testing.T) {
 		word Reason
 		code int
 	}
-	listed, met := map[status]bool{}, map[status]bool{} // limit is the word of a query's, and of a request's
+	listed, met := map[status]bool{}, map[status]bool{} // limit is the word for both a query's and a request's
 	for _, row := range reasons {
 		for _, w := range row.words {
 			if listed[status{w, row.code}] || !regexp.MustCompile(`^[a-z]+(_[a-z]+)*$`).MatchString(string(w)) {

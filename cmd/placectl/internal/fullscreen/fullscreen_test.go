@@ -77,7 +77,7 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	term.Master.WriteString("q/é\x1b[A\x1b[15~\x1b[Bx\x1b[1;5C\r\x7f\x00\x03") //nolint:errcheck // a missing key shows
+	term.Master.WriteString("q/é\x1b[A\x1b[15~\x1b[Bx\x1b[1;5C\r\x7f\x00\x03") //nolint:errcheck // the test notices missing keys
 	want := []Key{'q', '/', 'é', Up, Down, 'x', Enter, Erase, Interrupt}
 	var got []Key
 	for len(got) < len(want) {

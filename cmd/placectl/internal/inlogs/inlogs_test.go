@@ -32,7 +32,7 @@ func TestChanged(t *testing.T) {
 		}
 	}
 	was := h.Stamp(t.Context(), open(), time.Minute)
-	told() // where the log ends was not known before
+	told() // the first signal tells where the log ends
 	if err := open().Update(func(tx *store.Tx) error { return tx.Queues().Add(store.Queue{Name: "q"}) }); err != nil {
 		t.Fatal(err)
 	}

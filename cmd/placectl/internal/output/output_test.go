@@ -292,7 +292,7 @@ func TestAnyTextSurvives(t *testing.T) {
 		got = render(t, Options{Format: CSV, Raw: true}, false, 0, res, rows)
 		in := csv.NewReader(strings.NewReader(got))
 		back, err := in.ReadAll()
-		if want := strings.ReplaceAll(s, "\r\n", "\n"); err != nil || back[1][0] != want { // as encoding/csv reads
+		if want := strings.ReplaceAll(s, "\r\n", "\n"); err != nil || back[1][0] != want { // as encoding/csv reads it
 			rt.Fatalf("csv %q: %q %v", got, back, err)
 		}
 		got = render(t, Options{Format: TSV}, false, 0, res, rows)

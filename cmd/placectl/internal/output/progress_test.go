@@ -39,7 +39,7 @@ func TestProgressWithoutTotal(t *testing.T) {
 	if got := p.line(p.began.Add(time.Second)); got != "reading 12,345  1s" {
 		t.Errorf("a bar without a width is %q, want reading 12,345  1s", got)
 	}
-	p.count, p.total = 9, 4 // more came than was announced
+	p.count, p.total = 9, 4 // more than the announced total
 	if got := p.line(p.began); !strings.Contains(got, "[########################] 9/4") {
 		t.Errorf("a bar beyond its total is %q, want it full with 9/4", got)
 	}

@@ -32,7 +32,7 @@ func TestLowered(t *testing.T) {
 	}
 	list := strings.Join(Lowered(c.Process.Pid, []store.ResourceLimit{{Name: "nofile", Soft: 50, Hard: 60}, {Name: "core", Soft: 0, Hard: 0}}), "; ")
 	want := "nofile 40, not 50; nice 7, not 0"
-	if os.Geteuid() == 0 { // root raises limits again
+	if os.Geteuid() == 0 { // root can raise limits again
 		want = "nice 7, not 0"
 	}
 	if own, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil && own == 20 && list != want {

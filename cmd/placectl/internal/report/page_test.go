@@ -101,7 +101,7 @@ func TestInBrowser(t *testing.T) {
 	}
 	for _, c := range []struct {
 		jobs, nodes, width int
-		frame              float64 // milliseconds; drawn by the processor alone here
+		frame              float64 // milliseconds; here only the processor draws
 	}{{1000, 100, 1600, 200}, {18000, 500, 500, 1500}} {
 		page, err := sample(c.jobs, c.nodes).HTML()
 		if err != nil {

@@ -72,7 +72,7 @@ func TestControlGroups(t *testing.T) {
 		exit     int
 		why      string
 		leftover int
-		out      string // what it wrote
+		out      string // the command's output
 	}{
 		{name: "nothing", line: "exit 3", change: confined(0), exit: 3},
 		{name: "less than a gate has", line: "exit 4", change: confined(2 * mib), exit: 4},
@@ -136,7 +136,7 @@ func TestControlGroupsAdopted(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		line    string
-		all     bool // its warden and the command are killed, too
+		all     bool // kill the warden and the command, too
 		outcome []store.Outcome
 		why     string
 	}{

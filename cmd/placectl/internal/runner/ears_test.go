@@ -51,7 +51,7 @@ func TestEars(t *testing.T) {
 		}
 		for i, line := range []string{"w 7 31", "p 7 32"} {
 			writer.WriteString("p 7 99\n")
-			writer.Write(launch.Sealed([]byte("p 8 99"))) // another's
+			writer.Write(launch.Sealed([]byte("p 8 99"))) // another attempt's
 			writer.Write(launch.Sealed([]byte(line)))
 			until(line, func(n news) bool { return len(n.said) == i+1 })
 		}

@@ -133,16 +133,16 @@ type fake struct{ dir string }
 type fakeState struct {
 	ID, Epoch string
 	Jobs      map[uint64]*fakeJob
-	Fail      int // of so many answers one in ten is lost, and one operation not done
+	Fail      int // one in so many operations loses its answer, another is not done; 0: none
 	Ops       int
 
-	FailReports int // of turns that are made all the same
+	FailReports int // how many reports fail in turns that are otherwise made
 }
 
 type fakeJob struct {
 	Order    Order
 	Attempts []*fakeAttempt
-	Done     int // how often it was completed
+	Done     int // how often the job was completed
 }
 
 type fakeAttempt struct {

@@ -152,7 +152,7 @@ func TestSweepAgain(t *testing.T) {
 	rounds := 0
 	storm := sweep(func(fn func(pid int)) {
 		fn(first.Pid)
-		if rounds++; rounds > 1 { // it was forked meanwhile
+		if rounds++; rounds > 1 { // a process forked meanwhile
 			fn(second.Pid)
 		}
 	})

@@ -37,7 +37,7 @@ func TestGoneForGood(t *testing.T) {
 		}
 	}
 	ended := make(chan bool)
-	go func() { ends.Process.Wait(); close(ended) }() //nolint:errcheck // that it has ended is all
+	go func() { ends.Process.Wait(); close(ended) }() //nolint:errcheck // only its end matters
 	select {
 	case <-ended:
 	case <-time.After(time.Minute):

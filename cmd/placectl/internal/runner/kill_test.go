@@ -24,17 +24,17 @@ const ledgerLine = `echo "$PLACECTL_JOB.$PLACECTL_ATTEMPT" >>"$LEDGER"`
 // remains. The attempt is executed at most once, and the job ends.
 func TestKilledAtSteps(t *testing.T) {
 	for _, c := range []struct {
-		step  string // and who dies: the one that comes so far if none is named
+		step  string // with the process that dies: without one, the first to reach the step
 		first []store.Outcome
-		lives bool   // the command, so that it is taken over
-		twice string // where the keeper before it has died
+		lives bool   // the command lives, so it is taken over
+		twice string // the step at which the keeper before has died
 	}{
 		{step: "starting", first: []store.Outcome{store.OutcomeExited}},
 		{step: "locked", first: []store.Outcome{store.OutcomeExited}},
-		{step: "prepared", first: []store.Outcome{store.OutcomeUnbegun, store.OutcomeExited}}, // as the next keeper reports first or claims,
+		{step: "prepared", first: []store.Outcome{store.OutcomeUnbegun, store.OutcomeExited}}, // depending on whether the next keeper first reports or claims
 		{step: "claimed", first: []store.Outcome{store.OutcomeUnbegun}},
 		{step: "gate", first: []store.Outcome{store.OutcomeUnbegun}},
-		{step: "gate gate", first: []store.Outcome{store.OutcomeExited, store.OutcomeUnbegun}}, // another one is forked if it has been missed
+		{step: "gate gate", first: []store.Outcome{store.OutcomeExited, store.OutcomeUnbegun}}, // if the gate is missing, another one is forked
 		{step: "go", first: []store.Outcome{store.OutcomeExited}, lives: true},
 		{step: "go gate", first: []store.Outcome{store.OutcomeExited, store.OutcomeUnbegun}},
 		{step: "warden", first: []store.Outcome{store.OutcomeExited}},
@@ -45,7 +45,7 @@ func TestKilledAtSteps(t *testing.T) {
 		{step: "executed both", first: []store.Outcome{store.OutcomeExited}, lives: true},
 		{step: "executed command", first: []store.Outcome{store.OutcomeSignal}, lives: true},
 		{step: "executed all", first: []store.Outcome{store.OutcomeLost, store.OutcomeSignal}, lives: true},
-		{step: "ended", first: []store.Outcome{store.OutcomeExited}}, // the warden has written it down
+		{step: "ended", first: []store.Outcome{store.OutcomeExited}}, // the warden has recorded it
 		{step: "spooled", first: []store.Outcome{store.OutcomeExited}},
 		{step: "told", first: []store.Outcome{store.OutcomeExited}},
 		{step: "settling", first: []store.Outcome{store.OutcomeExited}, twice: "ended"},

@@ -191,7 +191,7 @@ func TestStateLost(t *testing.T) {
 	left, other := s.sleeper(tokenName+"="+n.String()), s.sleeper(tokenName+"="+n.String()+"0")
 	s.claim(k, n, s.as(supervisor))
 	s.pass()
-	s.start(nil, "keep").wait() // no pass starts one for that
+	s.start(nil, "keep").wait() // no pass starts a keeper for that
 	if s.attempt(k).Ended || !living(left) {
 		t.Fatal("the attempt was settled although its keeper lives")
 	}
@@ -228,7 +228,7 @@ func TestCopiedFile(t *testing.T) {
 	if s.attempt(k).Ended || other.attempt(k).Ended || len(s.left()) != 1 {
 		t.Fatal("the copy has settled an attempt of the original")
 	}
-	if err := os.Remove(s.path()); err != nil { // so the copy is what was moved
+	if err := os.Remove(s.path()); err != nil { // so the copy counts as the moved file
 		t.Fatal(err)
 	}
 	once()
@@ -454,5 +454,5 @@ func TestGoneOn(t *testing.T) {
 	s.until("begun", func() bool { return s.file("began") != "" })
 	s.change(func(state *fakeState) { state.Jobs[k.Job].Attempts[0].Ended = true })
 	s.until("ended", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
-	p.Process.Wait() //nolint:errcheck // it was ours
+	p.Process.Wait() //nolint:errcheck // it is our child
 }

@@ -31,7 +31,7 @@ func TestGiveUp(t *testing.T) {
 		{10, "a b", []error{errors.New("busy"), nil}, "", ""}, // it was reached
 		{10, "a b", []error{missed("a"), nil}, "", "a was not reached by ssh: no route (1 try)"},
 		{10, "a b", []error{missed("a"), nil}, "", "a was not reached by ssh: no route (2 tries)"},
-		{10, "a", []error{missed("a")}, "", "a was not reached by ssh: no route (3 tries)"}, // no host was
+		{10, "a", []error{missed("a")}, "", "a was not reached by ssh: no route (3 tries)"}, // no host was reached
 		{10, "a b", []error{nil, &launch.Refused{Host: "b", Status: 127, Why: "sh: placectl: not found"}}, "there is no placectl on b: sh: placectl: not found", ""},
 		{10, "a b", []error{nil, &launch.Refused{Host: "b", Status: 1, Why: "full"}}, "", ""},
 	} {

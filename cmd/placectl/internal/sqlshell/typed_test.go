@@ -18,7 +18,7 @@ type fake struct {
 	raw int
 }
 
-func (f *fake) Read(p []byte) (int, error) { return f.Reader.Read(p[:1]) } // a key at a time
+func (f *fake) Read(p []byte) (int, error) { return f.Reader.Read(p[:1]) } // one key at a time
 func (f *fake) Size() (int, int)           { return 40, 10 }
 func (f *fake) Raw() (func() error, error) { f.raw++; return func() error { f.raw--; return nil }, nil }
 

@@ -75,7 +75,7 @@ func TestWhoIsNext(t *testing.T) {
 				case 3:
 					s.Select = "1:ncpus=9"
 				case 4:
-					s.After = []store.Dependency{{When: store.After, Job: 1}} // which runs
+					s.After = []store.Dependency{{When: store.After, Job: 1}} // job 1 is running
 				}
 				jobs, err := tx.Jobs().Submit(s)
 				if err != nil {

@@ -14,7 +14,7 @@ func TestLay(t *testing.T) {
 	for name, c := range map[string]struct {
 		s    shape
 		a    allocation
-		want string // the node of each task, or what is said
+		want string // the node of each task, or the message
 	}{
 		"all that the job has asked for": {shape{}, two, "aaaabb"},
 		"as many, in turn":               {shape{cyclic: true}, two, "ababaa"},

@@ -16,7 +16,7 @@ var without = map[string][]string{
 	"squeue":  {"all", "hide", "local", "federation", "sibling", "noconvert", "verbose"}, // a database is one cluster, and hides no partition
 	"sacct":   {"cluster", "local", "federation", "allclusters", "duplicates", "noconvert", "timezone", "use-local-uid", "verbose"},
 	"sinfo":   {"bg", "cluster", "exact", "federation", "future", "hide", "local", "noconvert", "verbose"},
-	"scancel": {"batch", "full", "hurry", "ctld", "quiet", "verbose", "cron"}, // a signal reaches all of a job anyway
+	"scancel": {"batch", "full", "hurry", "ctld", "quiet", "verbose", "cron"}, // a signal always reaches the whole job
 }
 
 // common are options that all commands read in the same way.
