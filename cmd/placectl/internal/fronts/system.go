@@ -14,6 +14,7 @@ type System struct {
 	Commands map[string]func(*Call) error
 	Version  string   // printed for the options in Asks
 	Asks     []string // the options that ask for the version
+	Helps    []string // the options that ask for help
 	// Elsewhere are commands that do not exist here, and what to use instead.
 	Elsewhere map[string]string
 	// Failure is a format for errors of placectl itself, with the command's name and the error. Code is
@@ -36,6 +37,11 @@ func (s *System) Names() []string {
 	})
 }
 
+// Informs reports whether arguments ask for nothing but help or the version, which need no database.
+func (s *System) Informs(args []string) bool {
+	return len(args) == 1 && (slices.Contains(s.Asks, args[0]) || slices.Contains(s.Helps, args[0]))
+}
+
 // Run runs a command and returns its exit status; done is false if there is no command of that name.
 func (s *System) Run(c *Call) (status int, done bool) {
 	do, ok := s.Commands[c.Name]
@@ -48,7 +54,7 @@ func (s *System) Run(c *Call) (status int, done bool) {
 		return 0, true
 	}
 	if !ok {
-		fmt.Fprintf(c.Stderr, "%s is not to be had here: %s\n", c.Name, instead)
+		fmt.Fprintf(c.Stderr, "%s is not available here; instead: %s\n", c.Name, instead)
 		return 2, true
 	}
 	err := do(c)

@@ -31,6 +31,9 @@ func system() *fronts.System {
 // Commands lists the commands.
 func Commands() []string { return system().Names() }
 
+// Informs reports whether a command's arguments ask for nothing but the version.
+func Informs(args []string) bool { return system().Informs(args) }
+
 // Run runs a command and returns its exit status; done is false if the command is not ours.
 func Run(c *fronts.Call) (status int, done bool) { return system().Run(c) }
 

@@ -56,7 +56,7 @@ func sacct(c *fronts.Call) error {
 	}
 	for _, no := range []string{"file", "completion", "flags", "yaml", "batch-script", "env-vars", "associations"} {
 		if set.Has(no) {
-			return fronts.Failf(1, "sacct: error: --%s is not to be had here: placectl show JOB", no)
+			return fronts.Failf(1, "sacct: error: --%s is not available here; use placectl show JOB", no)
 		}
 	}
 	if len(rest) > 0 {

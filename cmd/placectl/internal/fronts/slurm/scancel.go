@@ -22,7 +22,7 @@ func scancel(c *fronts.Call) error {
 	}
 	for _, no := range []string{"clusters", "interactive", "sibling"} {
 		if set.Has(no) {
-			return fronts.Failf(1, "scancel: error: --%s is not to be had here: placectl cancel", no)
+			return fronts.Failf(1, "scancel: error: --%s is not available here; use placectl cancel", no)
 		}
 	}
 	signal := 0

@@ -67,7 +67,7 @@ func sinfo(c *fronts.Call) error {
 	}
 	for _, no := range []string{"sort", "reservation", "iterate", "clusters", "yaml"} {
 		if set.Has(no) {
-			return fronts.Failf(1, "sinfo: error: --%s is not to be had here: placectl node list", no)
+			return fronts.Failf(1, "sinfo: error: --%s is not available here; use placectl node list", no)
 		}
 	}
 	if len(rest) > 0 {

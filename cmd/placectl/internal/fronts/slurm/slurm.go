@@ -12,13 +12,16 @@ import (
 const version = "slurm 22.05.8"
 
 func system() *fronts.System {
-	return &fronts.System{Commands: commands(), Version: version, Asks: []string{"-V", "--version"}, Failure: "%s: error: %v\n", Code: 1, Denied: &fronts.Status{Code: 1, Text: "%s: error: Access/permission denied (%v)\n"},
+	return &fronts.System{Commands: commands(), Version: version, Asks: []string{"-V", "--version"}, Helps: []string{"--help", "--usage"}, Failure: "%s: error: %v\n", Code: 1, Denied: &fronts.Status{Code: 1, Text: "%s: error: Access/permission denied (%v)\n"},
 		Elsewhere: map[string]string{"sstat": "placectl show JOB, placectl top", "sreport": "placectl usage, placectl report --html FILE", "sdiag": "placectl status",
 			"sprio": "placectl priority, placectl explain JOB", "scrontab": "cron, with placectl submit in it"}}
 }
 
 // Commands lists the commands.
 func Commands() []string { return system().Names() }
+
+// Informs reports whether a command's arguments ask for nothing but help or the version.
+func Informs(args []string) bool { return system().Informs(args) }
 
 // Run runs a command and returns its exit status; done is false if the command is not ours.
 func Run(c *fronts.Call) (status int, done bool) { return system().Run(c) }

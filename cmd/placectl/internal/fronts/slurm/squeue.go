@@ -33,7 +33,7 @@ func squeue(c *fronts.Call) error {
 	}
 	for _, no := range []string{"clusters", "iterate", "steps", "yaml", "notme"} {
 		if set.Has(no) {
-			return fronts.Failf(1, "squeue: error: --%s is not to be had here: placectl job list", no)
+			return fronts.Failf(1, "squeue: error: --%s is not available here; use placectl job list", no)
 		}
 	}
 	if len(rest) > 0 {

@@ -129,7 +129,7 @@ func batchCursorsVerb() *session.Verb {
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "rules tells which soft rules a team breaks: its fastest host should be no faster than the others together,\n" +
-			"and its hosts are to belong to different users. Finished ranges are left out unless --all asks for them.",
+			"and its hosts should belong to different users. Finished ranges are left out unless --all asks for them.",
 		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "include finished ranges"}},
 		Access:  verbs.Reads,
 		Example: "placectl batch cursors night-12\nplacectl batch cursors night-12 --all -o csv",

@@ -32,14 +32,15 @@ import (
 type FrontEnd struct {
 	verb, whose string
 	run         func(*fronts.Call) (status int, done bool)
+	informs     func(args []string) bool // reports whether arguments ask for help or the version
 	Commands    []string
 	unsure      int // the exit status of placectl's own failures
 }
 
 func FrontEnds() []FrontEnd {
 	return []FrontEnd{
-		{"pbs", "PBS", pbs.Run, pbs.Commands(), 162},
-		{"slurm", "Slurm", slurm.Run, slurm.Commands(), 1},
+		{"pbs", "PBS", pbs.Run, pbs.Informs, pbs.Commands(), 162},
+		{"slurm", "Slurm", slurm.Run, slurm.Informs, slurm.Commands(), 1},
 	}
 }
 
@@ -92,7 +93,7 @@ func runFront(r *session.Run, f FrontEnd, words []string) error {
 	if !slices.Contains(f.Commands, words[0]) {
 		return usage.Errorf("%s is not one of %s's commands here: %s", words[0], f.whose, strings.Join(f.Commands, ", "))
 	}
-	if err := frontDatabase(r); err != nil {
+	if err := frontDatabase(r); err != nil && !f.informs(words[1:]) {
 		return err
 	}
 	r.Quiet, r.Verbose, r.IsFront = true, false, true

@@ -250,7 +250,11 @@ func printed(report *store.CycleReport) []*store.Job {
 func printTold(r *session.Run, tx *store.Tx, report *store.CycleReport) error {
 	return r.Either(func(f output.Format) bool { return f == output.ID }, func() error {
 		for _, j := range report.Stopped {
-			r.Notef("job %d must be stopped: %s", j.ID, j.Reason) // its number alone would say that it starts
+			why := ""
+			if reason := j.Reason.String(); reason != "" {
+				why = ": " + reason
+			}
+			r.Notef("job %d must be stopped%s", j.ID, why) // its number alone would say that it starts
 		}
 		return printEvents(r, tx, nil, report.Launch)
 	}, func() error { return printEvents(r, tx, report.Stopped, report.Launch) })
