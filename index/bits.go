@@ -27,26 +27,26 @@ const (
 	lastOfFamily        = OfSpeed
 )
 
-// BitsKey names one bitmap: its family, the bucket or resource it is about, and
-// a value (numbers as 8 bytes, big-endian, so that keys sort as the numbers do).
+// BitsKey names one bitmap: its family, its bucket or resource, and a value. Numbers are 8
+// bytes, big-endian, so that keys sort as the numbers do.
 type BitsKey struct {
 	Family Family
 	ID     uint32
 	Value  string
 }
 
-// Valid reports whether the key is one that this package writes.
+// Valid reports whether this package writes such a key.
 func (k BitsKey) Valid() bool { return k.Family >= AllNodes && k.Family <= lastOfFamily }
 
-// Source provides an Index with what is stored. The Index does not change returned values in place
+// Source gives an Index what is stored. The Index does not change returned values in place
 // while the caller keeps the memory behind them.
 type Source interface {
-	// Bucket finds a bucket's head, nil when there is none.
+	// Bucket returns a bucket's head, or nil if there is none.
 	Bucket(id uint32) (*Bucket, error)
-	// Bits finds a bitmap, nil when there is none.
+	// Bits returns a bitmap, or nil if there is none.
 	Bits(k BitsKey) (*roaring.Bitmap, error)
-	// Range lists the bitmaps of from's family and ID with values from
-	// from.Value on, ascending.
+	// Range returns the bitmaps with from's family and ID whose values are at least
+	// from.Value, in ascending order.
 	Range(from BitsKey) iter.Seq2[BitsKey, *roaring.Bitmap]
 }
 
@@ -56,7 +56,7 @@ type bitmap struct {
 	changed bool
 }
 
-// numKey returns a number as a key's value.
+// numKey returns a number as the value of a key.
 func numKey(n int64) string {
 	var b [8]byte
 	binary.BigEndian.PutUint64(b[:], uint64(n))
@@ -70,7 +70,7 @@ func keyNum(s string) int64 {
 	return int64(binary.BigEndian.Uint64([]byte(s)))
 }
 
-// at finds a bitmap for reading; never nil.
+// at returns a bitmap for reading, never nil.
 func (ix *Index) at(k BitsKey) *bitmap {
 	if b, ok := ix.bits[k]; ok {
 		return b
@@ -87,15 +87,15 @@ func (ix *Index) at(k BitsKey) *bitmap {
 	return b
 }
 
-// edit finds a bitmap for changing.
+// edit returns a bitmap to be changed.
 func (ix *Index) edit(k BitsKey) *bitmap {
 	b := ix.at(k)
 	b.changed = true
 	return b
 }
 
-// atLeast returns the union of the bitmaps of k's family and ID whose values are at
-// or above k's: the buckets (or nodes) that have that much.
+// atLeast returns the union of the bitmaps with k's family and ID whose values are at least
+// k's: the buckets (or nodes) that have that much.
 func (ix *Index) atLeast(k BitsKey) *roaring.Bitmap {
 	var parts []*roaring.Bitmap
 	for _, bm := range ix.scan(k) {
@@ -107,8 +107,8 @@ func (ix *Index) atLeast(k BitsKey) *roaring.Bitmap {
 	return roaring.FastOr(parts...)
 }
 
-// scan lists the bitmaps from a key on, ascending, those changed in memory in
-// place of the stored ones.
+// scan returns the bitmaps from a key on, in ascending order. Those changed in memory replace
+// the stored ones.
 func (ix *Index) scan(from BitsKey) iter.Seq2[BitsKey, *roaring.Bitmap] {
 	return func(yield func(BitsKey, *roaring.Bitmap) bool) {
 		added := ix.values.from(from)

@@ -8,11 +8,11 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// NoNode stands where a node number would, when there is none.
+// NoNode stands for a node number if there is no node.
 const NoNode = math.MaxUint32
 
-// Bucket is the head of a bucket: what its nodes share, and how many are in
-// each class. The bitmaps come from the Index when asked for.
+// Bucket is the head of a bucket: what its nodes have in common, and how many are in each
+// class. The Index loads the bitmaps when they are needed.
 type Bucket struct {
 	ID        uint32
 	Signature Signature
@@ -20,17 +20,17 @@ type Bucket struct {
 	Priority  int32
 	Total     uint32    // nodes in all
 	Count     [4]uint32 // by Class; Count[None]: nodes that are not up
-	First     uint32    // smallest number of a node that is up, NoNode when none is
+	First     uint32    // smallest number of a node that is up, or NoNode
 
 	values  []Amount   // the signature, decoded
-	bits    [5]*bitmap // by Family; nil until asked for
+	bits    [5]*bitmap // by Family; nil until needed
 	changed bool
 }
 
 // Up returns how many nodes of the bucket are up.
 func (b *Bucket) Up() int { return int(b.Count[Free] + b.Count[Later] + b.Count[Busy]) }
 
-// Get finds the value of a signature resource.
+// Get returns the value of a signature resource.
 func (b *Bucket) Get(id ResID) (Value, bool) {
 	for i := range b.values {
 		if b.values[i].Res == id {
@@ -43,15 +43,15 @@ func (b *Bucket) Get(id ResID) (Value, bool) {
 // Values returns the signature, by resource number; for reading only.
 func (b *Bucket) Values() []Amount { return b.values }
 
-// CompareBuckets returns the order in which buckets are tried: by their first node,
-// where nodes come by priority, the highest first, then as declared.
+// CompareBuckets compares buckets in the order in which they are tried: by their first node,
+// where nodes go by priority, highest first, then as declared.
 func CompareBuckets(b, c *Bucket) int {
 	return cmp.Or(cmp.Compare(c.Priority, b.Priority), cmp.Compare(b.First, c.First), cmp.Compare(b.ID, c.ID))
 }
 
 var classFamily = [...]Family{None: AllNodes, Free: FreeNodes, Later: LaterNodes, Busy: BusyNodes}
 
-// family finds one of a bucket's bitmaps.
+// family returns one of a bucket's bitmaps.
 func (ix *Index) family(b *Bucket, f Family) *bitmap {
 	if b.bits[f] == nil {
 		b.bits[f] = ix.at(BitsKey{Family: f, ID: b.ID})
@@ -59,13 +59,13 @@ func (ix *Index) family(b *Bucket, f Family) *bitmap {
 	return b.bits[f]
 }
 
-// Nodes returns the bitmap of a bucket's nodes of a class, all of them for None. It
-// is for reading only, and for no longer than the Index's Source lives.
+// Nodes returns the bitmap of a bucket's nodes of a class, or all of them for None. It is for
+// reading only, and only valid as long as the Index's Source.
 func (ix *Index) Nodes(b *Bucket, c Class) *roaring.Bitmap {
 	return &ix.family(b, classFamily[c]).Bitmap
 }
 
-// Bucket finds a bucket's head, or nil if there is none.
+// Bucket returns a bucket's head, or nil if there is none.
 func (ix *Index) Bucket(id uint32) *Bucket {
 	if int(id) < len(ix.buckets) && ix.buckets[id] != nil {
 		return ix.buckets[id]
@@ -91,7 +91,7 @@ func (ix *Index) hold(b *Bucket) {
 	ix.buckets[b.ID] = b
 }
 
-// Buckets lists every bucket that has nodes, in the order they are tried.
+// Buckets returns all buckets that have nodes, in the order in which they are tried.
 func (ix *Index) Buckets() []*Bucket {
 	var out []*Bucket
 	for id := range ix.limits.Buckets {
@@ -103,7 +103,7 @@ func (ix *Index) Buckets() []*Bucket {
 	return out
 }
 
-// CountNodes returns how many nodes a queue owns, or for "" how many belong to none.
+// CountNodes returns how many nodes a queue owns, or for "" how many belong to no queue.
 func (ix *Index) CountNodes(queue string) int {
 	n := 0
 	for it := ix.at(BitsKey{Family: OfQueue, Value: queue}).Iterator(); it.HasNext(); {
@@ -114,8 +114,7 @@ func (ix *Index) CountNodes(queue string) int {
 	return n
 }
 
-// OwnsNodes reports whether a queue owns nodes; it looks no further than the
-// first.
+// OwnsNodes reports whether a queue owns nodes. It stops at the first.
 func (ix *Index) OwnsNodes(queue string) bool {
 	for it := ix.at(BitsKey{Family: OfQueue, Value: queue}).Iterator(); it.HasNext(); {
 		if b := ix.Bucket(it.Next()); b != nil && b.Total > 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// ErrCorrupt says that the index contradicts itself, or the caller.
+// ErrCorrupt says that the index contradicts itself or its caller.
 var ErrCorrupt = errors.New("the node index is inconsistent")
 
 // Index is the node index: buckets, bitmaps and postings, loaded on demand. If the Source fails,
@@ -26,22 +26,22 @@ type Index struct {
 	limits     Limits
 	generation uint64
 	memo       memo
-	rooms      map[BitsKey]*roaring.Bitmap // unions that WithRoom was asked for
+	rooms      map[BitsKey]*roaring.Bitmap // unions that WithRoom has made
 	speedless  bool                        // the source has no bitmaps of speeds
 
-	configured   map[ResID]int64 // what Configured was asked for
-	configuredAt uint64          // the generation it holds for
+	configured   map[ResID]int64 // sums that Configured has made
+	configuredAt uint64          // the generation for which they hold
 	scratch      []byte
 	err          error
 }
 
-// Limits are the smallest bucket and node numbers that were never used.
+// Limits holds the smallest bucket and node numbers that were never used.
 type Limits struct {
 	Buckets, Nodes uint32
 }
 
-// New makes an index over what src holds; a nil src holds nothing. signature
-// lists the resources that make up signatures.
+// New returns an index over what src holds; a nil src holds nothing. signature lists the
+// resources that signatures consist of.
 func New(defs *Defs, signature []ResID, src Source, limits Limits) *Index {
 	ix := &Index{defs: defs, signed: newSignatureSet(signature), src: src, limits: limits,
 		bits: make(map[BitsKey]*bitmap), values: make(valueLists), bySig: make(map[string]uint32)}
@@ -57,7 +57,7 @@ func New(defs *Defs, signature []ResID, src Source, limits Limits) *Index {
 // Err returns the first failure of the Source, or the first contradiction found.
 func (ix *Index) Err() error { return ix.err }
 
-// Fail records a failure that its Source found where it could not return it.
+// Fail records an error that the Source could not return.
 func (ix *Index) Fail(err error) { ix.fail(err) }
 
 func (ix *Index) fail(err error) {
@@ -69,7 +69,7 @@ func (ix *Index) fail(err error) {
 // Defs returns the resources that the index knows.
 func (ix *Index) Defs() *Defs { return ix.defs }
 
-// Limits returns the smallest bucket and node numbers never used.
+// Limits returns the smallest bucket and node numbers that were never used.
 func (ix *Index) Limits() Limits { return ix.limits }
 
 func (ix *Index) typeOf(id ResID) Type {
@@ -89,8 +89,8 @@ func (ix *Index) textual(id ResID) bool {
 
 func (ix *Index) boolean(id ResID) bool { return ix.typeOf(id) == Boolean }
 
-// Insert puts a node into the bucket it belongs to, making the bucket when it
-// is the first, and sets n.Bucket. class is ignored for a node that is not up.
+// Insert puts a node into its bucket, which it makes if necessary, and sets n.Bucket. It
+// ignores class if the node is not up.
 func (ix *Index) Insert(n *Node, class Class) {
 	b := ix.bucketFor(n)
 	n.Bucket = b.ID
@@ -117,7 +117,7 @@ func (ix *Index) Insert(n *Node, class Class) {
 	ix.generation++
 }
 
-// Remove takes a node out of its bucket; n is as it was inserted.
+// Remove takes a node out of its bucket; n must be as it was inserted.
 func (ix *Index) Remove(n *Node, class Class) {
 	b := ix.Bucket(n.Bucket)
 	if n.State != Up {
@@ -152,7 +152,7 @@ func (ix *Index) leave(b *Bucket, node uint32, class Class) {
 	}
 }
 
-// Move changes the class of one node of a bucket. None means not up.
+// Move changes the class of one node of a bucket. None means that it is not up.
 func (ix *Index) Move(b *Bucket, node uint32, from, to Class) {
 	if from == to {
 		return
@@ -190,7 +190,7 @@ func (ix *Index) MoveMany(b *Bucket, nodes *roaring.Bitmap, from, to Class) {
 	ix.touch(b)
 }
 
-// ClassOf looks up the class of a node of a bucket.
+// ClassOf returns the class of a node of a bucket.
 func (ix *Index) ClassOf(b *Bucket, node uint32) Class {
 	for _, c := range []Class{Free, Busy, Later} {
 		if ix.Nodes(b, c).Contains(node) {
@@ -208,8 +208,8 @@ func (ix *Index) editFamily(b *Bucket, f Family) *bitmap {
 
 func (ix *Index) touch(b *Bucket) { b.changed = true }
 
-// attributes calls f with the key of every bitmap that a node is in for values
-// outside the signature.
+// attributes calls f with the key of every bitmap that has the node because of a value outside
+// the signature.
 func (ix *Index) attributes(n *Node, f func(BitsKey)) {
 	for _, a := range n.Res {
 		if !ix.signed.has(a.Res) && a.Res != Host && a.Res != VNode {
@@ -227,8 +227,8 @@ func (ix *Index) attributes(n *Node, f func(BitsKey)) {
 	}
 }
 
-// valueKeys calls f with the keys of a value: one for each member of a string_array, none for a
-// boolean that is false.
+// valueKeys calls f with the keys of a value: one for each member of a string_array, none for
+// a false boolean.
 func (ix *Index) valueKeys(fam Family, a Amount, f func(BitsKey)) {
 	switch ix.typeOf(a.Res) {
 	case StringArray:
@@ -244,7 +244,7 @@ func (ix *Index) valueKeys(fam Family, a Amount, f func(BitsKey)) {
 	}
 }
 
-// appendBucketKey writes what makes a bucket besides the signature.
+// appendBucketKey appends what a bucket has besides its signature.
 func appendBucketKey(b []byte, queue string, priority int32) []byte {
 	b = binary.AppendVarint(b, int64(priority))
 	b = binary.AppendUvarint(b, uint64(len(queue)))
@@ -255,7 +255,7 @@ func signatureHash(key string) BitsKey {
 	return BitsKey{Family: OfSignature, Value: numKey(int64(hash64([]byte(key))))}
 }
 
-// bucketFor finds or makes the bucket of a node.
+// bucketFor returns the bucket of a node, which it makes if necessary.
 func (ix *Index) bucketFor(n *Node) *Bucket {
 	key := appendBucketKey(ix.scratch[:0], n.Queue, n.Priority)
 	sigAt := len(key)
@@ -277,8 +277,8 @@ func (ix *Index) bucketFor(n *Node) *Bucket {
 	return b
 }
 
-// Adopt makes an empty bucket with a given number, in ascending order. Use it to recompute an index
-// and compare it with a stored one.
+// Adopt makes an empty bucket with a given number. Numbers must ascend. Use it to recompute an
+// index and compare it with a stored one.
 func (ix *Index) Adopt(id uint32, sig Signature, queue string, priority int32) {
 	b := &Bucket{ID: id, Signature: sig, Queue: queue, Priority: priority, First: NoNode}
 	key := string(append(appendBucketKey(nil, queue, priority), sig...))
@@ -286,12 +286,12 @@ func (ix *Index) Adopt(id uint32, sig Signature, queue string, priority int32) {
 	ix.addBucket(b, key, signatureHash(key))
 }
 
-// AdoptOf is Adopt of the bucket that a node's values put it into.
+// AdoptOf calls Adopt for the bucket that a node's values call for.
 func (ix *Index) AdoptOf(id uint32, n *Node) {
 	ix.Adopt(id, Signature(ix.appendSignature(nil, n)), n.Queue, n.Priority)
 }
 
-// addBucket makes a bucket findable by its signature, its queue and its values.
+// addBucket adds a bucket so that it is found by its signature, its queue and its values.
 func (ix *Index) addBucket(b *Bucket, key string, hash BitsKey) {
 	var err error
 	b.values, err = ix.decodeSignature(b.Signature)
@@ -310,8 +310,8 @@ func (ix *Index) addBucket(b *Bucket, key string, hash BitsKey) {
 	}
 }
 
-// Changed lists the bitmaps changed since the last Changed. An empty bitmap means that it must be
-// deleted.
+// Changed returns the bitmaps that were changed since the last call. An empty bitmap must be
+// deleted from the store.
 func (ix *Index) Changed() iter.Seq2[BitsKey, *roaring.Bitmap] {
 	return func(yield func(BitsKey, *roaring.Bitmap) bool) {
 		for k, b := range ix.bits {

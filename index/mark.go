@@ -20,14 +20,14 @@ const (
 	Judged Mark = 4
 )
 
-// marks are all of them.
+// marks lists all marks.
 var marks = [...]Mark{Ranked, Ruled, Named, Judged}
 
 // MarkedNodes returns the nodes that have a mark, for reading only.
 func (ix *Index) MarkedNodes(m Mark) *roaring.Bitmap { return &ix.at(markKey(m)).Bitmap }
 
-// MarkAll gives every node some marks, in memory: for a store whose file is older than
-// they are.
+// MarkAll gives all nodes some marks, in memory. It is for a store whose file is older than
+// the marks.
 func (ix *Index) MarkAll(marks ...Mark) {
 	for _, m := range marks {
 		ix.at(markKey(m)).AddRange(0, uint64(ix.limits.Nodes))
@@ -36,7 +36,7 @@ func (ix *Index) MarkAll(marks ...Mark) {
 
 func markKey(m Mark) BitsKey { return BitsKey{Family: Marked, ID: uint32(m)} }
 
-// mark gives a node the marks that it has by its row.
+// mark gives a node the marks that follow from its row.
 func (ix *Index) mark(n *Node) {
 	if ix.ranked(n) {
 		ix.edit(markKey(Ranked)).Add(n.Number)

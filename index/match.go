@@ -8,31 +8,31 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// Demand is one want of a chunk: the resource, and the amount or value.
+// Demand is what a chunk wants of one resource: an amount or a value.
 type Demand struct {
 	Res   ResID
 	Value Value
 }
 
-// Unlimited is how many chunks fit a node when none of them takes anything.
+// Unlimited is how many chunks fit on a node if they take nothing.
 const Unlimited = 1 << 31
 
 // Cell is a part of a bucket whose nodes hold the same number of chunks.
 type Cell struct {
-	Chunks int             // how many chunks fit one node
+	Chunks int             // how many chunks fit on one node
 	Nodes  *roaring.Bitmap // nil: all of the bucket
 }
 
-// Candidate is a bucket that serves a chunk. Its cells are disjoint; there is
-// more than one only where a consumable outside the signature is asked for.
+// Candidate is a bucket that serves a chunk. Its cells are disjoint. There is more than one
+// only if the chunk asks for a consumable outside the signature.
 type Candidate struct {
 	Bucket *Bucket
 	Cells  []Cell
 }
 
-// Candidates lists the buckets of a queue's nodes ("" for nodes of no queue)
-// whose nodes serve the demands, in the order they are tried. Buckets that
-// cannot serve them cost nothing.
+// Candidates lists the buckets whose nodes serve the demands, in the order in which they are
+// tried. It considers a queue's nodes, or, for "", nodes of no queue. Buckets that cannot
+// serve the demands cost nothing.
 func (ix *Index) Candidates(queue string, demands []Demand) []Candidate {
 	out, ok := ix.memo.find(ix.generation, queue, demands)
 	if !ok {
@@ -66,8 +66,8 @@ func (ix *Index) candidates(queue string, demands []Demand) []Candidate {
 	return out
 }
 
-// serving decides the demands: those on the signature give a set of buckets, nil
-// when there is none, the others cells of nodes.
+// serving returns what the demands on the signature leave, as a set of buckets, and what the
+// other demands leave, as cells of nodes. The set is nil if a resource is unknown.
 func (ix *Index) serving(queue string, demands []Demand) (*roaring.Bitmap, []Cell) {
 	parts := make([]*roaring.Bitmap, 0, 8)
 	parts = append(parts, &ix.at(BitsKey{Family: OfQueue, Value: queue}).Bitmap)
@@ -100,8 +100,8 @@ func (ix *Index) serving(queue string, demands []Demand) (*roaring.Bitmap, []Cel
 	return found, cells
 }
 
-// intersection begins with the smallest bitmap, so that its cost is not that of
-// the largest. The result may be one of the parts.
+// intersection returns the intersection of bitmaps. It begins with the smallest, so that the
+// cost is not that of the largest. The result may be one of the parts.
 func intersection(parts []*roaring.Bitmap) *roaring.Bitmap {
 	least := 0
 	for i, bm := range parts {
@@ -118,8 +118,7 @@ func intersection(parts []*roaring.Bitmap) *roaring.Bitmap {
 	return found
 }
 
-// having returns the buckets whose signature satisfies a demand, other than for a
-// boolean that is false.
+// having returns the buckets whose signature satisfies a demand, except for a false boolean.
 func (ix *Index) having(def Def, v Value) *roaring.Bitmap {
 	key := BitsKey{HavingValue, uint32(def.ID), v.Str}
 	if def.Type.Numeric() {
@@ -132,8 +131,8 @@ func (ix *Index) having(def Def, v Value) *roaring.Bitmap {
 	return &ix.at(key).Bitmap
 }
 
-// narrowCells keeps the nodes that satisfy a demand outside the signature which
-// uses nothing up.
+// narrowCells keeps the nodes that satisfy a demand outside the signature for something that
+// is not consumable.
 func (ix *Index) narrowCells(cells []Cell, def Def, v Value) []Cell {
 	key := BitsKey{NodesWith, uint32(def.ID), v.Str}
 	if def.Type == Boolean {
@@ -150,8 +149,8 @@ func (ix *Index) narrowCells(cells []Cell, def Def, v Value) []Cell {
 	return andCells(cells, &ix.at(key).Bitmap)
 }
 
-// splitCells splits by how many chunks a consumable outside the signature
-// allows on a node.
+// splitCells splits cells by how many chunks a consumable outside the signature allows on a
+// node.
 func (ix *Index) splitCells(cells []Cell, d Demand) []Cell {
 	byCount := make(map[int]*roaring.Bitmap)
 	for k, nodes := range ix.scan(BitsKey{NodesWith, uint32(d.Res), numKey(d.Value.Num)}) {
@@ -178,7 +177,7 @@ func (ix *Index) splitCells(cells []Cell, d Demand) []Cell {
 	return out
 }
 
-// Only keeps the candidates that are among some nodes, in their order.
+// Only keeps of the candidates what is in nodes, in the same order.
 func (ix *Index) Only(candidates []Candidate, nodes *roaring.Bitmap) []Candidate {
 	var out []Candidate
 	for _, c := range candidates {
@@ -191,13 +190,13 @@ func (ix *Index) Only(candidates []Candidate, nodes *roaring.Bitmap) []Candidate
 	return out
 }
 
-// With returns the nodes that have a word as value of a resource outside the
-// signature, host among those: for reading only.
+// With returns the nodes that have a word as value of a resource outside the signature, which
+// may be host. It is for reading only.
 func (ix *Index) With(id ResID, word string) *roaring.Bitmap {
 	return &ix.at(BitsKey{NodesWith, uint32(id), word}).Bitmap
 }
 
-// SharedHosts returns the names of the hosts that nodes say they are on.
+// SharedHosts returns the names of the hosts that nodes name.
 func (ix *Index) SharedHosts() map[string]bool {
 	hosts := make(map[string]bool)
 	for k := range ix.scan(BitsKey{Family: NodesWith, ID: uint32(Host)}) {
@@ -220,7 +219,7 @@ func andCells(cells []Cell, with *roaring.Bitmap) []Cell {
 	return out
 }
 
-// andNotCells takes nodes away.
+// andNotCells removes nodes from cells.
 func (ix *Index) andNotCells(cells []Cell, without *roaring.Bitmap) []Cell {
 	if without.IsEmpty() {
 		return cells
@@ -257,19 +256,19 @@ func (ix *Index) narrow(out []Cell, b *Bucket, cells []Cell, demands []Demand) [
 	return out
 }
 
-// memo remembers answers of Candidates, by queue and demands, for as long as no
-// node is added, removed, or goes up or down.
+// memo remembers answers of Candidates, by queue and demands, as long as no node is added,
+// removed, or goes up or down.
 type memo struct {
 	generation uint64
 	answers    map[string][]Candidate
-	size       int // candidates held
+	size       int // candidates that it holds
 	key        []byte
 }
 
-// memoSize bounds the candidates in a memo; a full one starts again.
+// memoSize limits the candidates in a memo; a full one is emptied.
 const memoSize = 1 << 16
 
-// find looks up the answer for a key that it leaves in m.key.
+// find returns the answer for a key that it leaves in m.key.
 func (m *memo) find(generation uint64, queue string, demands []Demand) ([]Candidate, bool) {
 	if m.generation != generation || m.size > memoSize || m.answers == nil {
 		*m = memo{generation: generation, answers: make(map[string][]Candidate), key: m.key}
@@ -291,8 +290,8 @@ func (m *memo) keep(answer []Candidate) {
 	m.size += len(answer) + 1
 }
 
-// Words lists the words that nodes have as value of a string resource outside the
-// signature, with the nodes of each: for reading only.
+// Words returns the words that nodes have as value of a string resource outside the signature,
+// with the nodes of each. It is for reading only.
 func (ix *Index) Words(id ResID) iter.Seq2[string, *roaring.Bitmap] {
 	return func(yield func(string, *roaring.Bitmap) bool) {
 		for k, nodes := range ix.scan(BitsKey{Family: NodesWith, ID: uint32(id)}) {

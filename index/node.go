@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// State is the state that an administrator, or a health check, gives a node. The numbers are on
+// State is the state that an administrator or a health check gives a node. The numbers are on
 // disk and must not change.
 type State uint8
 
@@ -30,8 +30,8 @@ func (s State) String() string {
 	return fmt.Sprintf("state(%d)", s)
 }
 
-// ParseState reads a node state. Free, partly and busy are ways of being up; so is
-// later, a bucket's word for free nodes on which something is planned.
+// ParseState reads a node state. Free, partly and busy mean up; so does later, which buckets
+// use for free nodes on which something is planned.
 func ParseState(s string) (State, error) {
 	switch strings.ToLower(s) {
 	case "", "up", "free", "idle", "later", "partly", "busy":
@@ -46,7 +46,7 @@ func ParseState(s string) (State, error) {
 	return 0, fmt.Errorf("no node state %q: use free, down, offline or drained", s)
 }
 
-// Class selects the bitmap of a bucket that a node which is up belongs to.
+// Class selects the bitmap of a bucket for a node that is up.
 type Class uint8
 
 // The classes; None is for nodes that are not up.
@@ -67,22 +67,22 @@ type Amount struct {
 	Value Value
 }
 
-// Node is a node's row.
+// Node is the row of a node.
 type Node struct {
 	Number    uint32 // dense, in declared order, never reused
 	Name      string
-	Queue     string // the queue that owns it, "" for none
-	Priority  int32  // higher is placed on first
+	Queue     string // the queue that owns it, or ""
+	Priority  int32  // nodes with a higher one are used first
 	State     State
 	Reason    string  // why it is not up
 	Bucket    uint32  // set by Index.Insert
-	Speed     float64 // relative, 0 when it is not set
-	ProcSpeed float64 // of one processor, 0 when it is not set
+	Speed     float64 // relative, 0 if it is not set
+	ProcSpeed float64 // of one processor, 0 if it is not set
 	Load      float64 // measured: how many processors are busy
 	Usage     float64 // the part of the time that it was busy, 0 to 1
 	Access    Access
 	Sharing   Sharing
-	Lessened  bool // it was given less while something was on it: more may be taken than there is
+	Lessened  bool // it was reduced while something was on it, so more may be taken than it has
 	PriorityF string
 	Features  []string
 	Res       []Amount // sorted by resource number
@@ -91,16 +91,16 @@ type Node struct {
 	Distances devices.Distances // of the groups of devices; nil if they are not known
 }
 
-// ValidSpeed reports whether v is a possible speed; 0 means none and is not one.
+// ValidSpeed reports whether v is a possible speed. 0, which means that none is set, is not.
 func ValidSpeed(v float64) bool { return v > 0 && !math.IsInf(v, 1) }
 
-// ValidLoad reports whether a measured load can be one.
+// ValidLoad reports whether v is a possible load.
 func ValidLoad(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
 
-// ValidUsage reports whether a part of the time can be one.
+// ValidUsage reports whether v is a possible part of the time.
 func ValidUsage(v float64) bool { return v >= 0 && v <= 1 }
 
-// Get finds the node's value of a resource.
+// Get returns the node's value of a resource.
 func (n *Node) Get(id ResID) (Value, bool) {
 	i, ok := n.find(id)
 	if !ok {
@@ -119,9 +119,9 @@ func (n *Node) Set(id ResID, v Value) {
 	n.Res = slices.Insert(n.Res, i, Amount{id, v})
 }
 
-// SetAmount gives the node a value of a resource as people write both: "mem", "64gb".
-// It fails for a resource that is not defined, and for a text that is no value of it;
-// the node then stays as it was.
+// SetAmount gives the node a value of a resource, both written as people write them: "mem",
+// "64gb". It fails, and changes nothing, if the resource is not defined or the text is not a
+// value of it.
 func (n *Node) SetAmount(defs *Defs, resource, text string) error {
 	def, ok := defs.Lookup(resource)
 	if !ok {
@@ -145,7 +145,7 @@ func (n *Node) Amount(defs *Defs, resource string) string {
 	return def.Format(v)
 }
 
-// Unset takes a resource away from the node, and forgets its devices.
+// Unset removes a resource from the node, with its devices.
 func (n *Node) Unset(id ResID) {
 	n.SetDevices(id, nil)
 	if i, ok := n.find(id); ok {

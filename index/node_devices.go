@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// NamedDevices are the devices behind a resource of a node.
+// NamedDevices holds the devices of a resource of a node.
 type NamedDevices struct {
 	Res ResID
 	Set devices.Set
@@ -20,8 +20,8 @@ func (n *Node) DevicesOf(id ResID) devices.Set {
 	return nil
 }
 
-// SetDevices names the devices of a resource. How much the node has of it follows: as many
-// as are in service. None forgets the devices, and the amount stays.
+// SetDevices names the devices of a resource. The node's amount of it becomes the number of
+// devices in service. An empty set removes the devices and keeps the amount.
 func (n *Node) SetDevices(id ResID, set devices.Set) {
 	i, ok := n.findDevices(id)
 	switch {
@@ -42,8 +42,8 @@ func (n *Node) SetDevices(id ResID, set devices.Set) {
 	n.Set(id, Value{Num: int64(set.Count())})
 }
 
-// KeepDevices sets an amount that counts all devices of a resource to the number in service. An
-// inventory counts drained devices, too.
+// KeepDevices corrects an amount that counts all devices of a resource to the number in
+// service. Inventories count drained devices, too.
 func (n *Node) KeepDevices() {
 	for _, d := range n.Devices {
 		if v, ok := n.Get(d.Res); ok && v.Num == int64(len(d.Set)) {

@@ -1,11 +1,11 @@
 package index
 
-// NodeState is the state of a node as users see it: the state it was given or, if it is up, its
-// use. docs/states.md explains the words. A Class differs: it separates free nodes by whether
-// something is planned on them.
+// NodeState is the state of a node as users see it: the state it was given or, if it is up,
+// its use. docs/states.md explains the words. A Class differs: it distinguishes free nodes by
+// whether something is planned on them.
 type NodeState uint8
 
-// The states of nodes. A node is in use by a job, or by a reservation that is active.
+// The states of nodes. A node is in use by a job, or by an active reservation.
 const (
 	NodeFree    NodeState = iota // up, and nothing is on it
 	NodePartly                   // up and shared, with room for jobs

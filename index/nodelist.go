@@ -8,13 +8,13 @@ import (
 	"strings"
 )
 
-// MaxNodeList bounds how many names a node list may stand for.
+// MaxNodeList limits how many names a node list may stand for.
 const MaxNodeList = 1_000_000
 
 // ErrNodeList says that a node list cannot be read; the text says where.
 var ErrNodeList = errors.New("bad node list")
 
-// SplitNodeList cuts a node list at the commas outside brackets and quotes.
+// SplitNodeList splits a node list at the commas outside brackets and quotes.
 func SplitNodeList(s string) ([]string, error) {
 	var items []string
 	for at := 0; at <= len(s); {
@@ -32,11 +32,10 @@ func SplitNodeList(s string) ([]string, error) {
 	return items, nil
 }
 
-// ExpandNodeList writes out a folded list of node names:
-// "node[001-003,7],rack2-n7" is node001 node002 node003 node7 rack2-n7. A name
-// may hold several brackets; the last varies fastest. Zeros in front of a
-// range's first number set its width. A name that holds brackets itself stands
-// in double quotes: "vn[0]".
+// ExpandNodeList expands a folded list of node names: "node[001-003,7],rack2-n7" is node001
+// node002 node003 node7 rack2-n7. A name may have several brackets; the last varies fastest.
+// Leading zeros of a range's first number set its width. A name that itself contains brackets
+// must be in double quotes: "vn[0]".
 func ExpandNodeList(s string) ([]string, error) {
 	items, err := SplitNodeList(s)
 	if err != nil {
@@ -56,8 +55,8 @@ func ExpandNodeList(s string) ([]string, error) {
 	return names, nil
 }
 
-// nodeListItem finds the comma that ends the item at at, or the list's end. A
-// bracket or quote that stays open is told by where it is, or -1 if none does.
+// nodeListItem returns where the item that begins at a position ends: at a comma or at the end
+// of the list. opened is where an unclosed bracket or quote is, or -1.
 func nodeListItem(s string, at int) (end, opened int) {
 	opened = -1
 	for i := at; i < len(s); i++ {
@@ -75,7 +74,7 @@ func nodeListItem(s string, at int) (end, opened int) {
 	return len(s), opened
 }
 
-// unquote takes the quotes off an item that stands in them.
+// unquote removes the quotes of a quoted item.
 func unquote(item string) (string, bool) {
 	if len(item) < 2 || item[0] != '"' || item[len(item)-1] != '"' {
 		return "", false
@@ -84,7 +83,7 @@ func unquote(item string) (string, bool) {
 	return name, !strings.Contains(name, `"`)
 }
 
-// expandName adds one name that is written out.
+// expandName adds the names that one item stands for.
 func expandName(names []string, name string) ([]string, error) {
 	switch {
 	case len(names) >= MaxNodeList:
@@ -157,9 +156,8 @@ func pad(n int64, width int) string {
 	return s
 }
 
-// FoldNodeList writes names as a short list, keeping their order: runs of
-// names that differ only in a rising number become one bracket.
-// ExpandNodeList gives the names back.
+// FoldNodeList writes names as a short list, in the same order: runs of names that differ only
+// in a rising number become one bracket. ExpandNodeList returns the names again.
 func FoldNodeList(names []string) string {
 	var b strings.Builder
 	for i := 0; i < len(names); {
@@ -168,8 +166,8 @@ func FoldNodeList(names []string) string {
 	return b.String()
 }
 
-// foldGroup writes names[i:] as far as they share prefix, suffix and number
-// width with names[i], and returns where it stopped.
+// foldGroup writes names[i:] as far as they have the prefix, suffix and number width of
+// names[i], and returns where it stopped.
 func foldGroup(b *strings.Builder, names []string, i int) int {
 	if i > 0 {
 		b.WriteByte(',')
@@ -209,7 +207,7 @@ func foldGroup(b *strings.Builder, names []string, i int) int {
 	return end
 }
 
-// numbered is a name around its last number.
+// numbered is a name split at its last number.
 type numbered struct {
 	prefix, digits, suffix string
 	n                      int64
@@ -234,7 +232,7 @@ func splitNumber(name string) (numbered, bool) {
 	return numbered{name[:start], name[start:end], name[end:], n}, err == nil
 }
 
-// quoteBrackets keeps a name that holds brackets from being read as a list.
+// quoteBrackets quotes a name with brackets, so that it is not read as a list.
 func quoteBrackets(name string) string {
 	if strings.ContainsAny(name, "[]") {
 		return `"` + name + `"`
@@ -242,11 +240,11 @@ func quoteBrackets(name string) string {
 	return name
 }
 
-// MaxNodeName bounds a node's name, in bytes.
+// MaxNodeName limits a node's name, in bytes.
 const MaxNodeName = 255
 
-// ValidNodeName reports whether a node may be called so: printable, without
-// what node lists, exec_vnodes and shells use for themselves.
+// ValidNodeName reports whether a node may have a name: printable, without the characters that
+// node lists, exec_vnodes and shells use themselves.
 func ValidNodeName(s string) bool {
 	if s == "" || len(s) > MaxNodeName || s[0] == '-' {
 		return false

@@ -31,8 +31,8 @@ func (t Type) String() string {
 	return fmt.Sprintf("type(%d)", t)
 }
 
-// Numeric reports whether values of the type are amounts: a node serves a
-// request when it has at least as much.
+// Numeric reports whether values of the type are amounts: a node serves a request if it has at
+// least as much.
 func (t Type) Numeric() bool { return t == Long || t == Size || t == Float }
 
 // ParseType reads a type's name.
@@ -52,7 +52,7 @@ type ResID uint16
 // Def defines a resource.
 type Def struct {
 	ID         ResID
-	Name       string // as declared; found in any case
+	Name       string // as declared; looked up in any case
 	Type       Type
 	Consumable bool // jobs use it up (numeric types only)
 	Unique     bool // a value of its own per node: kept out of signatures
@@ -60,7 +60,7 @@ type Def struct {
 	Directive  bool // tells the job's launcher something (mpiprocs); nodes are not asked for it
 }
 
-// The built-in resources every store has. Their numbers are on disk.
+// The built-in resources, which every store has. Their numbers are on disk.
 const (
 	NCPUs ResID = iota
 	NGPUs
@@ -77,8 +77,8 @@ const (
 	Feature // the node's features, asked for as feature=NAME
 )
 
-// FirstDeclared is the number that the first resource a site declares gets. It
-// leaves room for built-in resources to come, and must not change.
+// FirstDeclared is the number of the first resource that a site declares. It leaves room for
+// further built-in resources, and must not change.
 const FirstDeclared ResID = 64
 
 func builtins() []Def {
@@ -99,7 +99,7 @@ func builtins() []Def {
 	}
 }
 
-// MaxDefs bounds how many resources a store may define.
+// MaxDefs limits how many resources a store may define.
 const MaxDefs = 4096
 
 // Errors of resource definitions.
@@ -118,7 +118,7 @@ type Defs struct {
 	pools  []string // sorted; no resource has such a name
 }
 
-// NewDefs holds the built-in resources.
+// NewDefs returns the built-in resources.
 func NewDefs() *Defs {
 	d := &Defs{byName: make(map[string]int), next: FirstDeclared}
 	for _, def := range builtins() {
@@ -139,7 +139,7 @@ func (d *Defs) insert(def Def) {
 // Add declares a resource and gives it its number.
 func (d *Defs) Add(def Def) (Def, error) {
 	def.ID = d.next
-	if reservedColumn(def.Name) { // an older store may have one of a name that is taken since
+	if reservedColumn(def.Name) { // an older store may have one whose name is now reserved
 		return Def{}, fmt.Errorf("%w: the name %q is taken by a column of the nodes table", ErrResource, def.Name)
 	}
 	if err := d.Restore(def); err != nil {
@@ -148,8 +148,8 @@ func (d *Defs) Add(def Def) (Def, error) {
 	return def, nil
 }
 
-// Restore puts back a definition that has its number already, as stores do, in
-// the order of numbers.
+// Restore adds a definition that already has its number. Stores call it in the order of
+// numbers.
 func (d *Defs) Restore(def Def) error {
 	switch {
 	case !ValidResourceName(def.Name):
@@ -173,7 +173,7 @@ func (d *Defs) Restore(def Def) error {
 	return nil
 }
 
-// Remove forgets a declared resource. Its number is not given out again.
+// Remove removes a declared resource. Its number is not used again.
 func (d *Defs) Remove(id ResID) {
 	d.list = slices.DeleteFunc(d.list, func(def Def) bool { return def.ID == id })
 	clear(d.byName)
@@ -196,7 +196,7 @@ func (d *Defs) Next() ResID { return d.next }
 // All lists the definitions in declared order; do not change it.
 func (d *Defs) All() []Def { return d.list }
 
-// Lookup finds a resource by name, in any case.
+// Lookup returns the resource of a name, in any case.
 func (d *Defs) Lookup(name string) (Def, bool) {
 	i, ok := d.byName[name]
 	if !ok {
@@ -207,7 +207,7 @@ func (d *Defs) Lookup(name string) (Def, bool) {
 	return d.list[i], true
 }
 
-// Get finds a resource by number.
+// Get returns the resource of a number.
 func (d *Defs) Get(id ResID) (Def, bool) {
 	i, ok := slices.BinarySearchFunc(d.list, id, func(def Def, id ResID) int { return int(def.ID) - int(id) })
 	if !ok {
@@ -216,14 +216,13 @@ func (d *Defs) Get(id ResID) (Def, bool) {
 	return d.list[i], true
 }
 
-// SetPools says which pools the cluster has, by name in their order: requests name them as
-// they name resources.
+// SetPools sets the names of the cluster's pools, in order. Requests name them like resources.
 func (d *Defs) SetPools(names []string) { d.pools = names }
 
 // Pools lists the names of the pools; do not change it.
 func (d *Defs) Pools() []string { return d.pools }
 
-// Pool finds a pool's name, in any case.
+// Pool returns a pool's name, given in any case.
 func (d *Defs) Pool(name string) (string, bool) {
 	for _, p := range d.pools {
 		if strings.EqualFold(p, name) {
@@ -246,7 +245,7 @@ func (d *Defs) Names() []string {
 	return names
 }
 
-// ValidResourceName reports whether a resource, or a pool, may have a name: a letter, then
+// ValidResourceName reports whether a resource or a pool may have a name: a letter, then
 // letters, digits, - and _, at most 64.
 func ValidResourceName(s string) bool {
 	for i := 0; i < len(s); i++ {
@@ -259,7 +258,7 @@ func ValidResourceName(s string) bool {
 	return s != "" && len(s) <= 64
 }
 
-// reservedColumn reports names that the nodes table uses for fields of its own.
+// reservedColumn reports whether the nodes table uses a name for a field of its own.
 func reservedColumn(name string) bool {
 	switch strings.ToLower(name) {
 	case "name", "number", "queue", "priority", "state", "reason", "speed", "procspeed", "load", "usage",

@@ -17,7 +17,7 @@ import (
 // openNodes is the key of the bitmap of all shared nodes that may take more.
 var openNodes = BitsKey{Family: Roomy, ID: 1 << 16}
 
-// exactLevels is up to where a level is the amount.
+// exactLevels is how many levels, from 0 on, are the amount itself.
 const exactLevels = 32
 
 // level grows with the amount, and no faster.
@@ -81,7 +81,7 @@ func (ix *Index) SetRoom(node uint32, before, now []Amount) {
 	}
 }
 
-// IsOpen reports whether there is a note of what a node has left.
+// IsOpen reports whether it is noted what a node has left.
 func (ix *Index) IsOpen(node uint32) bool { return ix.at(openNodes).Contains(node) }
 
 // OpenNodes returns how many of a bucket's busy nodes have a cpu left for others.
@@ -113,7 +113,7 @@ func (ix *Index) Partly() *roaring.Bitmap {
 	return roaring.FastOr(parts...)
 }
 
-// dropNodesWithCPUs leaves those of some busy nodes that have no cpus, taken or not.
+// dropNodesWithCPUs removes the nodes that have cpus, taken or not.
 func (ix *Index) dropNodesWithCPUs(nodes *roaring.Bitmap) {
 	if nodes.IsEmpty() {
 		return
@@ -154,7 +154,7 @@ func find(list []Amount, id ResID) (Value, bool) {
 	return Value{}, false
 }
 
-// maxRooms bounds how many unions are kept up to date; the next one starts again.
+// maxRooms limits how many unions are kept up to date; if there are more, all are dropped.
 const maxRooms = 256
 
 // WithRoom returns a superset of the shared nodes with room for the demands, in any bucket. Read it
@@ -178,7 +178,7 @@ func (ix *Index) WithRoom(demands []Demand) *roaring.Bitmap {
 	return found
 }
 
-// roomFor returns the nodes that have a level, or more.
+// roomFor returns the nodes whose level is the demand's or higher.
 func (ix *Index) roomFor(d Demand) *roaring.Bitmap {
 	k := BitsKey{Roomy, uint32(d.Res), numKey(level(d.Value.Num))}
 	if union := ix.rooms[k]; union != nil {

@@ -7,21 +7,21 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// Set is a placement set: the nodes of a queue that share a value of a resource
-// (its group key), or that have none. Where the key is part of the signature a
-// set is made of whole buckets; else it is a bitmap of nodes, and its buckets
-// are what that leaves of the queue's.
+// Set is a placement set: the nodes of a queue that have the same value of a resource (its
+// group key), or that have none. If the key is part of the signature, a set consists of whole
+// buckets. Otherwise it is a bitmap of nodes, and its buckets are those parts of the queue's
+// buckets.
 type Set struct {
 	Key     ResID
 	Value   string // the value as written, "" for the nodes without one
 	Unset   bool
-	Buckets *roaring.Bitmap // bucket numbers, when the key is part of the signature
-	Members *roaring.Bitmap // node numbers, when it is not
+	Buckets *roaring.Bitmap // bucket numbers, if the key is part of the signature
+	Members *roaring.Bitmap // node numbers, if it is not
 
-	Total, Free         int   // nodes; total counts those that are not up too
+	Total, Free         int   // nodes; total also counts those that are not up
 	TotalCPUs, FreeCPUs int64 // ncpus
 	TotalMem, FreeMem   int64 // mem, in kb
-	rank                int   // of the key among the keys asked for; with first it breaks ties
+	rank                int   // of the key among the requested keys; with first it breaks ties
 	first               place
 }
 
@@ -32,10 +32,10 @@ type place struct {
 	member   int // position among the values of a string_array in the signature
 }
 
-// Sets splits a queue's nodes by the values of the keys, in the order in which
-// sets are tried: ascending by total ncpus, total mem, free ncpus, free mem; of
-// equal ones those of an earlier key first, then as they appear in node order.
-// The nodes without a value form a set of their own unless explicitOnly.
+// Sets splits a queue's nodes by the values of the keys, in the order in which sets are tried:
+// ascending by total ncpus, total mem, free ncpus, free mem. Equal ones go by the order of the
+// keys, then by first node. The nodes without a value form a set of their own unless
+// explicitOnly is set.
 func (ix *Index) Sets(queue string, keys []ResID, explicitOnly bool) []*Set {
 	scope := &ix.at(BitsKey{Family: OfQueue, Value: queue}).Bitmap
 	var out []*Set
@@ -86,7 +86,7 @@ func (d Def) keyValue(s string) Value {
 	return Value{Num: keyNum(s)}
 }
 
-// fill restricts a set to the scope and sums up what it has.
+// fill restricts a set to the scope, and sums up what it has.
 func (ix *Index) fill(s *Set, scope *roaring.Bitmap, fam Family, bm *roaring.Bitmap) *Set {
 	buckets := scope
 	if fam == HavingValue {
@@ -123,8 +123,8 @@ func (ix *Index) sum(s *Set, b *Bucket) {
 	}
 }
 
-// appears tells where a set's part of a bucket comes in node order, nodes that
-// are not up among them.
+// appears returns where a set's part of a bucket comes in node order. Nodes that are not up
+// count, too.
 func (ix *Index) appears(s *Set, b *Bucket) place {
 	if s.Members != nil {
 		return place{b.Priority, roaring.And(s.Members, ix.Nodes(b, None)).Minimum(), 0}
@@ -140,7 +140,7 @@ func (ix *Index) appears(s *Set, b *Bucket) place {
 	return place{b.Priority, first, slices.Index(v.Members(), s.Value)}
 }
 
-// amounts sums a consumable over a set's nodes in a bucket.
+// amounts returns the sums of a consumable over a set's nodes in a bucket.
 func (ix *Index) amounts(s *Set, b *Bucket, res ResID, total, free int) (int64, int64) {
 	if ix.signed.has(res) {
 		v, _ := b.Get(res)
@@ -165,12 +165,13 @@ func compareSets(a, b *Set) int {
 		cmp.Compare(a.rank, b.rank), comparePlaces(a.first, b.first))
 }
 
-// FirstSets puts sets in the order in which their first nodes were declared.
+// FirstSets sorts sets by the order in which their first nodes were declared.
 func FirstSets(list []*Set) {
 	slices.SortStableFunc(list, func(a, b *Set) int { return cmp.Or(cmp.Compare(a.rank, b.rank), comparePlaces(a.first, b.first)) })
 }
 
-// LargestSets puts those sets first that have the most cpus, then the most memory.
+// LargestSets sorts sets so that those with the most cpus come first, then those with the most
+// memory.
 func LargestSets(list []*Set) {
 	slices.SortStableFunc(list, func(a, b *Set) int {
 		return cmp.Or(cmp.Compare(b.TotalCPUs, a.TotalCPUs), cmp.Compare(b.TotalMem, a.TotalMem), comparePlaces(a.first, b.first))
@@ -181,13 +182,13 @@ func comparePlaces(a, b place) int {
 	return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(a.node, b.node), cmp.Compare(a.member, b.member))
 }
 
-// Finder finds a chunk's candidates by their buckets.
+// Finder finds a chunk's candidates by bucket.
 type Finder struct {
 	candidates []Candidate
 	at         map[uint32]int
 }
 
-// NewFinder makes a Finder over what Candidates returned.
+// NewFinder returns a Finder for what Candidates returned.
 func NewFinder(candidates []Candidate) *Finder {
 	f := &Finder{candidates, make(map[uint32]int, len(candidates))}
 	for i, c := range candidates {
@@ -196,9 +197,9 @@ func NewFinder(candidates []Candidate) *Finder {
 	return f
 }
 
-// Restrict keeps a chunk's candidates that lie in the set, in the order of the set's own first
-// nodes. If the set consists of whole buckets, the cost depends on the set's size, not on the
-// number of candidates.
+// Restrict returns the chunk's candidates that are in the set, in the order of the set's own
+// first nodes. If the set consists of whole buckets, the cost depends on the set's size, not
+// on the number of candidates.
 func (ix *Index) Restrict(f *Finder, s *Set) []Candidate {
 	if s.Members != nil {
 		return ix.restrictMembers(f.candidates, s)
@@ -225,8 +226,8 @@ func (ix *Index) restrictMembers(candidates []Candidate, s *Set) []Candidate {
 	return out
 }
 
-// firstUp returns where the first node that is up of a set's part of a bucket comes
-// in node order.
+// firstUp returns where the first node that is up, of a set's part of a bucket, comes in node
+// order.
 func (ix *Index) firstUp(s *Set, b *Bucket) place {
 	first := place{b.Priority, NoNode, 0}
 	for _, class := range []Class{Free, Later, Busy} {

@@ -5,16 +5,15 @@ import (
 	"strings"
 )
 
-// Two things decide which jobs may share a node: the node's sharing, which reports whether a job gets
-// the node exclusively, and the access policies of the node and the jobs on it.
+// Two things decide which jobs may share a node: the node's sharing, which says whether a job
+// gets the node exclusively, and the access policies of the node and the jobs on it.
 
-// Sharing is how a node treats a request's excl, exclhost and shared, like the attribute sharing of
-// a PBS vnode. The numbers are on disk and must not change.
+// Sharing says how a node treats a request's excl, exclhost and shared, like the attribute
+// sharing of a PBS vnode. The numbers are on disk and must not change.
 type Sharing uint8
 
-// The sharings. A default counts where the request says nothing, ignore_excl and
-// the forced ones whatever it says. What ends in exclhost takes the whole host,
-// with all nodes on it.
+// The sharings. A default counts if the request says nothing; ignore_excl and the forced ones
+// always count. Those that end in exclhost take the whole host, with all its nodes.
 const (
 	DefaultShared   Sharing = 0
 	DefaultExcl     Sharing = 1
@@ -33,10 +32,10 @@ func (s Sharing) String() string {
 	return fmt.Sprintf("sharing(%d)", s)
 }
 
-// Valid reports whether it is one of the sharings there are.
+// Valid reports whether the sharing exists.
 func (s Sharing) Valid() bool { return int(s) < len(sharingNames) }
 
-// ParseSharing reads a sharing in any case; nothing is default_shared.
+// ParseSharing reads a sharing in any case; an empty word is default_shared.
 func ParseSharing(s string) (Sharing, error) {
 	i, err := parseName("sharing", s, sharingNames)
 	return Sharing(i), err
@@ -63,20 +62,20 @@ func (a Access) String() string {
 	return fmt.Sprintf("access(%d)", a)
 }
 
-// Valid reports whether it is one of the policies there are.
+// Valid reports whether the policy exists.
 func (a Access) Valid() bool { return int(a) < len(accessNames) }
 
-// Stricter returns the stricter of two policies: the one that holds on a node when
-// the two meet there.
+// Stricter returns the stricter of two policies, which is the one that applies if both meet on
+// a node.
 func (a Access) Stricter(b Access) Access { return max(a, b) }
 
-// ParseAccess reads an access policy in any case; nothing is shared.
+// ParseAccess reads an access policy in any case; an empty word is shared.
 func ParseAccess(s string) (Access, error) {
 	i, err := parseName("access policy", s, accessNames)
 	return Access(i), err
 }
 
-// parseName finds a word among names, and is 0 for the empty one.
+// parseName returns the position of a word among names, and 0 for the empty word.
 func parseName(kind, s string, names []string) (int, error) {
 	if s == "" {
 		return 0, nil

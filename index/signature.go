@@ -7,14 +7,13 @@ import (
 	"strings"
 )
 
-// Signature is the values of a node's signature resources, canonically
-// encoded: two nodes have the same signature exactly when the bytes are equal.
-// Each value is the resource number, then the number or the length and bytes
-// of the word. A boolean that is false is left out, as if unset. The encoding
-// is on disk and must not change.
+// Signature holds the values of a node's signature resources, canonically encoded: two nodes
+// have the same signature exactly if the bytes are equal. Each value is the resource number,
+// then the number or the length and bytes of the word. A false boolean is omitted, as if
+// unset. The encoding is on disk and must not change.
 type Signature string
 
-// signatureSet tells which resources are part of signatures.
+// signatureSet says which resources are part of signatures.
 type signatureSet []bool
 
 func newSignatureSet(ids []ResID) signatureSet {
@@ -30,8 +29,8 @@ func newSignatureSet(ids []ResID) signatureSet {
 
 func (s signatureSet) has(id ResID) bool { return int(id) < len(s) && s[id] }
 
-// DefaultSignature lists the resources in a signature by default: all but unique ones and those
-// that requests do not ask of nodes.
+// DefaultSignature lists the resources that are in a signature by default: all but unique ones
+// and those that requests do not ask nodes for.
 func (d *Defs) DefaultSignature() []ResID {
 	var ids []ResID
 	for _, def := range d.list {
@@ -45,7 +44,7 @@ func (d *Defs) DefaultSignature() []ResID {
 // MaySign reports whether a resource may be part of a signature.
 func (d *Defs) MaySign(def Def) bool { return !def.Unique && !def.Directive }
 
-// appendSignature writes the node's signature.
+// appendSignature appends the node's signature.
 func (ix *Index) appendSignature(b []byte, n *Node) []byte {
 	for i := range n.Res {
 		a := &n.Res[i]
@@ -64,10 +63,10 @@ func (ix *Index) appendSignature(b []byte, n *Node) []byte {
 	return b
 }
 
-// ErrSignature says that the signature of a bucket is none: the bucket is damaged.
+// ErrSignature says that the signature of a bucket is invalid: the bucket is damaged.
 var ErrSignature = errors.New("bad signature")
 
-// decodeSignature returns the inverse of appendSignature.
+// decodeSignature reads what appendSignature writes.
 func (ix *Index) decodeSignature(s Signature) ([]Amount, error) {
 	bad := fmt.Errorf("%w %x", ErrSignature, string(s))
 	var out []Amount
@@ -99,9 +98,9 @@ func (ix *Index) decodeSignature(s Signature) ([]Amount, error) {
 	return out, nil
 }
 
-// Describe writes a bucket's signature as name=value:name=value in declared
-// order, as OpenPBS names its buckets (queue and priority are apart): booleans
-// always, other resources where they are set.
+// Describe writes a bucket's signature as name=value:name=value in declared order, as OpenPBS
+// names its buckets; queue and priority are apart. It has all booleans, and other resources if
+// they are set.
 func (ix *Index) Describe(b *Bucket) string {
 	var parts []string
 	for _, def := range ix.defs.All() {

@@ -8,11 +8,11 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// Speed is how fast a node is, and its processors; 0 if that is not said.
+// Speed is how fast a node and its processors are; 0 if it is not set.
 type Speed struct{ Node, Processors float64 }
 
-// Speeds lists the speeds of nodes, and the nodes of each, for reading only. It omits nodes without
-// a speed. After ForgetSpeeds they are unknown.
+// Speeds returns the speeds of nodes, and the nodes of each, for reading only. It omits nodes
+// without a speed. After ForgetSpeeds they are unknown.
 func (ix *Index) Speeds() (list iter.Seq2[Speed, *roaring.Bitmap], known bool) {
 	return func(yield func(Speed, *roaring.Bitmap) bool) {
 		for k, nodes := range ix.scan(BitsKey{Family: OfSpeed}) {
@@ -28,8 +28,8 @@ func (ix *Index) Speeds() (list iter.Seq2[Speed, *roaring.Bitmap], known bool) {
 	}, !ix.speedless
 }
 
-// ForgetSpeeds leaves speeds to the rows of nodes: for a store whose file is older than
-// their bitmaps.
+// ForgetSpeeds makes Speeds return nothing, so that speeds come from the rows of nodes. It is
+// for a store whose file is older than the bitmaps of speeds.
 func (ix *Index) ForgetSpeeds() { ix.speedless = true }
 
 func speedKey(n *Node) BitsKey {

@@ -10,14 +10,14 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// A node of several groups of devices can be split into a node for each group. What fits
-// one of them then lies inside one group for certain, because the node has a count of its
-// own; choosing devices among the groups of one node is best effort only.
+// A node with several groups of devices can be split into a node for each group. Then a job
+// that fits on one of them is certain to be inside one group, because the node has its own
+// count. Choosing devices among the groups of one node is best effort only.
 
-// Split makes a node for each group of devices, in the order of the groups: g1.0 and g1.1 of g1.
-// Each has the devices of its group and a share of what is only counted, by its cores, or equal
-// shares if the cores are not named. The shares of a resource add up to the node's amount. All of
-// them have the node as their host, unless it names another.
+// Split makes a node for each group of devices, in the order of the groups: g1.0 and g1.1 of
+// g1. Each gets the devices of its group, and a share of what is only counted, by its cores,
+// or equal shares if the cores are not named. The shares of a resource add up to the node's
+// amount. All of them have the node as their host, unless it names another.
 func (n *Node) Split(defs *Defs) ([]*Node, error) {
 	var groups []int
 	for _, d := range n.Devices {
@@ -64,10 +64,10 @@ func (n *Node) Split(defs *Defs) ([]*Node, error) {
 	return parts, nil
 }
 
-// PartName returns the name of the part of a node with a group's devices.
+// PartName returns the name of the part of a node that has a group's devices.
 func PartName(name string, group int) string { return name + "." + strconv.Itoa(group) }
 
-// IsPart reports whether a node is called and placed as a part of the node of a name is.
+// IsPart reports whether a node has the name and host of a part of another.
 func (n *Node) IsPart(of string) bool {
 	group, ok := strings.CutPrefix(n.Name, of+".")
 	number, err := strconv.Atoi(group)
@@ -75,7 +75,7 @@ func (n *Node) IsPart(of string) bool {
 	return ok && err == nil && PartName(of, number) == n.Name && host.Str == of
 }
 
-// weights are by group how many cores it has: one each where the cores are not named.
+// weights returns how many cores each group has, or one for each if the cores are not named.
 func (n *Node) weights(groups []int) []int64 {
 	out := make([]int64, len(groups))
 	for i, g := range groups {
@@ -105,8 +105,8 @@ func sum(list []int64) (n int64) {
 	return n
 }
 
-// apportion divides an amount by weights: what rounding down leaves over goes one by one to the
-// first.
+// apportion divides an amount by weights. What rounding down leaves over goes one by one to
+// the first.
 func apportion(amount int64, weights []int64) []int64 {
 	out := make([]int64, len(weights))
 	all := sum(weights)
@@ -123,8 +123,8 @@ func apportion(amount int64, weights []int64) []int64 {
 	return out
 }
 
-// Join makes the node that Split divided into these parts. It fails if the parts differ in what
-// must be the same.
+// Join returns the node that Split divided into these parts. It fails if the parts differ in
+// what must be the same.
 func Join(defs *Defs, name string, parts []*Node) (*Node, error) {
 	n := *parts[0]
 	n.Name, n.Number, n.Bucket, n.Lessened, n.Load = name, 0, 0, false, 0
@@ -161,8 +161,7 @@ func Join(defs *Defs, name string, parts []*Node) (*Node, error) {
 	return &n, nil
 }
 
-// differs returns the first that two parts of a node should have in common and have not, "" for
-// nothing.
+// differs returns the first thing in which two parts of a node differ but must not, or "".
 func differs(defs *Defs, a, b *Node) string {
 	for _, f := range []struct {
 		what string

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Suggest picks the candidate that s was most likely meant to be, or "" when
-// none is near: the smallest edit distance (Levenshtein, two letters exchanged
-// count as one edit), at most a third of the longer word, with case and -_ ignored.
+// Suggest returns the candidate that s was most likely meant to be, or "" if none is similar.
+// It is the one with the smallest edit distance (Levenshtein, where two exchanged letters
+// count as one edit), at most a third of the longer word, ignoring case and -_.
 func Suggest(s string, candidates []string) string {
 	best, bestDist := "", -1
 	want := foldWord(s)
@@ -21,7 +21,7 @@ func Suggest(s string, candidates []string) string {
 	return best
 }
 
-// DidYouMean returns the end of an error's text: "; did you mean "x"?" or nothing.
+// DidYouMean returns the end of an error's text: "; did you mean "x"?", or "".
 func DidYouMean(s string, candidates []string) string {
 	if c := Suggest(s, candidates); c != "" {
 		return "; did you mean " + c + "?"
@@ -29,11 +29,11 @@ func DidYouMean(s string, candidates []string) string {
 	return ""
 }
 
-// UnknownResource is the error for a name that no resource has. Hint is empty, or names the
-// resource that may be meant: DidYouMean.
+// UnknownResource is the error for a name that no resource has. Hint is what DidYouMean
+// returned.
 type UnknownResource struct{ Name, Hint string }
 
-// NoResource returns the error for an unknown name, with a hint if a known one is near.
+// NoResource returns the error for an unknown name, with a hint if a known name is similar.
 func NoResource(name string, known []string) error {
 	return &UnknownResource{Name: name, Hint: DidYouMean(name, known)}
 }

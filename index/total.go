@@ -15,14 +15,14 @@ func (ix *Index) Configured(id ResID) int64 {
 	return sum
 }
 
-// InService returns how much of a consumable the nodes that are up have together. It
-// costs what different values there are, not nodes.
+// InService returns how much of a consumable the nodes that are up have together. The cost
+// depends on the number of different values, not of nodes.
 func (ix *Index) InService(id ResID) int64 {
 	return ix.total(id, func(b *Bucket) int64 { return int64(b.Up()) }, ix.NotUp())
 }
 
-// total adds up a resource: of so many nodes of each bucket where it is part of
-// the signature, else of all nodes but some.
+// total sums up a resource. If it is part of the signature, it counts as many nodes of each
+// bucket as nodes returns; otherwise all nodes except those in but.
 func (ix *Index) total(id ResID, nodes func(*Bucket) int64, but *roaring.Bitmap) int64 {
 	sum := int64(0)
 	if !ix.signed.has(id) {
@@ -72,7 +72,8 @@ func (ix *Index) CountUp() int {
 	return n
 }
 
-// NodesByQueue returns the nodes of each queue that has some, "" for those of none.
+// NodesByQueue returns the nodes of each queue that has some; the key "" has those of no
+// queue.
 func (ix *Index) NodesByQueue() map[string]*roaring.Bitmap {
 	parts := make(map[string][]*roaring.Bitmap)
 	for _, b := range ix.Buckets() {
@@ -85,8 +86,9 @@ func (ix *Index) NodesByQueue() map[string]*roaring.Bitmap {
 	return out
 }
 
-// Amounts returns how much of a consumable some nodes have together, by queue; nil are all
-// nodes. queues is what NodesByQueue returns. It costs what different values there are.
+// Amounts returns how much of a consumable some nodes have together, by queue; nil means all
+// nodes. queues is what NodesByQueue returns. The cost depends on the number of different
+// values.
 func (ix *Index) Amounts(id ResID, nodes *roaring.Bitmap, queues map[string]*roaring.Bitmap) map[string]int64 {
 	out := make(map[string]int64, len(queues))
 	add := func(queue string, value, n int64) {

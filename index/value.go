@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// Value is one value of a resource; the Def says how to read it. Numbers (long;
-// size in kb; float in millionths; boolean as 0 or 1) are in Num, words in Str
-// (a string_array's members joined by commas, in given order, each once).
+// Value is one value of a resource; the Def says how to read it. Numbers are in Num: long,
+// size in kb, float in millionths, boolean as 0 or 1. Words are in Str; a string_array's
+// members are separated by commas, in the given order, each once.
 type Value struct {
 	Num int64
 	Str string
 }
 
-// floatUnit is what one unit of a float resource is held as.
+// floatUnit is how one unit of a float resource is stored.
 const floatUnit = 1_000_000
 
 // maxFloat keeps millionths within what a float64 holds exactly.
@@ -31,9 +31,9 @@ func (v Value) Members() []string {
 	return strings.Split(v.Str, ",")
 }
 
-// ParseValue reads a value in the notation of a select: whole numbers for
-// long, SIZE as 8gb, 512m, 1kw or plain bytes, as PBS has them, or with an IEC unit
-// (8GiB, 1.5TiB), and the boolean words of PBS.
+// ParseValue reads a value as a select has it. That is a whole number for long, a word of PBS
+// for boolean, and for size 8gb, 512m, 1kw or plain bytes as in PBS, or an IEC unit (8GiB,
+// 1.5TiB).
 func (d Def) ParseValue(s string) (Value, error) {
 	switch d.Type {
 	case Long:
@@ -61,9 +61,9 @@ func (d Def) ParseValue(s string) (Value, error) {
 	return Value{Str: s}, nil
 }
 
-// ParseLoose reads a value as our own options and node files write it: besides
-// the notation of a select it takes fractional and IEC sizes (1.5GiB), whole
-// numbers with a zero fraction (2.0), and yes, no, on, off.
+// ParseLoose reads a value as options and node files have it. Besides what ParseValue reads,
+// it accepts fractional and IEC sizes (1.5GiB), whole numbers with a zero fraction (2.0), and
+// yes, no, on, off.
 func (d Def) ParseLoose(s string) (Value, error) {
 	switch d.Type {
 	case Long:
@@ -102,8 +102,8 @@ func (d Def) Format(v Value) string {
 	return v.Str
 }
 
-// Units are what query results and JSON show: bytes for a size, the number
-// itself for long and float.
+// Units returns what query results and JSON show: bytes for a size, the number itself for long
+// and float.
 func (d Def) Units(v Value) float64 {
 	switch d.Type {
 	case Size:
@@ -132,7 +132,7 @@ func parseLong(s string) (int64, error) {
 	return n, nil
 }
 
-// parseDigits takes digits only: no sign, no spaces, no overflow.
+// parseDigits reads digits only: no sign, no spaces, no overflow.
 func parseDigits(s string) (int64, error) {
 	if s == "" {
 		return 0, strconv.ErrSyntax
@@ -145,8 +145,8 @@ func parseDigits(s string) (int64, error) {
 	return strconv.ParseInt(s, 10, 64)
 }
 
-// parseFloat takes decimals exactly, up to a millionth; other notations (1e3)
-// and finer decimals are rounded.
+// parseFloat reads decimals exactly, up to a millionth; other notations (1e3) and finer
+// decimals are rounded.
 func parseFloat(s string) (int64, error) {
 	whole, frac, _ := strings.Cut(s, ".")
 	if len(frac) <= 6 {
@@ -202,19 +202,19 @@ func ParseSize(s string) (int64, error) {
 	return int64(hi<<54 | lo>>10), nil
 }
 
-// hasIECUnit reports whether a size ends as no size of PBS does: in KiB, MiB, GiB
-// and so on, in any case.
+// hasIECUnit reports whether a size ends as no PBS size does: in KiB, MiB, GiB and so on, in
+// any case.
 func hasIECUnit(s string) bool { return len(s) > 3 && strings.EqualFold(s[len(s)-2:], "ib") }
 
-// BareSize reports whether a size is a number without a unit, so that it could be
-// meant in any. 0 is 0 in all of them.
+// BareSize reports whether a size is a number without a unit, so that the unit is unclear. 0
+// is the same in all units.
 func BareSize(s string) bool {
 	s = strings.TrimSpace(s)
 	return strings.Trim(s, "0123456789.") == "" && strings.ContainsAny(s, "123456789")
 }
 
-// splitSize takes the unit off a size: the power of two it stands for, and
-// whether it counts words.
+// splitSize splits the unit from a size. It returns the power of two that the unit stands for,
+// and whether it counts words.
 func splitSize(s string) (digits string, shift uint, word, ok bool) {
 	end := len(s)
 	for end > 0 && (s[end-1] < '0' || s[end-1] > '9') {
@@ -231,8 +231,8 @@ func splitSize(s string) (digits string, shift uint, word, ok bool) {
 	return s[:end], uint(10 * (i + 1)), word, len(unit) == 1 && i >= 0
 }
 
-// ParseSizeLoose reads what ParseSize does, fractions (1.5g) and IEC units
-// (1.5GiB, 4 TiB) too. The result is in kb, rounded up.
+// ParseSizeLoose reads what ParseSize reads, and also fractions (1.5g) and IEC units (1.5GiB,
+// 4 TiB). The result is in kb, rounded up.
 func ParseSizeLoose(s string) (int64, error) {
 	if n, err := ParseSize(s); err == nil {
 		return n, nil

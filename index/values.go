@@ -4,8 +4,8 @@ import (
 	"slices"
 )
 
-// valueLists keep, for each family and resource, the values whose bitmaps were
-// made in memory: what a scan has to weave into what its Source lists.
+// valueLists keeps, by family and resource, the values whose bitmaps were made in memory. A
+// scan merges them with what its Source lists.
 type valueLists map[BitsKey][]string
 
 func (v valueLists) add(k BitsKey) {
@@ -20,7 +20,7 @@ func (v valueLists) add(k BitsKey) {
 	}
 }
 
-// from lists the values at or above the key's.
+// from returns the values that are at least the key's.
 func (v valueLists) from(k BitsKey) []string {
 	list := v[BitsKey{Family: k.Family, ID: k.ID}]
 	i, _ := slices.BinarySearch(list, k.Value)

@@ -19,7 +19,7 @@ const (
 
 var policyNames = []string{"", "compact", "tight", "scatter"}
 
-// String returns the policy's word.
+// String returns the name of the policy.
 func (p Policy) String() string {
 	if p.Valid() {
 		return policyNames[p]
@@ -27,10 +27,10 @@ func (p Policy) String() string {
 	return fmt.Sprintf("bind(%d)", uint8(p))
 }
 
-// Valid reports whether it is one of the policies.
+// Valid reports whether the policy exists.
 func (p Policy) Valid() bool { return int(p) < len(policyNames) }
 
-// ParsePolicy reads one in any case; an empty word is NoPolicy.
+// ParsePolicy reads a policy in any case; an empty word is NoPolicy.
 func ParsePolicy(s string) (Policy, error) {
 	for i, name := range policyNames {
 		if strings.EqualFold(s, name) {
@@ -68,24 +68,24 @@ func Bind(policy Policy, far Distances, wants []Want) []Bits {
 	return out
 }
 
-// few is up to how many groups there is memory at hand for.
+// few is the largest number of groups that needs no allocation.
 const few = 8
 
-// binding is one call of Bind.
+// binding holds the state of one call of Bind.
 type binding struct {
 	far     Distances
 	wants   []Want
-	numbers []int   // of the groups in which something is asked for, in order
+	numbers []int   // of the groups in which something is wanted, in order
 	counts  [][]int // by want and then by group: how many are free
-	in      []bool  // the groups that were chosen
+	in      []bool  // the chosen groups
 
-	memNumbers [few]int // so that small bindings need no other
+	memNumbers [few]int // so that small bindings need no other memory
 	memCounts  [2 * few]int
 	memRows    [4][]int
 	memIn      [few]bool
 }
 
-// count finds the groups and their free devices; it is false if they are too few.
+// count finds the groups and their free devices. It returns false if there are too few.
 func (b *binding) count() bool {
 	b.numbers = b.memNumbers[:0]
 	for w := range b.wants {
@@ -119,7 +119,7 @@ func (b *binding) count() bool {
 	return true
 }
 
-// number adds a group to those there are.
+// number adds a group, if it is new.
 func (b *binding) number(n int) {
 	i := len(b.numbers)
 	for i > 0 && b.numbers[i-1] >= n {
@@ -133,7 +133,7 @@ func (b *binding) number(n int) {
 	b.numbers[i] = n
 }
 
-// share chooses for one resource among the groups that were chosen, or all.
+// share chooses devices of one resource in the chosen groups, or in all.
 func (b *binding) share(w int, tight, all bool, out *Bits) {
 	want := &b.wants[w]
 	left := want.Count
@@ -151,9 +151,9 @@ func (b *binding) share(w int, tight, all bool, out *Bits) {
 			}
 		}
 		if open == 0 {
-			break // count has seen to it that there are enough
+			break // count has made sure that there are enough
 		}
-		each := max(1, left/open) // as many rounds at once, of one from each group
+		each := max(1, left/open) // as many rounds at once as possible, each taking one from each group
 		if tight {
 			each = left
 		}

@@ -2,14 +2,14 @@ package devices
 
 import "math/bits"
 
-// Bits are some of the devices of a set, by position. They have no zero words at their end, so
-// equal ones are equal word by word. Methods never change their arguments' memory.
+// Bits is a subset of a set's devices, by position. It has no zero words at its end, so equal
+// subsets are equal word by word. Methods never change their arguments' memory.
 type Bits []uint64
 
-// Has reports whether a position is among them.
+// Has reports whether b contains a position.
 func (b Bits) Has(i int) bool { return i>>6 < len(b) && b[i>>6]&(1<<(i&63)) != 0 }
 
-// Count returns how many there are.
+// Count returns how many positions b contains.
 func (b Bits) Count() int {
 	n := 0
 	for _, w := range b {
@@ -18,7 +18,7 @@ func (b Bits) Count() int {
 	return n
 }
 
-// Each goes through the positions, in order.
+// Each yields the positions, in order.
 func (b Bits) Each(yield func(int) bool) {
 	for i, w := range b {
 		for ; w != 0; w &= w - 1 {
@@ -29,7 +29,7 @@ func (b Bits) Each(yield func(int) bool) {
 	}
 }
 
-// set adds a position in place, and grows.
+// set adds a position in place, growing b if necessary.
 func (b *Bits) set(i int) {
 	for len(*b) <= i>>6 {
 		*b = append(*b, 0)
@@ -37,7 +37,7 @@ func (b *Bits) set(i int) {
 	(*b)[i>>6] |= 1 << (i & 63)
 }
 
-// With has a position more.
+// With returns b with one more position.
 func (b Bits) With(i int) Bits {
 	out := append(make(Bits, 0, max(len(b), i>>6+1)), b...)
 	out.set(i)
@@ -74,7 +74,7 @@ func (b Bits) AndNot(o Bits) Bits {
 	return out.trimmed()
 }
 
-// trimmed has no zero words at its end.
+// trimmed returns b without zero words at its end.
 func (b Bits) trimmed() Bits {
 	for len(b) > 0 && b[len(b)-1] == 0 {
 		b = b[:len(b)-1]
@@ -82,7 +82,7 @@ func (b Bits) trimmed() Bits {
 	return b
 }
 
-// countIn returns how many of them are among others.
+// countIn returns how many positions of b are also in o.
 func (b Bits) countIn(o Bits) int {
 	n := 0
 	for i := range min(len(b), len(o)) {

@@ -15,27 +15,27 @@ const (
 	maxNumber  = 999_999_999
 )
 
-// Device is one of the devices behind a resource of a node.
+// Device is one of the devices of a resource of a node.
 type Device struct {
 	ID      string // 3, gpu_a, or 3/0, a slice of 3
 	Group   int    // its NUMA node, from 0
-	UUID    string // "" if it is not known, as are the facts below
+	UUID    string // "" if it is not known, as for the facts below
 	Model   string
 	VRAM    int64 // kb
 	Drained bool  // out of service
 	Reason  string
-	Slices  int    // number of slices, which are devices of Into; 0: it is whole
+	Slices  int    // number of slices, which are devices of Into; 0: it is not cut
 	Into    string // a resource
 	Threads []int  // the hardware threads of a core, as the system numbers them
 }
 
-// InService reports whether jobs get the device: it is neither drained nor cut.
+// InService reports whether jobs can get the device: it is neither drained nor cut.
 func (d *Device) InService() bool { return !d.Drained && d.Slices == 0 }
 
-// Set is the devices of a resource of a node, by identity.
+// Set holds the devices of a resource of a node, by identity.
 type Set []Device
 
-// Count returns how many are in service: the node's amount of the resource.
+// Count returns how many devices are in service: the node's amount of the resource.
 func (s Set) Count() int {
 	n := 0
 	for i := range s {
@@ -46,7 +46,7 @@ func (s Set) Count() int {
 	return n
 }
 
-// Find returns the position of a device, -1 where there is none of the identity.
+// Find returns the position of a device, or -1 if no device has the identity.
 func (s Set) Find(id string) int {
 	i, ok := slices.BinarySearchFunc(s, id, func(d Device, id string) int { return CompareIDs(d.ID, id) })
 	if !ok {
@@ -55,10 +55,10 @@ func (s Set) Find(id string) int {
 	return i
 }
 
-// Clone returns a copy that shares nothing that is written to.
+// Clone returns a copy that shares no memory that is written to.
 func (s Set) Clone() Set { return slices.Clone(s) }
 
-// Equal reports whether two sets say the same.
+// Equal reports whether two sets are equal.
 func (s Set) Equal(o Set) bool {
 	return slices.EqualFunc(s, o, func(a, b Device) bool {
 		return a.ID == b.ID && a.Group == b.Group && a.UUID == b.UUID && a.Model == b.Model && a.VRAM == b.VRAM && a.Drained == b.Drained &&
@@ -77,8 +77,8 @@ func (s Set) IDs(which Bits) []string {
 	return out
 }
 
-// Moved returns which devices of another list are those of this one, by identity. missing is
-// the first that the other does not have, or "".
+// Moved returns the devices of another set that are the same as those of this one, by
+// identity. missing is the first that the other set does not have, or "".
 func (s Set) Moved(which Bits, to Set) (moved Bits, missing string) {
 	for _, id := range s.IDs(which) {
 		i := to.Find(id)
@@ -93,7 +93,7 @@ func (s Set) Moved(which Bits, to Set) (moved Bits, missing string) {
 	return moved, missing
 }
 
-// Check refuses a list that no reader makes: out of order, or with values that are none.
+// Check refuses a set that no reader makes: unsorted, or with invalid values.
 func (s Set) Check() error {
 	if len(s) > MaxDevices {
 		return fmt.Errorf("%d devices; a resource of a node has at most %d", len(s), MaxDevices)
@@ -125,8 +125,7 @@ func (s Set) Check() error {
 	return nil
 }
 
-// Cut returns the slices of a device of the set, as devices of the resource that they belong
-// to.
+// Cut returns the slices of a device, as devices of the resource that they belong to.
 func (d *Device) Cut(n int) Set {
 	out := make(Set, n)
 	for i := range out {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Held are devices of a resource.
+// Held holds devices of a resource.
 type Held struct {
 	Resource string
 	Devices  Set
@@ -15,13 +15,13 @@ type Held struct {
 // Cores is the resource whose devices are cores, not accelerators.
 const Cores = "ncpus"
 
-// Environ returns the variables, as NAME=VALUE, that tell a job its devices on a node that names
-// some: PLACECTL_DEVICES (ngpus=0,3;ncpus=0-7) and PLACECTL_CPUS, and those that the libraries of
-// NVIDIA or AMD read. Empty values tell a job that it has no accelerator on a node that names some.
-// On a node that names none there are no variables.
+// Environ returns the variables, as NAME=VALUE, that tell a job its devices on a node that
+// names some. They are PLACECTL_DEVICES (ngpus=0,3;ncpus=0-7), PLACECTL_CPUS, and those that
+// the libraries of NVIDIA or AMD read. Empty values tell a job that it has no accelerator on a
+// node that names some. There are no variables on a node that names none.
 //
-// Accelerators are the devices of ngpus, of resources named after slices (gslices), and those with
-// a UUID like a GPU's.
+// Accelerators are the devices of ngpus, of resources named after slices (gslices), and those
+// with a UUID like a GPU's.
 func Environ(held, named []Held) []string {
 	if len(named) == 0 {
 		return nil
@@ -62,8 +62,8 @@ func Environ(held, named []Held) []string {
 	return append(out, "NVIDIA_VISIBLE_DEVICES="+visible)
 }
 
-// CPUs returns the numbers of the hardware threads of cores, in order: the known ones of each, else its
-// own number.
+// CPUs returns the numbers of the hardware threads of cores, in order: the known ones of each,
+// or else its own number.
 func CPUs(cores Set) []int {
 	var out []int
 	for i := range cores {
@@ -77,7 +77,7 @@ func CPUs(cores Set) []int {
 	return slices.Compact(out)
 }
 
-// Groups returns the groups that devices lie in, in order.
+// Groups returns the groups of the devices, in order.
 func Groups(s Set) []int {
 	out := make([]int, len(s))
 	for i := range s {
@@ -87,7 +87,7 @@ func Groups(s Set) []int {
 	return slices.Compact(out)
 }
 
-// threads returns the numbers that CPUs has, as text.
+// threads returns the numbers that CPUs returns, as text.
 func threads(cores Set) []string {
 	var out []string
 	for _, n := range CPUs(cores) {
@@ -96,8 +96,8 @@ func threads(cores Set) []string {
 	return out
 }
 
-// Lacks lists the ids of the devices of a set that are not in h. Two devices are the same if their
-// UUIDs are, or, if one has none, their ids. Drained devices may be missing.
+// Lacks lists the ids of the devices of a set that are not in h. Two devices are the same if
+// their UUIDs are equal or, if one has none, their ids. Drained devices may be missing.
 func (h Held) Lacks(set Set) (ids []string) {
 	for i := range set {
 		d := &set[i]
@@ -134,7 +134,7 @@ func (h Held) accelerators() Set {
 	})
 }
 
-// amd reports whether the devices are AMD's, by what their models are called.
+// amd reports whether the devices are AMD's, judging by their models.
 func (s Set) amd() bool {
 	return slices.ContainsFunc(s, func(d Device) bool {
 		model := strings.ToLower(d.Model)
@@ -142,8 +142,8 @@ func (s Set) amd() bool {
 	})
 }
 
-// visible returns the UUIDs of the devices, or their identities where not all are known; each
-// once: slices without UUIDs of their own are seen as the device that they are of.
+// visible returns the UUIDs of the devices, or their identities if not all UUIDs are known,
+// each once. Slices without UUIDs of their own are seen as the device that they belong to.
 func (s Set) visible() []string {
 	byUUID := !slices.ContainsFunc(s, func(d Device) bool { return d.UUID == "" })
 	var out []string

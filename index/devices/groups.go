@@ -10,8 +10,8 @@ import (
 	"sync"
 )
 
-// Distances are how far groups lie apart, by number, as NUMA nodes do: 10 from a group to
-// itself, more to others. Where nothing is said two groups are 20 apart.
+// Distances says how far apart groups are, by number, as for NUMA nodes: 10 from a group to
+// itself, more to others. Groups without a given distance are 20 apart.
 type Distances [][]int
 
 func (d Distances) between(a, b int) int {
@@ -24,7 +24,8 @@ func (d Distances) between(a, b int) int {
 	return 20
 }
 
-// Valid reports whether it is square, and no larger than groups and distances may be.
+// Valid reports whether the distances are square, and within the limits of groups and
+// distances.
 func (d Distances) Valid() bool {
 	for _, row := range d {
 		if len(row) != len(d) || slices.ContainsFunc(row, func(n int) bool { return n < 0 || n > 255 }) {
@@ -70,8 +71,8 @@ func (d Distances) String() string {
 	return strings.Join(lines, ";")
 }
 
-// choice is how good a set of groups is: the first value that differs decides, and the
-// smaller one is better.
+// choice is how good a set of groups is. The first value that differs decides, and the smaller
+// one is better.
 type choice struct {
 	distance, devices, left int
 }
@@ -80,7 +81,7 @@ func (c choice) better(o choice) bool {
 	return cmp.Or(cmp.Compare(c.distance, o.distance), cmp.Compare(c.devices, o.devices), cmp.Compare(c.left, o.left)) < 0
 }
 
-// choose finds the groups: it looks at all sets up to 8 groups, the smallest first.
+// choose chooses the groups. Up to 8 groups, it examines all sets, the smallest first.
 func (b *binding) choose() {
 	if len(b.numbers) > few {
 		b.chooseGreedily()
@@ -88,7 +89,7 @@ func (b *binding) choose() {
 	}
 	b.in = b.memIn[:len(b.numbers)]
 	free, packed := b.pack()
-	alike := len(b.far) == 0 && !b.sliced() // sets of a size differ in what is left over alone
+	alike := len(b.far) == 0 && !b.sliced() // sets of one size only differ in what is left over
 	sets := &setsOfGroups()[len(b.numbers)]
 	best := uint8(0)
 	var how choice
@@ -120,26 +121,26 @@ func (b *binding) choose() {
 	}
 }
 
-// sliced reports whether slices of devices are asked for.
+// sliced reports whether slices of devices are wanted.
 func (b *binding) sliced() bool {
 	return slices.ContainsFunc(b.wants, func(w Want) bool { return w.Layout.parents != nil })
 }
 
-// lanes are how many devices are free in each group, 16 bits for each resource, so that
-// one sum is that of all resources.
+// lanes holds how many devices are free in each group, 16 bits for each resource, so that one
+// sum adds up all resources.
 type lanes struct {
 	free [few]uint64
 	need uint64 // complement of the amount needed: a lane with enough overflows into its highest bit
 	top  uint64 // the highest bits
 }
 
-// lane is the bits of one resource, and laneTop the highest of them.
+// lane is the number of bits for one resource, and laneTop the highest of them.
 const (
 	lane    = 16
 	laneTop = 1 << (lane - 1)
 )
 
-// pack makes lanes of the counts; ok is false if they have no room for them.
+// pack returns lanes with the counts; ok is false if they do not fit.
 func (b *binding) pack() (l lanes, ok bool) {
 	if len(b.counts) > 64/lane {
 		return l, false
@@ -159,7 +160,7 @@ func (b *binding) pack() (l lanes, ok bool) {
 	return l, true
 }
 
-// left is binding.left.
+// left does what binding.left does.
 func (l *lanes) left(set uint8) (left int, ok bool) {
 	sum := l.need
 	for ; set != 0; set &= set - 1 {
@@ -171,7 +172,8 @@ func (l *lanes) left(set uint8) (left int, ok bool) {
 	return int((sum ^ l.top) * 0x0001_0001_0001_0001 >> 48), true // all lanes added up
 }
 
-// least returns how many groups it takes at least: so many of those with most free devices.
+// least returns how many groups are needed at least, if those with the most free devices are
+// taken.
 func (b *binding) least() int {
 	least := 1
 	for w, row := range b.counts {
@@ -191,7 +193,7 @@ func (b *binding) least() int {
 	return least
 }
 
-// left returns how many free devices a set has more than are asked for, of all resources; ok is
+// left returns how many more free devices a set has than are wanted, of all resources; ok is
 // false if it has too few of one.
 func (b *binding) left(set uint8) (left int, ok bool) {
 	for w, row := range b.counts {
@@ -207,7 +209,7 @@ func (b *binding) left(set uint8) (left int, ok bool) {
 	return left, true
 }
 
-// distance sums up how far each two of a set lie apart.
+// distance returns the sum of the distances between all pairs of a set.
 func (b *binding) distance(set uint8) (sum int) {
 	if len(b.far) == 0 {
 		return 0 // sets of the same size are alike
@@ -220,7 +222,7 @@ func (b *binding) distance(set uint8) (sum int) {
 	return sum
 }
 
-// cutDevices is on how many devices the slices would lie that are asked for.
+// cutDevices returns on how many devices the wanted slices would be.
 func (b *binding) cutDevices(set uint8) (devices int) {
 	for w := range b.wants {
 		want := &b.wants[w]
@@ -238,10 +240,10 @@ func (b *binding) cutDevices(set uint8) (devices int) {
 	return devices
 }
 
-// chooseGreedily takes group after group. It takes the one with the fewest free devices among those
-// that have everything still needed or, while there is none, the one that has most of it; of equal
-// ones the nearest to those taken, then the lowest. Beginning with the fewest free devices whatever
-// is needed would take as many groups as possible.
+// chooseGreedily takes group after group. Of the groups that have everything still needed, it
+// takes the one with the fewest free devices. If there is none, it takes the group that has
+// most of what is needed. Of equal ones it takes the nearest to those taken, then the lowest.
+// If it always began with the fewest free devices, it would take as many groups as possible.
 func (b *binding) chooseGreedily() {
 	b.in = make([]bool, len(b.numbers))
 	need := make([]int, len(b.wants))
@@ -260,7 +262,7 @@ func (b *binding) chooseGreedily() {
 			}
 		}
 		if !found {
-			return // count has seen to it that there are enough
+			return // count has made sure that there are enough
 		}
 		b.in[best] = true
 		for w := range need {
@@ -269,8 +271,8 @@ func (b *binding) chooseGreedily() {
 	}
 }
 
-// greedy returns how good it is to take a group next; it does not serve when nothing that is
-// needed is in it.
+// greedy returns how good it is to take a group next. serves is false if the group has nothing
+// that is needed.
 func (b *binding) greedy(k int, need []int) (c choice, serves bool) {
 	lacks, free, near := 0, 0, 0
 	for w, n := range need {
@@ -287,7 +289,7 @@ func (b *binding) greedy(k int, need []int) (c choice, serves bool) {
 	return choice{lacks, near, free}, serves
 }
 
-// setsOfGroups are all sets of n groups by their size, those with the lower groups first.
+// setsOfGroups holds all sets of n groups by their size, those with the lower groups first.
 var setsOfGroups = sync.OnceValue(func() *[few + 1][few + 1][]uint8 {
 	out := new([few + 1][few + 1][]uint8)
 	for n := 1; n <= few; n++ {

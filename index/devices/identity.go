@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// identity is an identity taken apart.
+// identity is an identity in its parts.
 type identity struct {
-	label  string // "" for one that is a number
+	label  string // "" if it is a number
 	number int
 	slice  int // -1 for a whole device
 }
@@ -64,15 +64,14 @@ func isLabel(s string) bool {
 	return s != ""
 }
 
-// CompareIDs orders identities: numbers by their value, then labels; a device before its
-// slices.
+// CompareIDs orders identities: numbers by value, then labels; a device before its slices.
 func CompareIDs(a, b string) int {
 	x, _ := parseID(a)
 	y, _ := parseID(b)
 	return cmp.Or(cmp.Compare(x.label, y.label), cmp.Compare(x.number, y.number), cmp.Compare(x.slice, y.slice))
 }
 
-// parent returns the device that a slice is of, "" for one that is none.
+// parent returns the device that a slice belongs to, or "" if id is no slice.
 func parent(id string) string {
 	base, _, cut := strings.Cut(id, "/")
 	if !cut {

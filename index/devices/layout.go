@@ -10,7 +10,7 @@ import (
 // slices of one device.
 type Layout struct {
 	groups  []group // by number
-	parents []Bits  // by device that is cut; nil if none of the set are slices
+	parents []Bits  // by cut device; nil if the set has no slices
 	service Bits
 }
 
@@ -19,7 +19,7 @@ type group struct {
 	members Bits
 }
 
-// Layout returns the set's.
+// Layout returns the layout of the set.
 func (s Set) Layout() *Layout {
 	l := &Layout{}
 	var cut map[string]int
@@ -50,11 +50,11 @@ func (s Set) Layout() *Layout {
 	return l
 }
 
-// InService returns the devices that jobs get: neither drained nor cut.
+// InService returns the devices that jobs can get: neither drained nor cut.
 func (l *Layout) InService() Bits { return l.service }
 
-// take adds to chosen so many of the free devices of a group: the lowest ones, or, of
-// slices, those of as few devices as possible.
+// take adds n free devices of a group to chosen: the lowest ones, or, for slices, those of as
+// few devices as possible.
 func (l *Layout) take(g *group, free Bits, n int, chosen *Bits) {
 	for _, p := range l.byNeed(g, free, n) {
 		if n <= 0 {
@@ -67,16 +67,16 @@ func (l *Layout) take(g *group, free Bits, n int, chosen *Bits) {
 	}
 }
 
-// part is devices in which slices are, nil for all.
+// part holds the positions of some devices' slices, nil for all.
 type part struct{ members Bits }
 
 func (p part) and(free, group Bits) func(int) uint64 {
 	return func(i int) uint64 { return word(p.members, i) & word(free, i) & word(group, i) }
 }
 
-// byNeed lists the cut devices of a group in the order in which to take n slices from them: from
-// the one with most free ones, until a single one has all that are still needed; then from the
-// smallest such one.
+// byNeed lists the cut devices of a group in the order in which to take n slices from them. It
+// begins with the one that has the most free slices, until a single device has all that are
+// still needed. Then it takes the smallest such device.
 func (l *Layout) byNeed(g *group, free Bits, n int) []part {
 	if l.parents == nil {
 		return nil
@@ -98,7 +98,7 @@ func (l *Layout) byNeed(g *group, free Bits, n int) []part {
 		for k+1 < len(list) && list[k+1].free >= n {
 			k++
 		}
-		for k > 0 && list[k-1].free == list[k].free && list[k].free >= n { // the lowest of those alike
+		for k > 0 && list[k-1].free == list[k].free && list[k].free >= n { // the lowest of equal ones
 			k--
 		}
 		out, n = append(out, list[k].part), n-list[k].free
@@ -107,7 +107,7 @@ func (l *Layout) byNeed(g *group, free Bits, n int) []part {
 	return out
 }
 
-// lowest adds the n lowest of some positions, given word by word, and returns how many it
+// lowest adds the n lowest positions, given word by word, to chosen, and returns how many it
 // has added.
 func lowest(of func(int) uint64, n int, chosen *Bits) (added int) {
 	for i := 0; added < n && i < MaxDevices/64; i++ {

@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// Named reports whether a value of a resource names devices: it has an @. One without is
-// a count.
+// Named reports whether a value of a resource names devices: it has an @. A value without one
+// is a count.
 func Named(text string) bool { return strings.Contains(text, "@") }
 
-// Parse reads 0-1@0+2-3@1: identities joined by commas, ranges of numbers among them, and
-// behind an @ their group; groups are joined by +. The last part of a slice may be a range:
-// 3/0-3.
+// Parse reads 0-1@0+2-3@1: identities separated by commas, with ranges of numbers, and their
+// group after an @; groups are separated by +. The last part of a slice may be a range: 3/0-3.
 func Parse(text string) (Set, error) {
 	var out Set
 	for part := range strings.SplitSeq(text, "+") {
@@ -34,7 +33,7 @@ func Parse(text string) (Set, error) {
 	return out, out.Check()
 }
 
-// ParseIDs reads a list of identities without groups, as 0,2-3: each once, in order.
+// ParseIDs reads a list of identities without groups, such as 0,2-3: each once, in order.
 func ParseIDs(text string) ([]string, error) {
 	set, err := appendList(nil, text, 0)
 	if err != nil {
@@ -51,7 +50,7 @@ func ParseIDs(text string) ([]string, error) {
 	return out, nil
 }
 
-// Name gives the devices of a set their identities, which FormatIDs has written.
+// Name gives the devices of a set the identities that FormatIDs has written.
 func (s Set) Name(text string) error {
 	named, err := appendList(make(Set, 0, len(s)), text, 0)
 	if err != nil || len(named) != len(s) {
@@ -126,7 +125,7 @@ func (s Set) String() string {
 	return b.String()
 }
 
-// FormatIDs writes sorted identities as 0,2-3: neighbouring numbers as a range.
+// FormatIDs writes sorted identities as 0,2-3, with consecutive numbers as a range.
 func FormatIDs(ids []string) string {
 	var b strings.Builder
 	for i := 0; i < len(ids); {
@@ -151,8 +150,7 @@ func FormatIDs(ids []string) string {
 	return b.String()
 }
 
-// follows reports whether one number comes right behind another: 3 behind 2, 4/1 behind
-// 4/0.
+// follows reports whether b comes right after a: 3 after 2, or 4/1 after 4/0.
 func follows(a, b string) bool {
 	x, _ := parseID(a)
 	y, _ := parseID(b)

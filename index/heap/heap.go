@@ -1,22 +1,22 @@
 // Package heap keeps values so that the first of them in some order is at hand, without
-// sorting them all: a binary heap, the only one of the project. It differs from
-// container/heap in that its values have a type, that a function orders them, and that
-// it can tell where each has come to lie. It is pure.
+// sorting them all. It has the project's only binary heap. Unlike container/heap, its values
+// have a type, a function orders them, and it can report the position of each value. It is
+// pure.
 package heap
 
 // A Heap is a list whose first value comes before all others. Make one with New or Of.
 type Heap[T any] struct {
 	list   []T
 	before func(a, b *T) bool
-	// Moved, where it is set, is told each time that a value comes to lie somewhere in
-	// the list; before the first value.
+	// Moved, if it is set, is called each time a value gets a position in the list. Set it
+	// before you add the first value.
 	Moved func(x *T, at int)
 }
 
-// New makes an empty heap, ordered by before.
+// New returns an empty heap, ordered by before.
 func New[T any](before func(a, b *T) bool) *Heap[T] { return &Heap[T]{before: before} }
 
-// Of makes a heap from a list, which it takes over.
+// Of returns a heap made of a list, which then belongs to it.
 func Of[T any](list []T, before func(a, b *T) bool) *Heap[T] {
 	h := &Heap[T]{list: list, before: before}
 	for i := len(list)/2 - 1; i >= 0; i-- {
@@ -28,7 +28,8 @@ func Of[T any](list []T, before func(a, b *T) bool) *Heap[T] {
 // Len returns the number of values.
 func (h *Heap[T]) Len() int { return len(h.list) }
 
-// All returns the values, the first first and the others in no order. They are the heap's.
+// All returns the values, the first one first and the others in no order. The slice is the
+// heap's own.
 func (h *Heap[T]) All() []T { return h.list }
 
 // First returns the first value. You may change it before Fix. The heap must not be empty.
@@ -40,14 +41,14 @@ func (h *Heap[T]) Push(x T) {
 	h.rise(len(h.list) - 1)
 }
 
-// Pop takes the first value away. There must be one.
+// Pop removes the first value and returns it. The heap must not be empty.
 func (h *Heap[T]) Pop() T {
 	first := h.list[0]
 	h.Remove(0)
 	return first
 }
 
-// Remove takes the value away that lies at at.
+// Remove removes the value at a position.
 func (h *Heap[T]) Remove(at int) {
 	last := len(h.list) - 1
 	h.list[at] = h.list[last]
@@ -60,13 +61,13 @@ func (h *Heap[T]) Remove(at int) {
 // Fix restores the order after a change of the first value.
 func (h *Heap[T]) Fix() { h.sink(0) }
 
-// Set puts x in place of the value that lies at at.
+// Set replaces the value at a position by x.
 func (h *Heap[T]) Set(at int, x T) {
 	h.list[at] = x
 	h.settle(at)
 }
 
-// settle moves the value at at to where it belongs.
+// settle moves the value at a position to where it belongs.
 func (h *Heap[T]) settle(at int) {
 	if at > 0 && h.before(&h.list[at], &h.list[(at-1)/2]) {
 		h.rise(at)
@@ -75,8 +76,8 @@ func (h *Heap[T]) settle(at int) {
 	}
 }
 
-// rise moves the value at at up to where it belongs. Values are compared where they
-// lie: a copy would be an allocation each time.
+// rise moves the value at a position up to where it belongs. It compares values in place: a
+// copy would be an allocation each time.
 func (h *Heap[T]) rise(at int) {
 	for at > 0 {
 		above := (at - 1) / 2
@@ -89,7 +90,7 @@ func (h *Heap[T]) rise(at int) {
 	h.settled(at)
 }
 
-// sink moves the value at at down to where it belongs.
+// sink moves the value at a position down to where it belongs.
 func (h *Heap[T]) sink(at int) {
 	for {
 		below := 2*at + 1
@@ -108,7 +109,7 @@ func (h *Heap[T]) sink(at int) {
 	h.settled(at)
 }
 
-// swap lets the value at at, which is on its way, change places with another.
+// swap exchanges the value that is being moved with another.
 func (h *Heap[T]) swap(at, other int) {
 	h.list[at], h.list[other] = h.list[other], h.list[at]
 	h.settled(at)
