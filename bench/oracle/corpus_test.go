@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// corpusTables are the tables of the written statements.
+// corpusTables returns the tables of the written statements.
 func corpusTables() map[string]*query.Memory {
 	i, s, f, null := query.Int, query.String, query.Float, query.Value{}
 	integer := func(name string) query.Column { return query.Column{Name: name, Type: query.IntegerAffinity} }

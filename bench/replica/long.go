@@ -22,7 +22,7 @@ func open(db database) (*store.DB, error) {
 	return store.Open(db.name, &store.Options{Replica: store.ReplicaOptions{Folder: db.replicas, Version: "bench", Verb: "bench"}})
 }
 
-// one is a transaction with one small change.
+// one makes one small change in a transaction.
 func one(tx *store.Tx) error {
 	_, err := tx.Jobs().Place(placer.Request{Select: "1", Walltime: time.Hour})
 	return err

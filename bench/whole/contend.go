@@ -56,7 +56,7 @@ func contend(self, path string, processes, verbs int) error {
 	return nil
 }
 
-// contendChild is one of the processes. It prints how long each verb took.
+// contendChild runs one of the processes. It prints how long each verb took.
 func contendChild(path string, verbs int) error {
 	db, err := store.Open(path, nil)
 	if err != nil {

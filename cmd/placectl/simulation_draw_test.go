@@ -198,7 +198,7 @@ func (s *simulation) pick(label string, words []string) string {
 	return rapid.SampledFrom(words).Draw(s.draw, label)
 }
 
-// seldom is true once in n times.
+// seldom returns true once in n times.
 func (s *simulation) seldom(label string, n int) bool {
 	return rapid.IntRange(1, n).Draw(s.draw, label) == n
 }

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// sharedGantt is a cluster in which stretches may overlap.
+// sharedGantt returns a cluster in which stretches may overlap.
 func sharedGantt(t *rapid.T) (*Gantt, Window) {
 	g, w := drawnGantt(t)
 	for i := range g.Nodes {

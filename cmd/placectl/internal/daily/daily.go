@@ -98,7 +98,7 @@ func (o Order) Sort(jobs []*store.Job) {
 	}
 }
 
-// rank is a state's position in a list of what happens next.
+// rank returns a state's position in a list of what happens next.
 func rank(s store.JobState) int {
 	return slices.Index([]store.JobState{store.JobRunning, store.JobReserved, store.JobQueued, store.JobLate, store.JobHeld}, s)
 }

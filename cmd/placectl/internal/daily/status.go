@@ -80,7 +80,7 @@ type Warning struct {
 	Help string `json:"help,omitempty"` // the command that explains it, or helps
 }
 
-// At most so many of each are listed one by one.
+// The greatest numbers that are listed one by one.
 const (
 	mostRecent   = 8
 	mostWarnings = 5

@@ -21,7 +21,7 @@ import (
 
 var update = flag.Bool("update", false, "write what comes out into testdata")
 
-// testOptions is a cluster with a few names of its own, on a Sunday at noon in Berlin.
+// testOptions returns a cluster with a few names of its own, on a Sunday at noon in Berlin.
 func testOptions(t testing.TB) Options {
 	berlin, err := time.LoadLocation("Europe/Berlin")
 	if err != nil {

@@ -49,7 +49,7 @@ type deviceWant struct {
 // maxAmount bounds numbers of nodes, tasks and cpus.
 const maxAmount = 1_000_000
 
-// slurmOfNodes are the options about nodes, tasks, memory and devices.
+// slurmOfNodes returns the options about nodes, tasks, memory and devices.
 func slurmOfNodes() []option {
 	count := func(of func(*slurmOptions) *amount) func(*reader, string) error {
 		return func(r *reader, v string) error { return r.count(of(&r.slurm), v) }

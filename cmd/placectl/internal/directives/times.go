@@ -108,7 +108,7 @@ func (r *reader) pbsBegin(v string) error {
 	if !isDigits(date) || len(date) < 4 || len(date) > 12 || len(date)%2 != 0 || hasSeconds && (!isDigits(seconds) || len(seconds) != 2) {
 		return fmt.Errorf("%q is not a time such as 202611301800, 11301800 or 1800: [[CC]YY]MMDDhhmm[.SS]", v)
 	}
-	pair := func(fromEnd int) int { // the two digits that end so many before the end
+	pair := func(fromEnd int) int { // the two digits that end fromEnd digits before the end
 		n, _ := strconv.Atoi(date[max(0, len(date)-fromEnd-2) : len(date)-fromEnd])
 		return n
 	}

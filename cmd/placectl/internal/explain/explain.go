@@ -78,7 +78,7 @@ func (p *page) sections() error {
 	return nil
 }
 
-// summary is the verdict.
+// summary adds the verdict.
 func (p *page) summary() error {
 	f := new(output.Record)
 	if p.ex.Job != nil {

@@ -111,7 +111,7 @@ type Detail struct {
 	MemPerNode      int64
 }
 
-// Elapsed is how long a job has run at an instant.
+// Elapsed returns how long a job has run at an instant.
 func (j *Job) Elapsed(now time.Time) time.Duration {
 	switch {
 	case j.Start.IsZero() || j.State < Running:

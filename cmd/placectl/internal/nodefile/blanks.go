@@ -21,7 +21,7 @@ type blankCell struct {
 	at   int // its place in the line
 }
 
-// blankCells splits a line into at most so many words.
+// blankCells splits a line into at most most words.
 func blankCells(line string, most int) (cells []blankCell) {
 	line = strings.TrimRight(line, " \t\r\n")
 	for at := 0; len(cells) < most; {
@@ -56,8 +56,8 @@ func (b *blankRows) Read() ([]string, error) {
 	return nil, io.EOF
 }
 
-// FieldPos is the place of a word of the last line.
+// FieldPos returns the place of a word of the last line.
 func (b *blankRows) FieldPos(i int) (line, column int) { return b.line, b.cells[i].at + 1 }
 
-// InputOffset is the number of bytes read.
+// InputOffset returns the number of bytes read.
 func (b *blankRows) InputOffset() int64 { return int64(b.offset) }

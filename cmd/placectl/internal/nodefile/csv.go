@@ -74,7 +74,7 @@ func (f *File) rows(data []byte) rows {
 	return r
 }
 
-// next is the offset of the next row.
+// next returns the offset of the next row.
 func (c *csvNodes) next() int {
 	at := int(c.r.InputOffset())
 	for at < len(c.Data) && (c.Data[at] == '\n' || c.Data[at] == '\r') {
@@ -220,7 +220,7 @@ func (c *csvNodes) errCell(i int, err error) error {
 	return c.errLine(line, col, err)
 }
 
-// errLine is an error at a line and a byte column, as the reader counts them.
+// errLine returns an error at a line and a byte column, as the reader counts them.
 func (c *csvNodes) errLine(line, col int, err error) error {
 	rest := c.Data
 	for range line - 1 {

@@ -253,7 +253,7 @@ func typeOf(text string) index.Type {
 	}
 }
 
-// wider is a type for values of both; 0 means none.
+// wider returns a type for values of both types, 0 if there is none.
 func wider(a, b index.Type) index.Type {
 	number := func(t index.Type) bool { return t == index.Long || t == index.Float }
 	switch {

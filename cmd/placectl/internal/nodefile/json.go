@@ -97,7 +97,7 @@ func (j *jsonNodes) cutOff() error {
 	return j.Errorf(len(j.Data), "the file ends in the middle of its JSON; it may have been cut off")
 }
 
-// inside is token where the file must not end.
+// inside is token, except that the file must not end here.
 func (j *jsonNodes) inside() (json.Token, error) {
 	tok, err := j.token()
 	if err == io.EOF {
@@ -276,7 +276,7 @@ func (j *jsonNodes) value() (jsonValue, error) {
 	}
 }
 
-// scalar is the text of a value that is not a list.
+// scalar returns the text of a value that is not a list.
 func (j *jsonNodes) scalar(tok json.Token) (string, error) {
 	switch tok := tok.(type) {
 	case nil:

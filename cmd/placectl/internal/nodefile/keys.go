@@ -73,7 +73,7 @@ func unknownKey(defs *index.Defs, word, sample string) error {
 	return errors.New(words + ")")
 }
 
-// guessType is the type of resource that fits a value.
+// guessType returns the type of resource that fits a value.
 func guessType(s string) index.Type {
 	if _, err := strconv.ParseInt(s, 10, 64); err == nil {
 		return index.Long

@@ -74,7 +74,7 @@ func parseMachine(words []string) (k machineKind, err error) {
 	return k, CheckName(k.name)
 }
 
-// node is the n-th machine of a kind.
+// node returns the n-th machine of a kind.
 func (k machineKind) node(n int) *index.Node {
 	node := &index.Node{Name: k.name + strconv.Itoa(n), Features: k.features}
 	node.Set(index.NCPUs, index.Value{Num: k.cpus})

@@ -44,7 +44,7 @@ func (r *slurmRecord) put(key, text string, at int) {
 	r.values[key] = slurmValue{text, at}
 }
 
-// number is a value as a whole number, 0 if it is none.
+// number returns a value as a whole number, 0 if it is not one.
 func (r *slurmRecord) number(key string) int64 {
 	n, _ := strconv.ParseInt(r.values[key].text, 10, 48)
 	return n
@@ -361,10 +361,10 @@ var slurmStates = sync.OnceValue(func() map[string]index.State {
 		"DRAIN": index.Drained, "DRAINED": index.Drained, "DRAINING": index.Drained, "DRNG": index.Drained, "FAIL": index.Drained, "FAILING": index.Drained, "FAILG": index.Drained}
 })
 
-// slurmUp are those that mean no more.
+// slurmUp are the states that only mean that a node is up.
 var slurmUp = []string{"IDLE", "MIXED", "MIX", "ALLOCATED", "ALLOC", "COMPLETING", "COMP"}
 
-// state is down if a flag says so, else drained if one says so.
+// state sets the node's state: down if a flag says so, otherwise drained if one says so.
 func (s *slurmNodes) state(n *found, r *slurmRecord) {
 	v := r.values["State"]
 	state := index.Up

@@ -196,7 +196,7 @@ func (s *slurmNodes) giveGres(n *found, r *slurmRecord) error {
 	return nil
 }
 
-// confDevices are the GPUs of a node by gres.conf; nil if it does not have this many.
+// confDevices returns the GPUs of a node from gres.conf, nil if that does not have this many.
 func (s *slurmNodes) confDevices(n *found, r *slurmRecord, gpus int64) (set devices.Set) {
 	var near [][]int
 	for _, l := range s.gres {
@@ -223,7 +223,7 @@ func (s *slurmNodes) confDevices(n *found, r *slurmRecord, gpus int64) (set devi
 	return sortedDevices(set)
 }
 
-// lastNumber is the number at the end of a device file's name. Programs call the device by it.
+// lastNumber returns the number at the end of a device file's name. Programs call the device by it.
 func lastNumber(file string, or int) string {
 	digits := file[len(strings.TrimRight(file, "0123456789")):]
 	if n, err := strconv.Atoi(digits); err == nil {
@@ -232,7 +232,7 @@ func lastNumber(file string, or int) string {
 	return strconv.Itoa(or)
 }
 
-// groupOfCores is the socket of a device's cores. If sockets are unknown, it numbers the different sets
+// groupOfCores returns the socket of a device's cores. If sockets are unknown, it numbers the different sets
 // of cores.
 func groupOfCores(near [][]int, i int, perSocket int64) int {
 	if len(near[i]) == 0 {
@@ -251,7 +251,7 @@ func groupOfCores(near [][]int, i int, perSocket int64) int {
 	return min(slices.Index(slices.Compact(firsts), near[i][0]), devices.MaxGroup)
 }
 
-// nearDevices are the GPUs of a node by the sockets of their resources. GPUs of several sockets are
+// nearDevices returns the GPUs of a node by the sockets of their resources. GPUs of several sockets are
 // dealt out in order, as many to each, because Slurm does not say which is near which.
 func (s *slurmNodes) nearDevices(n *found, r *slurmRecord, list []gres) (set devices.Set) {
 	indexed := strings.Contains(r.values["GresUsed"].text, "IDX:")

@@ -185,7 +185,7 @@ func FitWidths(want []int, cols []Column, limit int) ([]int, bool) {
 	return got, true
 }
 
-// leastWidth is the width below which a column does not shrink, in a table whose columns are cut or
+// leastWidth returns the width below which a column does not shrink, in a table whose columns are cut or
 // wrapped.
 func leastWidth(c Column, cut bool) int {
 	switch {

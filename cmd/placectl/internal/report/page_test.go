@@ -16,7 +16,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 )
 
-// sample is a page of jobs on nodes, with names that try to escape from it.
+// sample returns a page of jobs on nodes, with names that try to escape from it.
 func sample(jobs, nodes int) *Page {
 	p := &Page{Title: "a <b>page</b>", Now: 1_790_000_000, From: 1_790_000_000 - 7*86400, To: 1_790_000_000 + 86400}
 	var past []trends.Job

@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// DefaultState is the directory of a user's attempts if the setting state_dir is empty.
+// DefaultState returns the directory of a user's attempts if the setting state_dir is empty.
 func DefaultState(uid int) string { return fmt.Sprintf("/var/tmp/placectl-%d", uid) }
 
 // errState says that a state directory cannot be used. Others says that it belongs to another user,

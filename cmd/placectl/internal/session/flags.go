@@ -60,7 +60,7 @@ func limitNumber(defs *index.Defs, measure, value string) (int64, error) {
 
 const UnitName = "unit"
 
-// UnitFlag is the flag --unit of the verbs that read descriptions of nodes.
+// UnitFlag returns the flag --unit of the verbs that read descriptions of nodes.
 func UnitFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: UnitName, Usage: "unit `U` of sizes without one, such as gb, or mem=gb"}
 }

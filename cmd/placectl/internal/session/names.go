@@ -29,7 +29,7 @@ func FoldNumbers(ids []uint64) string {
 	return b.String()
 }
 
-// LiveStates are the states of jobs that have not ended.
+// LiveStates returns the states of jobs that have not ended.
 func LiveStates() (states []store.JobState) {
 	for _, s := range store.JobStates() {
 		if s.Live() {

@@ -125,7 +125,7 @@ func (d listed[R]) Categories() (list []category[R]) {
 	return list
 }
 
-// Globals are the global flags.
+// Globals returns the global flags.
 func (listed[R]) Globals() []GlobalFlag {
 	return slices.DeleteFunc(slices.Clone(GlobalFlags), func(f GlobalFlag) bool { return f.Hidden })
 }
@@ -141,7 +141,7 @@ func (f GlobalFlag) Explained() string {
 	return f.Usage + " [" + f.Env + "]"
 }
 
-// Statuses are all exit statuses.
+// Statuses returns all exit statuses.
 func (listed[R]) Statuses() []exit.Meaning { return exit.Meanings }
 
 // Codes lists the reasons of errors, by exit status.

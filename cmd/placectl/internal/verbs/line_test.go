@@ -18,7 +18,7 @@ type seen struct {
 	dash  int
 }
 
-// sampleVerbs is a tree with every kind of verb.
+// sampleVerbs returns a tree with every kind of verb.
 func sampleVerbs() []*Verb[*seen] {
 	return []*Verb[*seen]{
 		{

@@ -98,7 +98,7 @@ func dryRunFlag() cli.Flag {
 	return &cli.BoolFlag{Name: DryRun, Usage: "show the answer, change nothing"}
 }
 
-// KeyFlag is --key for a verb that writes but is not declared to: check with --repair.
+// KeyFlag returns --key for a verb that writes but is not declared to: check with --repair.
 func KeyFlag() cli.Flag {
 	return &cli.StringFlag{Name: Key, Usage: "idempotency `KEY`: a repetition repeats the answer"}
 }

@@ -186,7 +186,7 @@ func hostPath(host, path string) string {
 	return host + ":" + path
 }
 
-// latest is the time of a job's last change.
+// latest returns the time of a job's last change.
 func latest(j *fronts.Job) time.Time {
 	switch {
 	case j.State.Over():
@@ -215,13 +215,13 @@ func mailPoints(mail string) string {
 	return cmp.Or(points, "n")
 }
 
-// arguments are the words after the command's name.
+// arguments returns the words after the command's name.
 func arguments(line string) string {
 	_, rest, _ := strings.Cut(line, " ")
 	return rest
 }
 
-// variables are a job's variables for Variable_List: first those of the submission, as PBS_O_ variables,
+// variables returns a job's variables for Variable_List: first those of the submission, as PBS_O_ variables,
 // then those given by -v or -V.
 func (s *status) variables(e *entry, d *fronts.Detail) (list []string) {
 	if len(d.Env) == 0 {

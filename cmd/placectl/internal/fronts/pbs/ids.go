@@ -56,7 +56,7 @@ func (r ref) names(j *fronts.Job) bool {
 	return j.ID == r.id
 }
 
-// name is a job's name in PBS: 12.placectl, 12[3].placectl.
+// name returns a job's name in PBS: 12.placectl, 12[3].placectl.
 func name(j *fronts.Job, server string) string {
 	if j.Array != 0 {
 		return fmt.Sprintf("%d[%d].%s", j.Array, j.Index, server)

@@ -14,7 +14,7 @@ import (
 // parseSize reads a size, in kB.
 func parseSize(text string) (int64, error) { return index.ParseSize(strings.ToLower(text)) }
 
-// nodeState is PBS's word for a node's state.
+// nodeState returns PBS's word for a node's state.
 func nodeState(n *fronts.Node) string {
 	switch {
 	case n.State == fronts.Down:

@@ -135,7 +135,7 @@ func (s *status) miss(code int, format string, args ...any) {
 	s.code = code
 }
 
-// full is a name with the server.
+// full returns a name with the server.
 func (s *status) full(r ref) string {
 	if strings.Contains(r.text, ".") {
 		return r.text

@@ -76,7 +76,7 @@ func (s *status) shows(e *entry) bool {
 	return true
 }
 
-// letter is the state of an entry.
+// letter returns the state of an entry.
 func (s *status) letter(e *entry) string {
 	if e.all == nil {
 		return state(e.Job, s.about.Now)

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// state is the letter of a job's state.
+// state returns the letter of a job's state.
 func state(j *fronts.Job, now time.Time) string {
 	switch {
 	case j.State.Over():
@@ -27,7 +27,7 @@ func state(j *fronts.Job, now time.Time) string {
 	return "Q"
 }
 
-// exitStatus is the exit status of an ended job.
+// exitStatus returns the exit status of an ended job.
 func exitStatus(j *fronts.Job) int {
 	switch j.State {
 	case fronts.Failed:
@@ -86,7 +86,7 @@ func rounded(kb int64) string {
 // cut shortens a text to a width, with * as its last character.
 func cut(s string, width int) string { return fronts.Cut(fronts.Word(s), width, "*") }
 
-// used is the cpu time that a job has used, or else its elapsed time.
+// used returns the cpu time that a job has used, or else its elapsed time.
 func used(j *fronts.Job, now time.Time) string {
 	d := j.Elapsed(now)
 	if j.Detail != nil && j.Detail.CPUUser+j.Detail.CPUSys > 0 {
@@ -98,7 +98,7 @@ func used(j *fronts.Job, now time.Time) string {
 	return clock(d)
 }
 
-// orDashes is a text, or -- if it is empty.
+// orDashes returns a text, or -- if it is empty.
 func orDashes(s string) string {
 	if s == "" || s == "0" {
 		return "--"
@@ -106,7 +106,7 @@ func orDashes(s string) string {
 	return s
 }
 
-// execHost is a job's place: n1/0*2+n2/0*2.
+// execHost returns a job's nodes and cpus: n1/0*2+n2/0*2.
 func execHost(j *fronts.Job) string {
 	words := make([]string, len(j.Nodes))
 	for i, n := range j.Nodes {

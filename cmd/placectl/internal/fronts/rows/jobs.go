@@ -102,7 +102,7 @@ func (v *View) named(ids []uint64) (list []*store.Job, err error) {
 	return list, nil
 }
 
-// Row is a job as front-ends see it.
+// Row converts a job for front-ends.
 func (v *View) Row(j *store.Job) (*fronts.Job, error) { return v.job(j, fronts.Selection{}) }
 
 // jobStates translates states. The attempt says how a job has failed.
@@ -182,7 +182,7 @@ func (v *View) looks() (err error) {
 	return err
 }
 
-// limit is how many jobs of an array may run at once; 0: any number.
+// limit returns how many jobs of an array may run at once, 0 for any number.
 func (v *View) limit(array uint64) (int, error) {
 	if v.limits == nil {
 		var err error

@@ -210,7 +210,7 @@ func (v *View) demand(text string) (*demand, error) {
 	return d, nil
 }
 
-// Cores is the number of cpus that a select asks for.
+// Cores returns the number of cpus that a select asks for.
 func (v *View) Cores(sel string) (int, error) {
 	d, err := v.demand(sel)
 	if err != nil {

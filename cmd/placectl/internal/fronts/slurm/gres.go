@@ -49,7 +49,7 @@ func generic(n *fronts.Node, gpus int, count func(fronts.Value) string) string {
 	return orNull(strings.Join(words, ","))
 }
 
-// weight is Slurm's sort key for nodes, the least first; 1 by default.
+// weight returns Slurm's sort key of a node, 1 by default. The least comes first.
 func weight(n *fronts.Node) int {
 	if n.Priority == 0 {
 		return 1

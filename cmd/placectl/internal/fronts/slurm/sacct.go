@@ -107,7 +107,7 @@ type account struct {
 	unit  byte // of sizes: K, M, G, T or P; 0: the largest with a whole number
 }
 
-// unitOf is the unit for sizes.
+// unitOf returns the unit for sizes.
 func unitOf(set fronts.Set) (byte, error) {
 	unit := strings.ToUpper(set["units"])
 	switch {
@@ -247,7 +247,7 @@ func (fs accountTable) find(name string) *accountField {
 	return nil
 }
 
-// jobID is 12, 3_0, 3_[0-3], and 12.batch of the step.
+// jobID returns the line's id: 12, 3_0, 3_[0-3], or 12.batch for the batch step.
 func (a *account) jobID() string { return a.id() + a.suffix() }
 
 func (a *account) rawID() string { return strconv.FormatUint(a.ID, 10) + a.suffix() }
@@ -259,7 +259,7 @@ func (a *account) suffix() string {
 	return ""
 }
 
-// ofJob is a text that only the job's line has, not its batch step's.
+// ofJob returns a text that only the job's line has, not its batch step's.
 func (a *account) ofJob(text string) string {
 	if a.batch {
 		return ""
@@ -267,7 +267,7 @@ func (a *account) ofJob(text string) string {
 	return text
 }
 
-// allocated is the number of cpus that it has or had.
+// allocated returns the number of cpus that the job has or had.
 func (a *account) allocated() int {
 	if a.State < fronts.Running || a.Start.IsZero() {
 		return 0
@@ -277,7 +277,7 @@ func (a *account) allocated() int {
 
 func (a *account) times(t time.Time) string { return stamp(t, a.zone, "Unknown") }
 
-// ended is when the job ended, also if it never started.
+// ended returns when the job ended, even if it never started.
 func (a *account) ended() time.Time {
 	if !a.State.Over() {
 		return time.Time{}
@@ -292,10 +292,10 @@ func (a *account) nodes() string {
 	return fold(a.Nodes)
 }
 
-// cpuTime is its elapsed time times its cpus.
+// cpuTime returns the job's elapsed time multiplied by its cpus.
 func (a *account) cpuTime() time.Duration { return a.elapsed() * time.Duration(a.CPUs) }
 
-// tres is what it asked for, in TRES notation.
+// tres returns a job's request in TRES notation.
 func tres(j *fronts.Job, nodes int, size func(int64) string) string {
 	text := fmt.Sprintf("cpu=%d", j.CPUs)
 	if j.Mem > 0 {

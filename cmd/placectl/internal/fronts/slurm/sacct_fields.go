@@ -100,7 +100,7 @@ var accountFields = sync.OnceValue(func() accountTable {
 	}
 })
 
-// rss is the memory of the batch step's largest process.
+// rss returns the memory of the batch step's largest process.
 func (a *account) rss() string {
 	if !a.batch || a.detail().MaxRSS == 0 {
 		return ""
@@ -110,7 +110,7 @@ func (a *account) rss() string {
 
 func (a *account) memory(kb int64) string { return a.size(kb, memory) }
 
-// stepCPU is the cpu time of the batch step.
+// stepCPU returns the cpu time of the batch step.
 func (a *account) stepCPU() string {
 	if !a.batch {
 		return ""
@@ -118,7 +118,7 @@ func (a *account) stepCPU() string {
 	return clock(a.detail().CPUSys + a.detail().CPUUser)
 }
 
-// stepUse is what the batch step used, in TRES notation.
+// stepUse returns what the batch step used, in TRES notation.
 func (a *account) stepUse() string {
 	use := ""
 	if a.batch {
@@ -129,7 +129,7 @@ func (a *account) stepUse() string {
 	return use
 }
 
-// planned is how long the job waited although it could have started.
+// planned returns how long the job waited although it could have started.
 func (a *account) planned() string {
 	since, until := later(a.Submit, a.Begin), a.about.Now
 	if a.State >= fronts.Running {

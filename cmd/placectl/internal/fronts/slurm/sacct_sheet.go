@@ -70,7 +70,7 @@ func (s *sheet) line(of func(accountColumn) string) {
 	s.b.WriteByte('\n')
 }
 
-// accountColumns are the columns of --format, or the default ones.
+// accountColumns returns the columns of --format, or the default ones.
 func accountColumns(set fronts.Set) (cols []accountColumn, err error) {
 	format := "JobID,JobName,Partition,Account,AllocCPUS,State,ExitCode"
 	switch {

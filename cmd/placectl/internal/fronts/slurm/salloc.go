@@ -117,7 +117,7 @@ func interactive(c *fronts.Call, status int, err error) error {
 	return nil
 }
 
-// allocationEnv is the environment of an allocation's command: that of a script of the job.
+// allocationEnv returns the environment of an allocation's command, which is that of the job's script.
 func allocationEnv(c *fronts.Call, about *fronts.About, j *fronts.Job) []string {
 	id := strconv.FormatUint(j.ID, 10)
 	nodes := slices.Compact(slices.Clone(j.Nodes))

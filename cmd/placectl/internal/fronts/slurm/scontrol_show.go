@@ -104,7 +104,7 @@ func showJobs(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set
 	return b.String(), err
 }
 
-// shownJobs are the jobs of a name. Without a name they are those that have not ended, or ended
+// shownJobs returns the jobs of a name. Without a name they are those that have not ended, or ended
 // recently.
 func shownJobs(v fronts.View, about *fronts.About, name string) (jobs []*fronts.Job, err error) {
 	if name != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-// jobText is the output of scontrol show job.
+// jobText returns the output of scontrol show job.
 func jobText(q *queued, details bool) string {
 	var b strings.Builder
 	d := q.detail()
@@ -110,7 +110,7 @@ func showNodes(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Se
 	return b.String(), err
 }
 
-// shownNodes are the nodes of a list, by default all.
+// shownNodes returns the nodes of a list, by default all.
 func shownNodes(c *fronts.Call, v fronts.View, list string) ([]*fronts.Node, error) {
 	nodes, err := v.Nodes()
 	if err != nil {

@@ -26,7 +26,7 @@ func (g *nodeGroup) state(word func(*fronts.Node) string) string {
 	return word(g.nodes[0])
 }
 
-// cpus are the numbers of allocated, idle, other and all cpus.
+// cpus returns the numbers of allocated, idle, other and all cpus.
 func (g *nodeGroup) cpus() string {
 	var a, i, o, t int
 	for _, n := range g.nodes {
@@ -41,7 +41,7 @@ func (g *nodeGroup) cpus() string {
 	return fmt.Sprintf("%d/%d/%d/%d", a, i, o, t)
 }
 
-// counts are the numbers of allocated, idle, other and all nodes.
+// counts returns the numbers of allocated, idle, other and all nodes.
 func (g *nodeGroup) counts() (a, i, o, t int) {
 	for _, n := range g.nodes {
 		switch {

@@ -54,12 +54,12 @@ func helped(c *fronts.Call, list fronts.Options, set fronts.Set) error {
 	return &fronts.Status{}
 }
 
-// usage is a command's error for unknown options.
+// usage returns a command's error for unknown options.
 func usage(c *fronts.Call, code int, err error) error {
 	return fronts.Failf(code, "%s: %v\nTry \"%s --help\" for more information", c.Name, err, c.Name)
 }
 
-// saying is an error in Slurm's words, which begin with a capital.
+// saying returns an error in Slurm's words, which begin with a capital.
 func saying(format string, args ...any) error { return sentence(fmt.Sprintf(format, args...)) }
 
 type sentence string

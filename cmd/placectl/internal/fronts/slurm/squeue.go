@@ -97,7 +97,7 @@ var foretold = []string{"START_TIME"}
 // detailed are the headings that need further rows.
 var detailed = []string{"WORK_DIR", "COMMAND", "STDOUT", "STDERR", "CPUS_PER_TASK"}
 
-// queueFormat is the format to use.
+// queueFormat returns the format to use.
 func queueFormat(set fronts.Set) string {
 	switch {
 	case set.Has("format"):
@@ -153,7 +153,7 @@ func wantedOf(c *fronts.Call, set fronts.Set) (w wanted, err error) {
 	return w, nil
 }
 
-// rows are the lines to show. It fails if a single requested job does not exist.
+// rows returns the lines to show. It fails if a single requested job does not exist.
 func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows []*queued, err error) {
 	sel := fronts.Selection{IDs: numbers(w.refs), Ended: w.stated || w.asked, Since: about.Now.Add(-about.Keep), Why: true, Starts: w.starts, Details: w.details}
 	if w.asked && len(w.refs) == 0 {
@@ -255,7 +255,7 @@ var order = sync.OnceValue(func() map[byte]func(a, b *queued) int {
 	}
 })
 
-// stage is how far a job is: waiting ones come first.
+// stage returns how far a job has come. Waiting jobs come first.
 func stage(j *fronts.Job) int {
 	if j.State < fronts.Running {
 		return 0

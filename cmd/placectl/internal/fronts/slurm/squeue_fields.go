@@ -17,7 +17,7 @@ func (q *queued) elapsed() time.Duration { return q.Elapsed(q.about.Now) }
 
 func (q *queued) nodeCount() int { return cmp.Or(len(q.Nodes), q.NodeCount, 1) }
 
-// id is 12, 3_0, or 3_[0-3%2] for jobs that wait together.
+// id returns the line's id: 12, 3_0, or 3_[0-3%2] for jobs that wait together.
 func (q *queued) id() string {
 	if q.folded == nil {
 		return jobID(q.Job)
@@ -25,7 +25,7 @@ func (q *queued) id() string {
 	return fmt.Sprintf("%d_[%s]", q.Array, elements(q.folded, q.Limit))
 }
 
-// index is its index in its array.
+// index returns the job's index in its array.
 func (q *queued) index() string {
 	switch {
 	case q.Array == 0:
@@ -36,7 +36,7 @@ func (q *queued) index() string {
 	return strconv.Itoa(q.Index)
 }
 
-// where is its nodes, or why it has none.
+// where returns the job's nodes, or why it has none.
 func (q *queued) where() string {
 	switch {
 	case q.State < fronts.Running:
@@ -59,7 +59,7 @@ func (q *queued) left() string {
 
 func (q *queued) time(t time.Time) string { return stamp(t, q.zone, "N/A") }
 
-// ends is its actual or expected end.
+// ends returns the job's actual or expected end.
 func (q *queued) ends() string {
 	if q.State < fronts.Running {
 		return "N/A"
@@ -74,7 +74,7 @@ func (q *queued) after() string {
 	return dependencies(q.Job)
 }
 
-// dependencies are a job's dependencies, as --dependency has them.
+// dependencies returns a job's dependencies in the syntax of --dependency.
 func dependencies(j *fronts.Job) string {
 	words := make([]string, len(j.After))
 	for i, d := range j.After {
@@ -187,7 +187,7 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 	}
 })
 
-// detail is the Detail of the job, empty if it was not read.
+// detail returns the Detail of the job, empty if it was not read.
 func (q *queued) detail() *fronts.Detail {
 	if q.Detail == nil {
 		return new(fronts.Detail)

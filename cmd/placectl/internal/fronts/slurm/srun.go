@@ -329,7 +329,7 @@ var signals = map[int]string{1: "Hangup", 2: "Interrupt", 3: "Quit", 4: "Illegal
 // ended reports the tasks that have failed, and ends with the worst exit status.
 func (l *layout) ended(c *fronts.Call, ends []fronts.TaskEnd) error {
 	worst := 0
-	ranks := make(map[string][]string) // by what is said of them
+	ranks := make(map[string][]string) // by message
 	var said []string
 	for rank, e := range ends {
 		if e.Status == 0 {

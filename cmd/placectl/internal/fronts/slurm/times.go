@@ -70,7 +70,7 @@ func moved(now time.Time, by string) (time.Time, error) {
 	}
 	unit := by[1+len(digits):]
 	for _, u := range units {
-		if strings.HasPrefix(u.name, unit) { // seconds where there is none
+		if strings.HasPrefix(u.name, unit) { // without a unit these are seconds
 			return now.Add(sign * time.Duration(n) * u.size), nil
 		}
 	}

@@ -47,7 +47,7 @@ func Report() *session.Verb {
 	}
 }
 
-// byFlag is --by, which groups the waits.
+// byFlag returns --by, which groups the waits.
 func byFlag() cli.Flag {
 	return verbs.Choice(&cli.StringFlag{Name: "by", Usage: "group waits by `WHAT`"}, "user", "class", "queue", "size")
 }

@@ -110,7 +110,7 @@ func lose(r *session.Run, tx *store.Tx, c *cli.Context, n *index.Node) error {
 	return err
 }
 
-// deviceFlag is --device, with which verbs change devices instead of nodes.
+// deviceFlag returns --device, with which verbs change devices instead of nodes.
 func deviceFlag() cli.Flag {
 	return &cli.StringFlag{Name: "device", Usage: "only these devices of the nodes, `RES=IDS` such as ngpus=3 or ngpus=0,2-3"}
 }

@@ -69,7 +69,7 @@ func backupToStdout(r *session.Run, db *store.DB) error {
 	})
 }
 
-// contentColumns are the columns that describe a file's contents.
+// contentColumns returns the columns that describe a file's contents.
 func contentColumns() []output.Column {
 	return []output.Column{{Name: "file"}, {Name: "bytes", Kind: output.Size}, {Name: "nodes", Kind: output.Integer},
 		{Name: "jobs", Kind: output.Integer}, {Name: "events", Kind: output.Integer}, {Name: "rows", Kind: output.Integer}}

@@ -145,7 +145,7 @@ func release(r *session.Run, c *cli.Context) error {
 const endsFirst = "A job that a supervisor or run executes is ending\n" +
 	"first: it keeps its nodes until its command has ended, or its grace is over."
 
-// nowFlag is --now for the verbs that take jobs off their nodes.
+// nowFlag returns --now for the verbs that take jobs off their nodes.
 func nowFlag() cli.Flag {
 	return &cli.BoolFlag{Name: "now", Usage: "free the nodes at once, whatever still runs there (write the time as --now=TIME here)"}
 }

@@ -52,7 +52,7 @@ func changeShares(r *session.Run, c *cli.Context, fn func(*fairshare.Settings) e
 	})
 }
 
-// noClass is the error for an unknown class.
+// noClass returns the error for an unknown class.
 func noClass(s *fairshare.Settings, name string) error {
 	names := make([]string, len(s.Loads))
 	for i, c := range s.Loads {
