@@ -1,6 +1,6 @@
 // Package attend runs a queue without a daemon. A command that has changed the database leaves a
-// process behind, the attendant, which makes cycles and starts jobs, and ends when there is nothing
-// left to do. Each host, user and database has at most one: the process that holds a lock.
+// process behind, the attendant. It makes cycles and starts jobs, and ends when there is nothing left
+// to do. Each host, user and database has at most one: the process that holds a lock.
 //
 // No change is overlooked. A command commits, and then tries the lock. If it gets the lock, it
 // starts an attendant, which holds it from its first instant. If not, it rings the bell of the

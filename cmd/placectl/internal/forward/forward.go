@@ -30,8 +30,8 @@ var filesHere = map[string][]string{
 	"archive": {"to"}, "cycle": {"exec"},
 }
 
-// Goes reports whether a verb is executed on the database's host. A verb about this host asks there what
-// it would do.
+// Goes reports whether a verb is executed on the database's host. With --dry-run, so is a verb about this
+// host.
 func Goes[R any](v *verbs.Verb[R], inv verbs.Invocation[R]) bool {
 	dry := slices.ContainsFunc(inv.Flags, func(g verbs.Given) bool { return g.Name() == verbs.DryRun && g.Value == "true" })
 	return v.Access != verbs.NoDatabase && (dry || !slices.Contains(here, inv.Verb()))

@@ -52,7 +52,7 @@ func TestSecondAttempt(t *testing.T) {
 }
 
 // TestOutputElsewhere: a file that cannot be written, is a link, or is a pipe without a reader, is left alone.
-// The output then goes to the attempt's directory, and the result says where.
+// The output then goes to a file in the state directory, and the result says where.
 func TestOutputElsewhere(t *testing.T) {
 	for name, make := range map[string]func(path string) error{
 		"link":      func(path string) error { return os.Symlink(path+"-target", path) },

@@ -181,7 +181,7 @@ func (r *Run) Attended(tx *store.Tx) (*daily.Attended, error) {
 }
 
 // NoteLowered warns if the process that starts this user's jobs here has lower limits than the
-// one that submitted a job, because the job gets those lower limits, too.
+// one that submitted a job. The job would get those lower limits, too.
 func (r *Run) NoteLowered(tx *store.Tx, job *store.Job) error {
 	if !job.State.Live() || job.State == store.JobRunning || job.Payload == (store.PayloadKey{}) {
 		return nil

@@ -19,8 +19,8 @@ import (
 )
 
 // Verbs that write to a database in etcd at the same time queue up. The process at the head may
-// run those behind it. It gets a verb in words, runs it like a line of tx but as the other user,
-// and hands back a recording of the answer, which is printed here. If anything is wrong, or only
+// run those behind it. It gets a verb in words and runs it like a line of tx, but as the other
+// user. It hands back a recording of the answer, which is printed here. If anything is wrong, or only
 // this process can run the verb, it runs here as usual.
 
 // asker is the process that asks this one to run a verb, and the transaction that it runs in.

@@ -286,7 +286,7 @@ func (in *ganttReader) readBuckets() error {
 	return err
 }
 
-// printStretches prints, for programs, a row for each allocation in the window, by node and then by
+// printStretches prints, for programs, a row for each stretch of the window, by node and then by
 // start. The end of an overdue job is when it is expected to end.
 func printStretches(r *session.Run, g *chart.Gantt, w chart.Window) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "node"}, {Name: "kind"}, {Name: "job", Kind: output.JobNumber}, {Name: "reservation"}, {Name: "state"},
