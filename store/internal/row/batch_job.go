@@ -86,7 +86,7 @@ func slotFields(f *Fields, slots *[]locality.SlotState) {
 		for _, s := range *slots {
 			b = append(b, byte(s))
 		}
-		if f.Blob("slots", &b); f.dir == hearingJSON {
+		if f.Blob("slots", &b); f.dir == readingJSON {
 			*slots = make([]locality.SlotState, len(b))
 			for i := range b {
 				(*slots)[i] = locality.SlotState(b[i])

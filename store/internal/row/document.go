@@ -48,12 +48,12 @@ func kindOf[T any](t Table, list func(*Fields, *T)) *kind {
 				return b, false, err
 			}
 			from := len(b)
-			b = say(b, list, v)
-			again, err := hear(list, b[from:])
+			b = writeJSON(b, list, v)
+			again, err := readJSON(list, b[from:])
 			return b, err == nil && bytes.Equal(encode(list, again), encode(list, v)), nil
 		},
 		payload: func(key, text []byte) ([]byte, error) {
-			v, err := hear(list, text)
+			v, err := readJSON(list, text)
 			if err != nil {
 				return nil, err
 			}
@@ -62,7 +62,7 @@ func kindOf[T any](t Table, list func(*Fields, *T)) *kind {
 			if err != nil {
 				return nil, err
 			}
-			if text := say(nil, list, holds); !bytes.Equal(say(nil, list, v), text) {
+			if text := writeJSON(nil, list, holds); !bytes.Equal(writeJSON(nil, list, v), text) {
 				return nil, fmt.Errorf("the row would hold %s", text)
 			}
 			return payload, nil

@@ -8,12 +8,12 @@ import (
 // Each kind of row has one list of its fields: a function that visits them in the order of
 // their bytes. Fields holds the direction in which it runs:
 //
-//	writing   appends each field to a payload
-//	reading   takes each field from a payload
-//	saying    appends each field that is not zero to a JSON object, under its name
-//	hearing   takes each field from a JSON object
-//	timing    shows each instant, with its meaning to the clock
-//	naming    collects the names of fields and their types
+//	writing       appends each field to a payload
+//	reading       takes each field from a payload
+//	writingJSON   appends each field that is not zero to a JSON object, under its name
+//	readingJSON   takes each field from a JSON object
+//	timing        shows each instant, with its meaning to the clock
+//	namingFields  collects the names of fields and their types
 //
 // Writing and reading are hot. The methods belong to a concrete type and keep no pointer to a
 // field, so that neither Fields nor the row escapes to the heap. A list allocates only the
@@ -31,8 +31,8 @@ type Fields struct {
 
 // aside holds what the directions that are not hot need.
 type aside struct {
-	said  saying
-	heard hearing
+	to    jsonWriter
+	from  jsonReader
 	clock rewound
 	named naming
 }
@@ -42,8 +42,8 @@ type direction uint8
 const (
 	writing direction = iota
 	reading
-	sayingJSON
-	hearingJSON
+	writingJSON
+	readingJSON
 	timing
 	namingFields
 )

@@ -8,15 +8,15 @@ func Part[T any](f *Fields, name string, v **T, is bool) bool {
 		if *v = nil; is {
 			*v = new(T)
 		}
-	case sayingJSON:
+	case writingJSON:
 		if *v != nil {
-			f.said.open(name, true)
+			f.to.open(name, true)
 		}
-	case hearingJSON:
-		if f.heard.open(name) {
+	case readingJSON:
+		if f.from.open(name) {
 			*v = new(T)
 		} else {
-			f.heard.end()
+			f.from.end()
 		}
 	case namingFields:
 		*v = new(T)
@@ -28,10 +28,10 @@ func Part[T any](f *Fields, name string, v **T, is bool) bool {
 // Object begins a part of a row that is a separate object in a document; End ends it.
 func (f *Fields) Object(name string) {
 	switch f.dir {
-	case sayingJSON:
-		f.said.open(name, false)
-	case hearingJSON:
-		f.heard.open(name)
+	case writingJSON:
+		f.to.open(name, false)
+	case readingJSON:
+		f.from.open(name)
 	case namingFields:
 		f.named.open(name)
 	}
@@ -40,10 +40,10 @@ func (f *Fields) Object(name string) {
 // End ends a part.
 func (f *Fields) End() {
 	switch f.dir {
-	case sayingJSON:
-		f.said.end()
-	case hearingJSON:
-		f.heard.end()
+	case writingJSON:
+		f.to.end()
+	case readingJSON:
+		f.from.end()
 	case namingFields:
 		f.named.end()
 	}
@@ -91,10 +91,10 @@ func Again[T any](f *Fields, name string, of *[]T) int {
 // Next ends an item of a list.
 func (f *Fields) Next() {
 	switch f.dir {
-	case sayingJSON:
-		f.said.next()
-	case hearingJSON:
-		f.heard.next()
+	case writingJSON:
+		f.to.next()
+	case readingJSON:
+		f.from.next()
 	case namingFields:
 		f.named.end()
 	}

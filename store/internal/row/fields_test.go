@@ -88,8 +88,8 @@ func sample[T any](name string, list func(*Fields, *T), fit func(r *rand.Rand, v
 		if err != nil {
 			return nil, nil, err
 		}
-		doc = say(nil, list, v)
-		heard, err := hear(list, doc)
+		doc = writeJSON(nil, list, v)
+		heard, err := readJSON(list, doc)
 		return doc, encode(list, heard), err
 	}
 	s.random = func(t *testing.T, r *rand.Rand) {
