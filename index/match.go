@@ -196,7 +196,7 @@ func (ix *Index) With(id ResID, word string) *roaring.Bitmap {
 	return &ix.at(BitsKey{NodesWith, uint32(id), word}).Bitmap
 }
 
-// SharedHosts returns the names of the hosts that nodes name.
+// SharedHosts returns the hosts that nodes say they are on.
 func (ix *Index) SharedHosts() map[string]bool {
 	hosts := make(map[string]bool)
 	for k := range ix.scan(BitsKey{Family: NodesWith, ID: uint32(Host)}) {

@@ -3,8 +3,8 @@ package locality
 import "slices"
 
 // again gives a host without work a slot that another host is working on, so that one slow or
-// vanished host does not delay a batch. It picks the one expected last, if this host should finish
-// it well before. The first answer counts.
+// vanished host does not delay a batch. It takes the slot that is expected last, if this host
+// should finish it well before. The first answer counts.
 func (g gaps) again(o *Op, m *Member) ([]int, error) {
 	b := o.Batch
 	if float64(b.Waiting) > againPart*float64(b.Total) || !m.Measured {
@@ -38,12 +38,12 @@ func (g gaps) again(o *Op, m *Member) ([]int, error) {
 
 const (
 	againPart   = 0.01 // of the credit of a batch: while more waits, nothing is given twice
-	againFactor = 1.5  // a second host must have it so much sooner
+	againFactor = 1.5  // a second host must be expected to finish this many times as fast
 	maxTime     = 1 << 62
 )
 
-// expected returns when an instance is expected to be answered: the longer it is overdue,
-// the later.
+// expected returns when an instance should be answered. The longer it is overdue, the later
+// that is.
 func (o *Op) expected(d Due) (at float64, credit Credit, err error) {
 	holder, err := o.Member(d.Host)
 	if err != nil {
@@ -68,8 +68,8 @@ func (o *Op) expected(d Due) (at float64, credit Credit, err error) {
 	return due, credit, nil
 }
 
-// mayDouble reports whether a host may have a slot that is in one other's hands. While
-// another result of the job waits for a host, that is what hosts are needed for.
+// mayDouble reports whether a host may have a slot that one other host has. It may not while
+// another result of the job waits for a host, because hosts are needed for that one.
 func (o *Op) mayDouble(m *Member, slot int) (bool, error) {
 	n, layer := o.Batch.JobOf(slot)
 	j, err := o.job(n)
@@ -92,8 +92,8 @@ func (o *Op) mayDouble(m *Member, slot int) (bool, error) {
 	return o.mayHave(m, slot)
 }
 
-// double returns the second instance of a slot that is in two hosts' hands, or nil if the
-// job has none.
+// double returns the second instance of a slot that two hosts have, or nil if the job has
+// none.
 func (t *Task) double() *Instance {
 	for i := range t.Instances {
 		x := &t.Instances[i]
@@ -109,9 +109,9 @@ func (t *Task) double() *Instance {
 	return nil
 }
 
-// takeOver makes the second copy of another result of the job the instance of a slot
-// that has lost its host: as a copy it would count only if it were first. So a slot
-// never waits for a host while two have another slot of its job.
+// takeOver is for a slot that has lost its host. If two hosts have another slot of the job, it
+// makes the second copy the instance of this one: as a copy it would only count if it were
+// first. So a slot never waits for a host while two hosts have another slot of its job.
 func (e *ending) takeOver(layer int) (bool, error) {
 	x := e.t.double()
 	if x == nil {

@@ -7,12 +7,12 @@ import (
 
 // Errors that callers branch on.
 var (
-	ErrInvalid = errors.New("invalid")             // a job, file or setting makes no sense
-	ErrNoJob   = errors.New("no such job")         // the batch has no job of that number
+	ErrInvalid = errors.New("invalid")             // a job, file or setting is invalid
+	ErrNoJob   = errors.New("no such job")         // the batch has no job with that number
 	ErrNotHeld = errors.New("not in its hands")    // a host reports a job that it does not hold
-	ErrCorrupt = errors.New("rows contradict")     // rows do not fit together
+	ErrCorrupt = errors.New("rows contradict")     // rows contradict each other
 	ErrPolicy  = errors.New("no such policy")      // see Policies
-	ErrIdle    = errors.New("nothing for it now")  // there is work, none of it for this host now
+	ErrIdle    = errors.New("nothing for it now")  // there is work, but none for this host now
 	ErrOver    = errors.New("everything is given") // no job waits for a host
 )
 
@@ -22,7 +22,7 @@ type Credit = int64
 // Micro is one credit.
 const Micro = 1_000_000
 
-// Day is the unit in which rates count time, in seconds.
+// Day is the unit of time in rates, in seconds.
 const Day = 86_400
 
 // Batch is a batch's own row: its settings and its sums.
@@ -31,7 +31,7 @@ type Batch struct {
 	Settings Settings
 	Files    int  // files 0..Files-1
 	Used     int  // files that some job uses
-	Bound    int  // the least transfers there can be: a file to as many hosts as results are wanted of a job
+	Bound    int  // the smallest possible number of transfers: each file to as many hosts as a job wants results
 	Jobs     int  // jobs 0..Jobs-1
 	Layers   int  // the greatest quorum
 	Layered  bool // slots are numbered layer by layer; otherwise job by job
@@ -46,25 +46,25 @@ type Batch struct {
 	Done      int     // jobs
 	Failed    int     // jobs
 	Transfers int     // files sent
-	Moves     int     // times that a host changed its range
-	Stretch   float64 // of a hundred answers one takes more than so many times as long as its credit alone would
-	Rates     Rates   // of the hosts that have shown what they can do
+	Moves     int     // how often hosts changed their range
+	Stretch   float64 // only one answer in a hundred takes more than this many times as long as its credit alone suggests
+	Rates     Rates   // of the hosts that have a record
 }
 
-// Settings are what a batch is made with. The zero of each means its default.
+// Settings are the settings of a batch. Zero values mean the defaults.
 type Settings struct {
 	Policy    string // see Policies
-	Team      int    // hosts a range, for policies with teams (5)
+	Team      int    // hosts in a range, for policies with teams (5)
 	Hosts     int    // hosts expected (100)
 	Cushion   int    // instances kept generated ahead of a cursor (0)
-	LeastJobs int    // no range of a team is shorter (10)
+	LeastJobs int    // the smallest number of jobs in a team's range (10)
 	MaxErrors int    // failures of a job before it is failed for good (3)
-	Lease     int64  // seconds that an unmeasured host has for what it takes (86400)
+	Lease     int64  // seconds that an unmeasured host has for its jobs (86400)
 	Away      int64  // seconds of silence after which a host leaves the sums (Lease)
-	Keep      int    // files that a host may keep although nothing asks for them
+	Keep      int    // files that a host may keep although nothing needs them
 }
 
-// withDefaults fills in defaults, and refuses invalid settings.
+// withDefaults sets defaults, and refuses invalid settings.
 func (s Settings) withDefaults() (Settings, error) {
 	for _, d := range []struct {
 		n    *int
@@ -95,10 +95,10 @@ func (s Settings) withDefaults() (Settings, error) {
 	return s, err
 }
 
-// Slots returns how many places for instances the batch has.
+// Slots returns the number of slots of the batch.
 func (b *Batch) Slots() int { return b.Jobs * b.Layers }
 
-// Slot returns the place of an instance of a job: its layer counts from 0, below the
+// Slot returns the slot of a job and layer. Layers count from 0, and are less than the
 // greatest quorum of the batch.
 func (b *Batch) Slot(job, layer int) int {
 	if b.Layered {
@@ -115,11 +115,11 @@ func (b *Batch) JobOf(slot int) (job, layer int) {
 	return slot / b.Layers, slot % b.Layers
 }
 
-// mean returns the credit of a mean slot.
+// mean returns the mean credit of a slot.
 func (b *Batch) mean() Credit { return max(1, b.Total/Credit(max(1, b.Slots()))) }
 
-// TimeLeft estimates the seconds until the batch is finished, with the hosts that
-// work in it now; infinite without any.
+// TimeLeft estimates the seconds until the batch is finished, with the hosts that work in it
+// now. It is infinite if there are none.
 func (b *Batch) TimeLeft() float64 { return seconds(b.Remaining, b.Rate) }
 
 // Over reports whether every job is finished.

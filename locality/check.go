@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Check verifies every invariant of a batch against all of its rows and tells what
-// does not hold: the ranges are disjoint, ordered and cover every slot; everything
-// below a range's Unfinished and above its Top is terminal; credits and speeds are
-// the exact sums; what waits and what is due is what the jobs say.
+// Check verifies every invariant of a batch against all of its rows, and reports what does not
+// hold. The ranges are disjoint, ordered and cover every slot; everything below a range's
+// Unfinished and above its Top is terminal; credits and speeds are the exact sums. What waits
+// and what is due agrees with the jobs.
 func (o *Op) Check(find func(format string, args ...any)) error {
 	c := &check{Op: o, find: find, posts: make(map[int]*[2]End), hands: make(map[uint32][]int)}
 	for _, step := range []func() error{c.members, c.ranges, c.dues} {
@@ -23,8 +23,8 @@ func (o *Op) Check(find func(format string, args ...any)) error {
 type check struct {
 	*Op
 	find      func(string, ...any)
-	posts     map[int]*[2]End  // ranges as members have them, by first slot
-	hands     map[uint32][]int // jobs by host, as the jobs have them
+	posts     map[int]*[2]End  // ranges according to members, by first slot
+	hands     map[uint32][]int // jobs by host, according to the jobs
 	want      []Due
 	remaining Credit
 	waiting   Credit
@@ -34,7 +34,7 @@ type check struct {
 	failed    int
 }
 
-// members adds up what hosts say of where they work.
+// members sums up what hosts say about where they work.
 func (c *check) members() error {
 	var rates Rates
 	err := c.EachMember(func(m *Member) error {
@@ -68,7 +68,7 @@ func (c *check) members() error {
 	return err
 }
 
-// ranges goes through every range and every slot.
+// ranges checks every range and every slot.
 func (c *check) ranges() error {
 	for slot := 0; slot < c.Batch.Slots(); {
 		cur, err := c.CursorAt(slot)

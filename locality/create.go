@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// Maker makes a batch out of jobs that come one by one, in order. It holds no more
-// of them than a block: Add gives each block to keep as it is full.
+// Maker makes a batch of jobs that are added one by one, in order. It holds at most a block of
+// them: Add passes each full block to the function keep.
 type Maker struct {
 	Batch *Batch
 	keep  func(*JobBlock) error
 	block *JobBlock
 	sums  []Credit // by layer
 	reach int      // the last file used so far
-	last  []int    // the same by layer
+	last  []int    // the same, by layer
 	start int      // the first file of the last job
 }
 
-// MaxQuorum bounds how many results of a job may be wanted.
+// MaxQuorum limits how many results of a job may be wanted.
 const MaxQuorum = 8
 
-// Bounds of batches.
+// The limits of batches.
 const (
 	MaxFiles  = 100_000_000
 	MaxJobs   = 100_000_000
 	MaxCredit = 1_000_000_000 * Micro // of a job
 )
 
-// NewMaker begins a batch of so many files. keep is given the blocks of jobs.
+// NewMaker begins a batch with a number of files. keep gets the blocks of jobs.
 func NewMaker(name string, s Settings, files int, keep func(*JobBlock) error) (*Maker, error) {
 	s, err := s.withDefaults()
 	if err != nil {
@@ -45,7 +45,7 @@ func (m *Maker) next() {
 	m.block = &JobBlock{First: m.Batch.Jobs, Before: append([]Credit(nil), m.sums...), Reach: m.reach, Jobs: make([]Job, 0, BlockJobs)}
 }
 
-// Add takes the next job. Jobs must come in the order of their first files.
+// Add adds the next job. Jobs must come in the order of their first files.
 func (m *Maker) Add(j Job) error {
 	b := m.Batch
 	switch {
@@ -84,8 +84,8 @@ func (m *Maker) Add(j Job) error {
 	return nil
 }
 
-// Finish keeps the last block and cuts the batch into ranges, in rows that can
-// read all the blocks back.
+// Finish keeps the last block and cuts the batch into ranges. All blocks must be readable in
+// rows.
 func (m *Maker) Finish(rows Rows, now int64) (*Batch, error) {
 	b := m.Batch
 	if b.Jobs == 0 {
@@ -118,14 +118,14 @@ func (m *Maker) Finish(rows Rows, now int64) (*Batch, error) {
 	return b, nil
 }
 
-// newCursor makes a range with nothing handed out.
+// newCursor makes a range of which nothing was handed out.
 func (o *Op) newCursor(first, last int) error {
 	c := &Cursor{First: first, Last: last, Unfinished: first, Top: last, Low: first, High: last, Generated: first}
 	var err error
 	if c.Open, err = o.credits(first, last); err != nil {
 		return err
 	}
-	if err := o.advance(c); err != nil { // slots without work from the beginning
+	if err := o.advance(c); err != nil { // slots that need no work from the beginning
 		return err
 	}
 	o.generate(c)

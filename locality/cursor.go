@@ -9,13 +9,12 @@ import (
 type End struct {
 	Hosts int
 	Rate  int64  // micro-credits a day, the sum over its hosts
-	Hand  Credit // in hosts' hands
-	Back  Credit // come back, or passed over, and waiting
+	Hand  Credit // that hosts have
+	Back  Credit // returned or passed over, and waiting
 }
 
-// Cursor is a range of slots and how far the work in it is. Slots below Low were
-// handed out from the low end, those above High from the high end; those between
-// are open.
+// Cursor is a range of slots and the progress of the work in it. Slots below Low were handed
+// out from the low end, and those above High from the high end. Those between are open.
 type Cursor struct {
 	First, Last int // the range, in slots
 	Unfinished  int // no slot of the range below it is unfinished
@@ -35,14 +34,14 @@ func (c *Cursor) Remaining() Credit {
 // Waiting returns the credit of what no host has.
 func (c *Cursor) Waiting() Credit { return c.Open + c.Ends[LowEnd].Back + c.Ends[HighEnd].Back }
 
-// Rate returns the speed of all hosts in it.
+// Rate returns the speed of all its hosts together.
 func (c *Cursor) Rate() int64 { return c.Ends[LowEnd].Rate + c.Ends[HighEnd].Rate }
 
-// Hosts returns how many work in it.
+// Hosts returns how many hosts work in it.
 func (c *Cursor) Hosts() int { return c.Ends[LowEnd].Hosts + c.Ends[HighEnd].Hosts }
 
-// TimeLeft returns the estimated number of seconds until nothing in the range waits any more. It is
-// infinite for work without a host. Ranges are ordered by it.
+// TimeLeft returns the estimated number of seconds until nothing in the range waits any more.
+// It is infinite for work without a host. Ranges are ordered by it.
 func (c *Cursor) TimeLeft() float64 { return seconds(c.Waiting(), c.Rate()) }
 
 // sideOf returns the end from which a slot was handed out.
@@ -55,7 +54,7 @@ func (c *Cursor) sideOf(slot int) Side {
 
 func (c *Cursor) isOpen(slot int) bool { return slot >= c.Low && slot <= c.High }
 
-// seconds returns how long some credit takes at a speed.
+// seconds returns how long a credit takes at a speed.
 func seconds(c Credit, rate int64) float64 {
 	switch {
 	case c == 0:
@@ -102,13 +101,13 @@ func (o *Op) advance(c *Cursor) error {
 	return nil
 }
 
-// generate keeps a cushion of unsent instances ahead of the low end.
+// generate keeps a number of unsent instances ahead of the low end.
 func (o *Op) generate(c *Cursor) {
 	c.Generated = max(c.Generated, min(c.Low+o.Batch.Settings.Cushion, c.High+1), c.Low)
 }
 
-// split cuts a range before an open slot into two: the hosts of each end keep
-// theirs. Slots must be numbered layer by layer.
+// split cuts a range before an open slot into two. The hosts of each end stay at theirs. Slots
+// must be numbered layer by layer.
 func (o *Op) split(c *Cursor, at int) (left, right *Cursor, err error) {
 	upper, err := o.between(at, c.High)
 	if err != nil {
@@ -135,7 +134,7 @@ func (o *Op) split(c *Cursor, at int) (left, right *Cursor, err error) {
 	r.Open, r.Ends[LowEnd] = upper, End{}
 	l.Generated, r.Generated = min(c.Generated, at), max(c.Generated, at)
 	for _, half := range []*Cursor{&l, &r} {
-		if err := o.advance(half); err != nil { // at the cut may be slots that are terminal
+		if err := o.advance(half); err != nil { // slots at the cut may be terminal
 			return nil, nil, err
 		}
 		if err := o.PutCursor(half); err != nil {

@@ -1,17 +1,15 @@
-// Package locality decides which host works on which jobs of a batch, where a batch
-// is a sequence of files and a sequence of jobs that each use a few successive
-// files, so that the batch ends early and each file is sent to few hosts (after
-// BOINC's locality scheduling and its redesign with teams and cursors,
-// https://github.com/BOINC/boinc/wiki/LocalityNew).
+// Package locality decides which host works on which jobs of a batch, so that the batch ends
+// early and each file is sent to few hosts. A batch is a sequence of files and a sequence of
+// jobs that each use a few consecutive files. The method follows BOINC's locality scheduling
+// and its redesign with teams and cursors (https://github.com/BOINC/boinc/wiki/LocalityNew).
 //
 // # Slots and ranges
 //
-// Each result that a job needs is a slot. Slots are numbered job by job, or,
-// for policies that split ranges, layer by layer: first the first result of every
-// job, then the second of every job. Ranges of slots are disjoint, in order and cover
-// them all. A range (Cursor) is handed out from its low end, from its high end, or
-// from both; what lies between is open and has no record of its own, so that
-// splitting a range costs the same however long it is.
+// Each result that a job needs is a slot. Slots are numbered job by job. For policies that
+// split ranges they are numbered layer by layer: first the first result of every job, then the
+// second of every job. Ranges of slots are disjoint, in order and cover all slots. A range
+// (Cursor) is handed out from its low end, from its high end, or from both. What is between is
+// open and has no record of its own, so splitting a range costs the same whatever its length.
 //
 // # Invariants
 //

@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// Report is what a host's answer changed.
+// Report says what a host's answer changed.
 type Report struct {
 	Job       int
 	State     string // of the job: done, failed, unsent, sent
 	Remaining Credit // of the batch
 }
 
-// NotHeld is an ErrNotHeld with what became of the job.
+// NotHeld is an ErrNotHeld that says what happened to the job.
 type NotHeld struct {
 	Job  int
 	Host string
@@ -26,8 +26,8 @@ func (e *NotHeld) Error() string {
 // Unwrap makes errors.Is see ErrNotHeld.
 func (e *NotHeld) Unwrap() error { return ErrNotHeld }
 
-// Done takes a host's result of a job. An answer to a lease that has expired is
-// refused with a NotHeld, and changes nothing: the result of another host stands.
+// Done accepts a host's result of a job. It refuses an answer after the lease has expired with
+// a NotHeld, and changes nothing: the result of another host counts.
 func (o *Op) Done(h *Host, job int) (Report, error) {
 	return o.answer(h, job, func(e *ending) error {
 		e.m.Jobs++
@@ -40,8 +40,8 @@ func (o *Op) Done(h *Host, job int) (Report, error) {
 	})
 }
 
-// Fail takes a host's report that it could not do a job. The job goes to another,
-// and after MaxErrors failures it is failed for good.
+// Fail accepts a host's report that it could not do a job. The job goes to another host, and
+// after MaxErrors failures it has failed for good.
 func (o *Op) Fail(h *Host, job int) (Report, error) {
 	return o.answer(h, job, func(e *ending) error {
 		h.decay(o.Now)
@@ -62,7 +62,7 @@ func (o *Op) Fail(h *Host, job int) (Report, error) {
 	})
 }
 
-// ending is an instance that comes to its end.
+// ending is an instance that is about to end.
 type ending struct {
 	o     *Op
 	m     *Member
@@ -73,7 +73,7 @@ type ending struct {
 	x     *Instance
 }
 
-// find looks up the instance of a job in a host's hands.
+// find returns the instance of a job that a host has.
 func (o *Op) find(h *Host, m *Member, job int) (*ending, error) {
 	j, err := o.job(job)
 	if err != nil {
@@ -90,7 +90,7 @@ func (o *Op) find(h *Host, m *Member, job int) (*ending, error) {
 	return e, nil
 }
 
-// why says what became of a job that a host reports and does not hold.
+// why says what happened to a job that a host reports but does not hold.
 func (e *ending) why(host uint32) string {
 	for _, x := range slices.Backward(e.t.Instances) {
 		if x.Host != host {
@@ -109,7 +109,7 @@ func (e *ending) why(host uint32) string {
 	return "it was never given this job"
 }
 
-// answer ends the instance that a host holds of a job, as end says.
+// answer ends the instance of a job that a host holds, in the way end says.
 func (o *Op) answer(h *Host, job int, end func(*ending) error) (Report, error) {
 	m, err := o.Member(h.Number)
 	if err != nil {
@@ -152,15 +152,15 @@ func (o *Op) report(e *ending) Report {
 	return r
 }
 
-// drop takes the instance out of its host's hands.
+// drop takes the instance from its host.
 func (e *ending) drop() error {
 	slot := e.o.Batch.Slot(e.n, e.x.Layer)
 	e.m.Live = slices.DeleteFunc(e.m.Live, func(s int) bool { return s == slot })
 	return e.o.TakeDue(Due{e.x.Until, e.m.Host, slot})
 }
 
-// lose takes back a slot whose instance ended without a result. The slot waits, unless another host
-// has it too, or takes it over.
+// lose takes back a slot whose instance ended without a result. The slot waits, unless another
+// host also has it or takes it over.
 func (e *ending) lose(layer int) error {
 	if e.shared(layer) {
 		return nil
@@ -171,7 +171,7 @@ func (e *ending) lose(layer int) error {
 	return e.giveBack(layer)
 }
 
-// shared reports whether another host has the slot in its hands too.
+// shared reports whether another host also has the slot.
 func (e *ending) shared(layer int) bool {
 	for _, x := range e.t.Instances {
 		if x.Layer == layer && x.State == Live {
@@ -199,7 +199,7 @@ func (e *ending) giveBack(layer int) error {
 	return e.o.PutCursor(c)
 }
 
-// finish makes a slot terminal, wherever it is: open, waiting, or in hands.
+// finish makes a slot terminal, whether it is open, waiting, or with a host.
 func (e *ending) finish(layer int, as SlotState) error {
 	o := e.o
 	slot := o.Batch.Slot(e.n, layer)
@@ -240,7 +240,7 @@ func (e *ending) finish(layer int, as SlotState) error {
 	return o.PutCursor(c)
 }
 
-// count notes a job that is finished.
+// count counts a finished job.
 func (e *ending) count() {
 	b := e.o.Batch
 	if slices.Contains(e.t.Slots, Failed) {
@@ -253,8 +253,8 @@ func (e *ending) count() {
 	}
 }
 
-// supersede takes a slot out of the hands of other hosts. One that has nothing else
-// counts no more until it asks again: it may be gone.
+// supersede takes a slot from the other hosts that have it. A host that has nothing else no
+// longer counts until it asks again, because it may be gone.
 func (e *ending) supersede(layer int) error {
 	slot := e.o.Batch.Slot(e.n, layer)
 	for i := range e.t.Instances {

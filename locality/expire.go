@@ -1,6 +1,6 @@
 package locality
 
-// Expiry is the result of an Expire.
+// Expiry is the result of Expire.
 type Expiry struct {
 	Leases int // instances that were overdue
 	Hosts  int // hosts that left the sums
@@ -36,8 +36,7 @@ func (o *Op) Expire() (Expiry, error) {
 	return out, nil
 }
 
-// expire ends the lease of one slot. A host that has let its last one pass is
-// taken to be gone.
+// expire ends the lease of one slot. A host whose last lease has expired is considered gone.
 func (o *Op) expire(m *Member, d Due, out *Expiry) error {
 	n, _ := o.Batch.JobOf(d.Slot)
 	h, err := o.Host(d.Host)
@@ -63,9 +62,9 @@ func (o *Op) expire(m *Member, d Due, out *Expiry) error {
 	return o.leave(m)
 }
 
-// lookAfter removes a host from the sums if its leases are overdue, or if it holds nothing and has
-// been silent for a while. It keeps its leases, and counts again when it asks for work. Otherwise
-// the host is checked again later.
+// lookAfter removes a host from the sums if its leases are overdue, or if it holds nothing and
+// has been silent for a while. The host keeps its leases, and counts again when it asks for
+// work. If the host still counts, it is checked again later.
 func (o *Op) lookAfter(m *Member, d Due, out *Expiry) error {
 	if err := o.TakeDue(d); err != nil {
 		return err
@@ -85,7 +84,7 @@ func (o *Op) lookAfter(m *Member, d Due, out *Expiry) error {
 	return o.watch(m, at)
 }
 
-// missing returns when a host is taken to be gone if nothing is heard of it.
+// missing returns when a host is considered gone unless it is heard of before.
 func (o *Op) missing(m *Member) (int64, error) {
 	away := o.Batch.Settings.Away
 	if len(m.Live) == 0 {
@@ -112,7 +111,7 @@ func (o *Op) handsFull(slots []int, rate int64) (float64, error) {
 	return seconds(sum, rate), nil
 }
 
-// watch schedules a check of a host at a time, or before.
+// watch schedules a check of a host at a time, unless there is an earlier one.
 func (o *Op) watch(m *Member, at int64) error {
 	if m.Idle > 0 && m.Idle <= at {
 		return nil
@@ -126,15 +125,14 @@ func (o *Op) watch(m *Member, at int64) error {
 	return o.PutDue(Due{at, m.Host, -1})
 }
 
-// overdue is how many times as long as expected a host may take before it no longer
-// counts.
+// overdue is how many times as long as expected a host may take before it no longer counts.
 const overdue = 1.5
 
-// stretched is the same for what all but one in a hundred take.
+// stretched is the same factor, applied to the time that all but one answer in a hundred need.
 const stretched = 1.2
 
-// Recompute decays what is known of every host and recomputes every sum of speeds. It reads every
-// host of the batch: run it daily.
+// Recompute decays every host's record and recomputes every sum of speeds. It reads every host
+// of the batch, so run it daily.
 func (o *Op) Recompute() error {
 	var all []*Member
 	if err := o.EachMember(func(m *Member) error {

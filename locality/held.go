@@ -2,9 +2,9 @@ package locality
 
 import "slices"
 
-// Files that a host holds are spans in order, apart from each other.
+// The files that a host holds are spans in order, with gaps between them.
 
-// addFiles adds files to those held and returns the ones that were not there.
+// addFiles adds files to those held, and returns the ones that were missing.
 func addFiles(held []Span, s Span) (now, missing []Span) {
 	missing = without([]Span{s}, held)
 	now = append(slices.Clone(held), missing...)
@@ -20,7 +20,7 @@ func addFiles(held []Span, s Span) (now, missing []Span) {
 	return out, missing
 }
 
-// without returns the files of some spans that are in none of the others.
+// without returns the files in spans that are not in others.
 func without(spans, others []Span) []Span {
 	var out []Span
 	for _, s := range spans {
@@ -42,7 +42,7 @@ func without(spans, others []Span) []Span {
 	return out
 }
 
-// count returns how many files spans have.
+// count returns how many files the spans have.
 func count(spans []Span) int {
 	n := 0
 	for _, s := range spans {
@@ -51,8 +51,9 @@ func count(spans []Span) int {
 	return n
 }
 
-// deletable lists what a host may delete: files that no unfinished job of its range uses, and no
-// job in its hands. It may keep Settings.Keep of them, the nearest to where it works.
+// deletable lists what a host may delete: files that no unfinished job of its range uses, and
+// none of the jobs that it has. The host may keep Settings.Keep of them, the nearest to where
+// it works.
 func (o *Op) deletable(m *Member) ([]Span, error) {
 	var needed []Span
 	for _, slot := range m.Live {
@@ -83,8 +84,8 @@ func (o *Op) deletable(m *Member) ([]Span, error) {
 	return farthest(spare, needed, count(spare)-o.Batch.Settings.Keep), nil
 }
 
-// filesOf returns the files from the first that a slot uses to the last that is used up
-// to another.
+// filesOf returns the files from the first one that slot first uses to the last one used up to
+// slot last.
 func (o *Op) filesOf(first, last int) (Span, error) {
 	from, _ := o.Batch.JobOf(first)
 	to, _ := o.Batch.JobOf(last)
@@ -96,7 +97,7 @@ func (o *Op) filesOf(first, last int) (Span, error) {
 	return Span{j.A, reach}, err
 }
 
-// farthest picks the n files that lie farthest from the needed ones.
+// farthest returns the n files that are farthest from the needed ones.
 func farthest(spare, needed []Span, n int) []Span {
 	var out []Span
 	spare = slices.Clone(spare)

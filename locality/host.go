@@ -2,12 +2,13 @@ package locality
 
 import "math"
 
-// Host is what is known of a host across batches. Its speed is the credit it earned over the time
-// it took, both decaying by half in halfLife, so a pause does not make a host look slow.
+// Host holds what is known of a host across batches. Its speed is the credit it earned divided
+// by the time it took. Both decay by half in halfLife, so a pause does not make a host look
+// slow.
 type Host struct {
 	Number uint32
 	Name   string
-	User   string  // "" is a user of its own
+	User   string  // "" counts as a different user for each host
 	Earned float64 // micro-credits, decayed
 	Spent  float64 // seconds, decayed
 	Seen   int64   // Unix seconds
@@ -16,11 +17,11 @@ type Host struct {
 // halfLife is the half-life of a host's record, in seconds.
 const halfLife = 7 * Day
 
-// priorJobs is how many mean jobs a host must have done for its own record to
-// weigh as much as what hosts are like in general.
+// priorJobs is how many mean jobs a host must have done for its own record to weigh as much as
+// the general speed of hosts.
 const priorJobs = 0.5
 
-// decay ages the record to now.
+// decay brings the record to now.
 func (h *Host) decay(now int64) {
 	if now > h.Seen && h.Seen > 0 {
 		f := math.Exp2(-float64(now-h.Seen) / halfLife)
@@ -30,18 +31,18 @@ func (h *Host) decay(now int64) {
 	h.Seen = max(h.Seen, now)
 }
 
-// earn notes work done in a stretch of time.
+// earn adds work done and the time it took.
 func (h *Host) earn(c Credit, spent, now int64) {
 	h.decay(now)
 	h.Earned += float64(c)
 	h.Spent += float64(max(1, spent))
 }
 
-// knownJobs limits the weight of a host's earlier record to this many mean jobs of a batch: its
-// record in this batch counts more.
+// knownJobs limits the weight of a host's earlier record to this many mean jobs of a batch,
+// because its record in this batch counts more.
 const knownJobs = 2
 
-// fade makes a record weigh no more than some credit. The speed that it shows stays.
+// fade limits the weight of a record to some credit. The speed that it shows stays.
 func (h *Host) fade(most float64) {
 	if h.Earned > most {
 		h.Spent *= most / h.Earned
@@ -49,8 +50,8 @@ func (h *Host) fade(most float64) {
 	}
 }
 
-// rate returns the estimated speed in micro-credits a day: the record, and priorJobs
-// mean jobs at the speed of the median host.
+// rate returns the estimated speed in micro-credits a day. It is that of the record, to which
+// priorJobs mean jobs at the speed of the median host are added.
 func (h *Host) rate(prior int64, mean Credit) int64 {
 	weight := priorJobs * float64(mean)
 	day := float64(prior) / Day
@@ -69,30 +70,31 @@ const (
 // Member is a host in a batch.
 type Member struct {
 	Host     uint32
-	Placed   bool // it has a range, and counts in its sums
+	Placed   bool // it has a range, and counts in the range's sums
 	At       int  // a slot of the range, on its own side
 	Side     Side
-	Rate     int64 // as it counts in the sums
+	Rate     int64 // as counted in the sums
 	Joined   int64 // Unix seconds, as all of these
 	Moved    int64
-	Busy     int64 // since when it has worked on its jobs
+	Busy     int64 // when it began to work on its jobs
 	Idle     int64 // when to check that it is still there; 0 for never
 	Seen     int64
 	Jobs     int    // done by it
 	Measured bool   // Rate is in Batch.Rates
 	Held     []Span // files that it has, in order
-	Live     []int  // slots in its hands, in the order of sending
+	Live     []int  // slots that it has, in the order of sending
 	Asked    Asked
 }
 
-// Rates counts hosts by speed, four classes to a doubling: enough for a median.
+// Rates counts hosts by speed, with four classes to a doubling, which is fine enough for a
+// median.
 type Rates [128]uint32
 
 func rateClass(rate int64) int {
 	return min(len(Rates{})-1, max(0, int(4*math.Log2(float64(max(1, rate)))-80)))
 }
 
-// median returns a speed that half of the hosts exceed, 0 without any.
+// median returns a speed that half of the hosts exceed, or 0 if there are none.
 func (r *Rates) median() int64 {
 	total := uint32(0)
 	for _, n := range r {
@@ -110,17 +112,18 @@ func (r *Rates) median() int64 {
 	return 0
 }
 
-// prior returns the speed that a host is taken to have before it has shown any.
+// prior returns the speed that a host is assumed to have before it has a record.
 func (b *Batch) prior() int64 {
 	if m := b.Rates.median(); m > 0 {
 		return m
 	}
-	return b.mean() * 24 // a job an hour: it counts for nothing but the first ranges
+	return b.mean() * 24 // a job an hour: it only matters for the first ranges
 }
 
-// stretch follows how much longer than their credit says answers take, files to
-// fetch being the usual reason: up a step for one that takes longer, down a
-// hundredth of one for each that does not, which ends where one in a hundred does.
+// stretch adjusts Stretch: how much longer answers take than their credit suggests, mostly
+// because files must be fetched. It goes up a step for an answer that takes longer, and down a
+// hundredth of a step for each that does not. So it settles where one answer in a hundred
+// takes longer.
 func (b *Batch) stretch(ratio float64) {
 	const step = 0.02
 	b.Stretch = max(1, b.Stretch)

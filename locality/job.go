@@ -2,7 +2,7 @@ package locality
 
 import "fmt"
 
-// BlockJobs is how many jobs share a row. On disk; must not change.
+// BlockJobs is how many jobs share a row. It is on disk and must not change.
 const BlockJobs = 128
 
 // Job is a job as it was created: it uses files A..B.
@@ -12,8 +12,8 @@ type Job struct {
 	Quorum int // results wanted, each from another host and user
 }
 
-// JobBlock is BlockJobs successive jobs, and what is known of all before them, so
-// that sums and cuts need no walk over the batch.
+// JobBlock holds BlockJobs consecutive jobs, and sums over all jobs before them, so that sums
+// and cuts need not read the whole batch.
 type JobBlock struct {
 	First  int
 	Before []Credit // credit of the earlier jobs, by layer
@@ -26,7 +26,7 @@ type Span struct{ A, B int }
 
 func blockOf(job int) (block, at int) { return job / BlockJobs, job % BlockJobs }
 
-// job finds a job.
+// job returns a job.
 func (o *Op) job(n int) (*Job, error) {
 	if n < 0 || n >= o.Batch.Jobs {
 		return nil, fmt.Errorf("job %d: %w: the batch has jobs 0 to %d", n, ErrNoJob, o.Batch.Jobs-1)
@@ -42,7 +42,7 @@ func (o *Op) job(n int) (*Job, error) {
 	return &block.Jobs[at], nil
 }
 
-// credit is what a slot is worth: nothing, if its job wants fewer results.
+// credit returns what a slot is worth: 0 if its job wants fewer results.
 func (j *Job) credit(layer int) Credit {
 	if layer >= j.Quorum {
 		return 0
@@ -50,7 +50,7 @@ func (j *Job) credit(layer int) Credit {
 	return j.Credit
 }
 
-// before returns the credit of a layer in the jobs before one.
+// before returns the credit that a layer has in the jobs before one.
 func (o *Op) before(layer, job int) (Credit, error) {
 	number, at := blockOf(job)
 	if at == 0 && job >= o.Batch.Jobs && job > 0 {
@@ -68,7 +68,7 @@ func (o *Op) before(layer, job int) (Credit, error) {
 	return sum, nil
 }
 
-// between returns the credit of the slots first..last, which must be of one layer.
+// between returns the credit of the slots first..last, which must be in one layer.
 func (o *Op) between(first, last int) (Credit, error) {
 	if last < first {
 		return 0, nil
@@ -83,8 +83,7 @@ func (o *Op) between(first, last int) (Credit, error) {
 	return high - low, err
 }
 
-// seek finds the job before which a layer has that much credit: the first with at
-// least so much.
+// seek returns the first job before which a layer has at least that much credit.
 func (o *Op) seek(layer int, want Credit) (int, error) {
 	blocks := (o.Batch.Jobs + BlockJobs - 1) / BlockJobs
 	low, high := 0, blocks-1 // the last block that begins at or below want
@@ -114,7 +113,7 @@ func (o *Op) seek(layer int, want Credit) (int, error) {
 	return block.First + len(block.Jobs), nil
 }
 
-// reach returns the last file that a job before this one uses, or -1.
+// reach returns the last file that an earlier job uses, or -1.
 func (o *Op) reach(job int) (int, error) {
 	number, at := blockOf(max(0, job-1))
 	block, err := o.Jobs(number)

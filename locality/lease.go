@@ -2,11 +2,11 @@ package locality
 
 import "slices"
 
-// lease returns how long a host has for what it takes. It is what the host asked for. Until a host is
-// measured, it is what the batch gives. After that it is a multiple of the time that everything in
-// its hands should take, and less towards the end, when waiting costs most. If a job's lease has
-// expired before, all of that doubles each time. Otherwise a job that takes longer than expected
-// would go from host to host.
+// lease returns how long a host has for the slots it takes. If the host asked for a lease, it
+// is that. Until the host is measured, it is what the batch gives. After that it is a multiple
+// of the time that everything the host has should take. It is less towards the end, when
+// waiting costs most. It doubles each time that a lease of one of the jobs has expired.
+// Otherwise a job that takes longer than expected would go from host to host.
 func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
 	if w.Lease > 0 {
 		return w.Lease, nil
@@ -24,8 +24,8 @@ func (o *Op) lease(h *Host, m *Member, slots []int, w Want) (int64, error) {
 	return int64(lease * float64(int(1)<<over)), err
 }
 
-// mostExpired returns how many leases of one of the slots' jobs have been over, those
-// that count.
+// mostExpired returns the greatest number of leases that have expired for one of the slots'
+// jobs, at most mostDoubled.
 func (o *Op) mostExpired(slots []int) (int, error) {
 	most := 0
 	for _, slot := range slots {
@@ -51,5 +51,5 @@ const (
 	mostLease  = 3
 	leastLease = 1.5
 
-	mostDoubled = 6 // times that a lease is made twice as long
+	mostDoubled = 6 // how often a lease is doubled at most
 )

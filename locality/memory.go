@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// Memory keeps the rows of a batch in memory, for simulations and for comparing
-// with. What it returns are copies, as from a file.
+// Memory keeps the rows of a batch in memory, for simulations and comparisons. It returns
+// copies, as a file does.
 type Memory struct {
 	blocks  []*JobBlock
 	tasks   map[int]*TaskBlock
@@ -29,18 +29,18 @@ func (k lengthKey) compare(other lengthKey) int {
 	return cmp.Or(-cmp.Compare(k.left, other.left), cmp.Compare(k.first, other.first))
 }
 
-// NewMemory makes rows for one batch.
+// NewMemory returns rows for one batch.
 func NewMemory() *Memory {
 	return &Memory{tasks: map[int]*TaskBlock{}, hosts: map[uint32]*Host{}, members: map[uint32]*Member{}, cursors: map[int]*Cursor{}}
 }
 
-// Keep takes a block from a Maker.
+// Keep stores a block of a Maker.
 func (r *Memory) Keep(b *JobBlock) error {
 	r.blocks = append(r.blocks, b)
 	return nil
 }
 
-// Jobs is part of Rows, as are the methods that follow.
+// Jobs implements Rows, as do the methods that follow.
 func (r *Memory) Jobs(block int) (*JobBlock, error) {
 	if block < 0 || block >= len(r.blocks) {
 		return nil, ErrCorrupt

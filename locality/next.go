@@ -2,8 +2,8 @@ package locality
 
 import "slices"
 
-// Want is a host's request: a number of jobs, or as many as it can do in a number of seconds, at
-// least one. A Lease of 0 leaves its length to the batch.
+// Want is a host's request: a number of jobs, or as many as it can do in a number of seconds,
+// at least one. If Lease is 0, the batch decides how long the lease is.
 type Want struct {
 	Jobs    int
 	Seconds int64
@@ -11,22 +11,22 @@ type Want struct {
 	Key     string // see Asked
 }
 
-// Grant is a host's work.
+// Grant is the work for a host.
 type Grant struct {
 	Jobs   []Given
-	Fetch  []Span // files that it has not
+	Fetch  []Span // files that it does not have
 	Delete []Span // files that it may delete
-	Again  bool   // it has been given before, see Asked
+	Again  bool   // it was given before, see Asked
 }
 
 // Given is a job for a host.
 type Given struct {
 	Job, Layer int
 	Files      Span
-	Until      int64 // its lease, Unix seconds
+	Until      int64 // until when it is leased, Unix seconds
 }
 
-// maxJobs is how many jobs one request may be given.
+// maxJobs is how many jobs a host may be given in one request.
 const maxJobs = 10_000
 
 // Next gives a host work. It returns ErrOver if nothing waits any more, and ErrIdle if nothing that
@@ -76,7 +76,7 @@ func (o *Op) Next(h *Host, w Want) (Grant, error) {
 	return g, why
 }
 
-// member finds a host's part in the batch, and makes it when it comes first.
+// member returns a host's record in the batch. It makes one if the host is new.
 func (o *Op) member(h *Host) (*Member, error) {
 	m, err := o.Member(h.Number)
 	if err != nil || m != nil {
@@ -86,8 +86,7 @@ func (o *Op) member(h *Host) (*Member, error) {
 	return &Member{Host: h.Number, Joined: o.Now}, o.PutHost(h)
 }
 
-// maxTries is how many ranges are tried for one request before the host is told to
-// come again.
+// maxTries is how many ranges are tried for one request before the host is told to ask again.
 const maxTries = 4
 
 // choose picks slots for a host, in the range where it works or in another.
@@ -113,8 +112,8 @@ func (o *Op) choose(m *Member, w Want) ([]int, error) {
 	return nil, nil
 }
 
-// settle keeps a host where it is, or moves it to where the policy wants it. The
-// ranges in tried have nothing for it.
+// settle leaves a host where it is, or moves it to where the policy wants it. The ranges in
+// tried have nothing for it.
 func (o *Op) settle(m *Member, tried []int) error {
 	if m.Placed {
 		stays, err := o.policy.stays(o, m)
@@ -131,8 +130,8 @@ func (o *Op) settle(m *Member, tried []int) error {
 	return o.policy.place(o, m, tried)
 }
 
-// pick finds slots of a range for a host: first those that came back to its end, then open ones
-// from its end.
+// pick finds slots of a range for a host: first those that were returned at its end, then open
+// ones from its end.
 func (o *Op) pick(m *Member, c *Cursor, w Want) ([]int, error) {
 	p := picker{o: o, m: m, c: c, left: w.Jobs, credit: o.policy.most(o, m, c)}
 	if w.Jobs == 0 {
@@ -153,14 +152,14 @@ func (o *Op) pick(m *Member, c *Cursor, w Want) ([]int, error) {
 	return p.slots, nil
 }
 
-// hand puts slots into a host's hands.
+// hand gives slots to a host.
 func (o *Op) hand(h *Host, m *Member, slots []int, w Want, g *Grant) error {
 	lease, err := o.lease(h, m, slots, w)
 	if err != nil {
 		return err
 	}
 	until := o.Now + lease
-	twice := false // a second copy of what another host has in its hands
+	twice := false // a second copy of what another host has
 	if len(m.Live) == 0 {
 		m.Busy = o.Now
 	}
@@ -203,7 +202,7 @@ func (o *Op) hand(h *Host, m *Member, slots []int, w Want, g *Grant) error {
 	return o.taken(slots, m.Side)
 }
 
-// taken moves slots of one range from waiting to in hands.
+// taken notes that slots of one range no longer wait but are with a host.
 func (o *Op) taken(slots []int, from Side) error {
 	c, err := o.CursorAt(slots[0])
 	if err != nil {
@@ -230,8 +229,8 @@ func (o *Op) taken(slots []int, from Side) error {
 	return o.PutCursor(c)
 }
 
-// pass moves an end of the open slots over one of them. Slots in between that the host may not have
-// wait for another; void ones are dropped.
+// pass moves an end of the open slots past one of them. Slots in between that the host may not
+// have wait for another; void ones are dropped.
 func (o *Op) pass(c *Cursor, slot int, side Side) error {
 	for c.isOpen(slot) {
 		at := c.Low

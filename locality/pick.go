@@ -1,17 +1,17 @@
 package locality
 
-// picker gathers slots for one request.
+// picker collects slots for one request.
 type picker struct {
 	o      *Op
 	m      *Member
 	c      *Cursor
 	left   int    // jobs still wanted
-	credit Credit // as much still, at least one job
+	credit Credit // credit still wanted, at least one job
 	slots  []int
 	looked int
 }
 
-// maxLooked bounds how many slots are looked at and not given in one request.
+// maxLooked limits how many slots are examined and not given in one request.
 const maxLooked = 512
 
 // back considers a slot that waits behind the cursor.
@@ -26,7 +26,7 @@ func (p *picker) back(slot int) (more bool, err error) {
 	return p.take(slot)
 }
 
-// open considers the open slots from the host's end on.
+// open considers the open slots, beginning at the host's end.
 func (p *picker) open() error {
 	low, high := p.c.Low, p.c.High
 	for more := true; more && p.left > 0 && low <= high && p.looked <= maxLooked; {
@@ -54,7 +54,7 @@ func (p *picker) open() error {
 				return err
 			}
 		case p.o.Batch.Layered:
-			return nil // it has done this stretch in another layer
+			return nil // it has done this part in another layer
 		default:
 			p.looked++
 		}
@@ -62,8 +62,8 @@ func (p *picker) open() error {
 	return nil
 }
 
-// take takes a slot if there is credit left for it; the first is always taken. One
-// job is given once in a request.
+// take takes a slot if there is credit left for it. It always takes the first. A request gets
+// a job only once.
 func (p *picker) take(slot int) (more bool, err error) {
 	_, credit, err := p.o.slot(slot)
 	if err != nil {
@@ -84,9 +84,9 @@ func (p *picker) take(slot int) (more bool, err error) {
 	return p.left > 0, nil
 }
 
-// mayHave reports whether a host may have an instance of a slot's job: neither it
-// nor another host of its user has one in hands or has answered one. A job that has
-// failed on a host goes to others, as long as there are any.
+// mayHave reports whether a host may have an instance of a slot's job. It may not if it, or
+// another host of its user, has one or has answered one. A job that has failed on a host goes
+// to others, as long as there are any.
 func (o *Op) mayHave(m *Member, slot int) (bool, error) {
 	n, _ := o.Batch.JobOf(slot)
 	_, t, err := o.task(n)

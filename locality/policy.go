@@ -5,23 +5,23 @@ import (
 	"strings"
 )
 
-// policy decides where hosts work. It reads everything about hosts from the rows and has no memory
-// of its own.
+// policy decides where hosts work. It reads everything about hosts from the rows and keeps
+// nothing itself.
 type policy interface {
 	layered() bool             // how slots are numbered
 	cuts(o *Op) ([]int, error) // the first slots of the ranges of a new batch
 	stays(o *Op, m *Member) (bool, error)
-	place(o *Op, m *Member, tried []int) error // enter a range that is not among those tried, or none
+	place(o *Op, m *Member, tried []int) error // enters a range that is not in tried, or none
 	backRange(c *Cursor, side Side) (first, last int)
 	most(o *Op, m *Member, c *Cursor) Credit // at one time
 }
 
-// doubler is a policy that gives a host without work what another has in its hands.
+// doubler is a policy that gives a host without work what another host has.
 type doubler interface {
-	again(o *Op, m *Member) ([]int, error) // slots, none if that gains nothing
+	again(o *Op, m *Member) ([]int, error) // slots; none if it would gain nothing
 }
 
-// DefaultPolicy is the policy of batches that name none.
+// DefaultPolicy is the policy of batches that do not name one.
 const DefaultPolicy = "gaps"
 
 // Policies lists the policies with a description, the default first.

@@ -5,14 +5,13 @@ import (
 	"slices"
 )
 
-// gaps is the default policy. At most two hosts work in a range, from its two ends towards each
-// other. The speed that a range needs to end with the batch is its waiting credit over the time
-// left. A host goes to the range whose missing speed fits it best, and leaves a range that the
-// other host can finish in time.
+// gaps is the default policy. At most two hosts work in a range, from its two ends towards
+// each other. The speed that a range needs to end with the batch is its waiting credit divided
+// by the time left. A host goes to the range whose missing speed it matches best, and leaves a
+// range that the other host can finish in time.
 type gaps struct{ layers }
 
-// timeLeft estimates when the batch could end, with all the hosts that are
-// expected.
+// timeLeft estimates when the batch could end, with all the expected hosts.
 func (gaps) timeLeft(o *Op) float64 {
 	b := o.Batch
 	rate := b.Rate
@@ -37,7 +36,7 @@ func (g gaps) stays(o *Op, m *Member) (bool, error) {
 	left := g.timeLeft(o)
 	alone := seconds(c.Waiting(), c.Rate()-m.Rate)
 	job := seconds(o.Batch.mean(), m.Rate)
-	if alone <= job || g.tooSlow(o, m, left) { // others will have finished first
+	if alone <= job || g.tooSlow(o, m, left) { // others will have finished before
 		return false, nil
 	}
 	if alone > left*stayFactor {
@@ -55,24 +54,24 @@ func (g gaps) stays(o *Op, m *Member) (bool, error) {
 // a smaller leastPiece does the opposite.
 const (
 	stayFactor = 1    // a host leaves a range that the other there finishes within this part of the time left
-	goFactor   = 1.6  // if somewhere there is so much more time left
-	leastPiece = 6    // mean jobs that a host must find for itself in a range that is cut for it
-	cutPart    = 0.25 // so far a cut may lie from where it is wanted, as a part of what is on either side
+	goFactor   = 1.6  // if another range has this many times as much time left
+	leastPiece = 6    // mean jobs that a range must have for a host if it is cut for that host
+	cutPart    = 0.25 // how far a cut may be from where it is wanted, as a part of what is on either side
 	overFactor = 4    // how much worse a host that is too fast for a range is than one that is too slow
-	slowFactor = 1    // a host is too slow that takes so much longer for a job than others for all that waits
-	workFactor = 3    // a host goes only where so many times is left as its first job there may take
-	thirdPart  = 2    // a range is cut for two hosts if so many times a mean host's part is left over
+	slowFactor = 1    // a host is too slow if it takes this many times as long for a job as others for all that waits
+	workFactor = 3    // a host only goes to a range whose time left is this many times that of its first job there
+	thirdPart  = 2    // a range is cut for two hosts if this many times a mean host's part is left over
 	endSlack   = 0.02 // of a batch's whole time, see slack
 )
 
-// slack returns how much later than the batch a range may end before anybody is sent to
+// slack returns how much later than the batch a range may end before another host is sent to
 // help, in seconds.
 func slack(o *Op, left float64) float64 {
 	return endSlack * (float64(o.Now-o.Batch.Created) + left)
 }
 
-// tooSlow reports whether the others can finish everything that waits before this host has done a
-// job.
+// tooSlow reports whether the others can finish everything that waits before this host has
+// done one job.
 func (gaps) tooSlow(o *Op, m *Member, left float64) bool {
 	others := o.Batch.Rate
 	if m.Placed {
@@ -82,8 +81,8 @@ func (gaps) tooSlow(o *Op, m *Member, left float64) bool {
 	return job > left+slack(o, left) && job > slowFactor*seconds(o.Batch.Waiting, others)
 }
 
-// most keeps a host from taking what would still be in its hands when the batch
-// could have ended.
+// most limits what a host takes, so that it does not still have it when the batch could have
+// ended.
 func (g gaps) most(o *Op, m *Member, c *Cursor) Credit {
 	left := g.timeLeft(o)
 	return Credit(float64(m.Rate) / Day * (left + slack(o, left)) / 2)
@@ -117,8 +116,9 @@ func (g gaps) place(o *Op, m *Member, tried []int) error {
 	return g.enter(o, m, best, left)
 }
 
-// home returns the range that a host has left, if its end there is free and speed is
-// still short: the host has the files. One that took longer than expected is back soon.
+// home returns the range that a host has left, if its end there is free and the range still
+// lacks speed: the host has its files. A host that took longer than expected is soon back in
+// this way.
 func (g gaps) home(o *Op, m *Member, tried []int, left float64) (*Cursor, error) {
 	if m.Moved == 0 || g.tooSlow(o, m, left) {
 		return nil, nil
@@ -130,7 +130,7 @@ func (g gaps) home(o *Op, m *Member, tried []int, left float64) (*Cursor, error)
 	return c, nil
 }
 
-// choice is a range for a host, and how well it would fit.
+// choice is a range for a host, and how well they match.
 type choice struct {
 	c     *Cursor
 	side  Side
@@ -138,9 +138,8 @@ type choice struct {
 	cost  float64
 }
 
-// weigh judges a range: by how much the speed that it lacks differs from the
-// host's. Too much speed is worse than too little, for the host would soon be free
-// again.
+// weigh judges a range by how much the speed that it lacks differs from the host's. Too much
+// speed is worse than too little, because the host would soon be free again.
 func (g gaps) weigh(o *Op, m *Member, c *Cursor, left float64) choice {
 	no := choice{cost: math.Inf(1)}
 	x := choice{c: c}
@@ -160,8 +159,8 @@ func (g gaps) weigh(o *Op, m *Member, c *Cursor, left float64) choice {
 		x.cost = -1
 		return x
 	}
-	first := job * max(1, o.Batch.Stretch)                            // it has files to fetch
-	gain := c.TimeLeft() * float64(m.Rate) / float64(m.Rate+c.Rate()) // so much sooner the range ends
+	first := job * max(1, o.Batch.Stretch)                            // it must fetch files
+	gain := c.TimeLeft() * float64(m.Rate) / float64(m.Rate+c.Rate()) // how much sooner the range would end
 	if first*workFactor > c.TimeLeft() || gain < slack(o, left) || c.TimeLeft() < left+slack(o, left) {
 		return no
 	}
@@ -183,8 +182,8 @@ func (g gaps) weigh(o *Op, m *Member, c *Cursor, left float64) choice {
 	return x
 }
 
-// loose returns how much of a range the one host in it and another would do in the time
-// left, if that leaves enough for a third; otherwise -1.
+// loose returns how much of a range the one host in it and another would do in the time left,
+// if that leaves enough for a third host. Otherwise it returns -1.
 func (g gaps) loose(o *Op, m *Member, c *Cursor, left float64) Credit {
 	plan := float64(m.Rate+c.Rate()) * left / Day
 	if c.Hosts() == 1 && plan+thirdPart*float64(o.Batch.meanRate())*left/Day < float64(c.Open) {
@@ -193,8 +192,8 @@ func (g gaps) loose(o *Op, m *Member, c *Cursor, left float64) Credit {
 	return -1
 }
 
-// enter puts a host where it was chosen to go. In a range with no other host, or one other, it
-// leaves what both cannot do in the time left, so that the second host fits the first.
+// enter moves a host to where it was chosen to go. In a range with at most one other host, it
+// leaves what both cannot do in the time left, so that the second host matches the first.
 func (g gaps) enter(o *Op, m *Member, x choice, left float64) error {
 	c, side := x.c, x.side
 	want, at := Credit(-1), -1

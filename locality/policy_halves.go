@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// layers is what policies have in common that split ranges: each layer is a
-// sequence of its own, so that the second result of a stretch of jobs goes to one
-// second host as the first did to one first.
+// layers is what the policies that split ranges have in common: each layer is a sequence of
+// its own. So the second results of a run of jobs go to one host, as the first results did.
 type layers struct{}
 
 func (layers) layered() bool                     { return true }
@@ -80,7 +79,7 @@ func (p halves) place(o *Op, m *Member, tried []int) error {
 	return o.enter(m, to, side)
 }
 
-// cut finds where to split a range for a host, -1 where it is too short.
+// cut returns where to split a range for a host, or -1 if it is too short.
 func (p halves) cut(o *Op, m *Member, c *Cursor) (int, error) {
 	mean := o.Batch.mean()
 	part := 0.5
@@ -101,8 +100,8 @@ func (p halves) cut(o *Op, m *Member, c *Cursor) (int, error) {
 	return o.cheapest(c, at, 0.2)
 }
 
-// atCredit returns the open slot before which a range has that much open credit, -1
-// when none is inside.
+// atCredit returns the open slot before which a range has that much open credit, or -1 if
+// there is none inside.
 func (o *Op) atCredit(c *Cursor, want Credit) (int, error) {
 	low, layer := o.Batch.JobOf(c.Low)
 	before, err := o.before(layer, low)
@@ -120,14 +119,14 @@ func (o *Op) atCredit(c *Cursor, want Credit) (int, error) {
 	return at, nil
 }
 
-// Bounds of searches.
+// The limits of searches.
 const (
 	maxCandidates = 64  // ranges
 	cutWindow     = 256 // jobs on either side of where a cut is wanted
 )
 
-// cheapest moves a cut to where the fewest files are used on both of its sides,
-// within a part of what lies on either side of it.
+// cheapest moves a cut to where the fewest files are used on both of its sides, within a part
+// of what is on either side of it.
 func (o *Op) cheapest(c *Cursor, at int, part float64) (int, error) {
 	window := min(cutWindow, int(part*float64(min(at-c.Low, c.High-at))))
 	low, high := max(c.Low+1, at-window), min(c.High, at+window)

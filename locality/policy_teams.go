@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// fixed is what policies have in common whose ranges never change: slots go job by
-// job, and everybody works at the low end.
+// fixed is what the policies have in common whose ranges never change: slots go job by job,
+// and all hosts work at the low end.
 type fixed struct{}
 
 func (fixed) layered() bool                                 { return false }
@@ -14,7 +14,7 @@ func (fixed) backRange(c *Cursor, _ Side) (first, last int) { return c.First, c.
 func (fixed) most(*Op, *Member, *Cursor) Credit             { return math.MaxInt64 }
 func (fixed) stays(*Op, *Member) (bool, error)              { return true, nil }
 
-// place puts a host where most time is left.
+// place sends a host where the most time is left.
 func (fixed) place(o *Op, m *Member, tried []int) error {
 	var to *Cursor
 	err := o.Longest(func(c *Cursor) (bool, error) {
@@ -30,13 +30,13 @@ func (fixed) place(o *Op, m *Member, tried []int) error {
 	return o.enter(m, to, LowEnd)
 }
 
-// inorder is one range for all.
+// inorder has one range for all hosts.
 type inorder struct{ fixed }
 
 func (inorder) cuts(*Op) ([]int, error) { return []int{0}, nil }
 
-// teams is the seed's policy: ranges of equal credit, each for a team of hosts, and
-// moves between them.
+// teams is the original policy: ranges of equal credit, each for a team of hosts, and moves
+// between them.
 type teams struct{ fixed }
 
 // cuts makes one range for each team, at equal credit, each beginning with the first job of a file.
@@ -81,10 +81,10 @@ func (o *Op) nextFile(job int) (int, error) {
 	return job, nil
 }
 
-// stays weighs a move from the range of a host to the one with the most time left:
-// only if that has over twice as much, and only if the move leaves a host behind,
-// or nothing to do, and not more time left here than there. Without the last, small
-// teams do nothing but move.
+// stays reports whether a host stays in its range, rather than moving to the one with the most
+// time left. It moves only if that range has over twice as much time left. The move must also
+// leave another host behind, or no work, and not more time left here than there. Without the
+// last condition, small teams do nothing but move.
 func (teams) stays(o *Op, m *Member) (bool, error) {
 	c, err := o.CursorAt(m.At)
 	if err != nil || c.Waiting() == 0 {
@@ -101,9 +101,9 @@ func (teams) stays(o *Op, m *Member) (bool, error) {
 	return seconds(c.Waiting(), c.Rate()-m.Rate) >= longest, nil
 }
 
-// files is a model of BOINC's old locality scheduling: the jobs that begin with a file go to a host
-// that has the file. When they are gone, the host gets the next file that no host has, after its
-// own if that is free.
+// files is a model of BOINC's old locality scheduling: the jobs that begin with a file go to a
+// host that has the file. When they are gone, the host gets the next file that no host has,
+// preferably the one after its own.
 type files struct{ fixed }
 
 func (files) cuts(o *Op) ([]int, error) {

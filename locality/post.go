@@ -1,6 +1,6 @@
 package locality
 
-// enter puts a host at an end of a range.
+// enter sends a host to an end of a range.
 func (o *Op) enter(m *Member, c *Cursor, side Side) error {
 	at := c.Low
 	switch {
@@ -26,7 +26,7 @@ func (o *Op) enter(m *Member, c *Cursor, side Side) error {
 	return o.watch(m, o.Now+o.Batch.Settings.Away)
 }
 
-// leave takes a host out of the sums of its range, if it has one.
+// leave removes a host from the sums of its range, if it has one.
 func (o *Op) leave(m *Member) error {
 	if !m.Placed {
 		return nil
@@ -43,7 +43,7 @@ func (o *Op) leave(m *Member) error {
 	return o.PutCursor(c)
 }
 
-// measure brings what a host counts for in the sums up to what is known of it.
+// measure updates what a host counts in the sums to what is known of it.
 func (o *Op) measure(m *Member, known ...*Host) error {
 	var h *Host
 	var err error

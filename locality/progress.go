@@ -2,10 +2,10 @@ package locality
 
 import "slices"
 
-// maxEnd is how far ahead an estimated end is told, in seconds.
+// maxEnd is how far in the future an estimated end may be, in seconds.
 const maxEnd = 100 * 365 * Day
 
-// State returns how far the batch is, in a word: new, running or finished.
+// State returns the state of the batch in a word: new, running or finished.
 func (b *Batch) State() string {
 	switch {
 	case b.Over():
@@ -16,8 +16,8 @@ func (b *Batch) State() string {
 	return "running"
 }
 
-// End returns when the batch ended, or when it may with the hosts that work in it now; 0
-// where that cannot be told.
+// End returns when the batch ended, or when it may end with the hosts that work in it now. It
+// is 0 if that is unknown.
 func (b *Batch) End(now int64) int64 {
 	if b.Over() {
 		return b.Ended
@@ -28,8 +28,8 @@ func (b *Batch) End(now int64) int64 {
 	return 0
 }
 
-// Left returns the estimated seconds until all of a range is finished; not ok where that
-// cannot be told.
+// Left returns the estimated seconds until all of a range is finished; ok is false if that is
+// unknown.
 func (c *Cursor) Left() (left int64, ok bool) {
 	s := seconds(c.Remaining(), max(1, c.Rate()))
 	return int64(s), c.Rate() > 0 && s < maxEnd
@@ -51,15 +51,16 @@ func (t *Task) State(j *Job) string {
 	return "done"
 }
 
-// Progress is how far a range is, in jobs. If no job is left, the job is the one behind the last.
+// Progress says how far a range is, in jobs. If no job is left, the job is the one after the
+// last.
 type Progress struct {
 	First, Last int
-	Result      int // the number of the result, from 1, of several for each job; 0: all of them
+	Result      int // which result of a job, from 1, if jobs have several; 0: all of them
 	Unfinished  int // the first
 	Ungenerated int // the first
 }
 
-// Progress tells it of a range.
+// Progress returns the progress of a range.
 func (b *Batch) Progress(c *Cursor) Progress {
 	var p Progress
 	var layer int
@@ -78,16 +79,16 @@ func (b *Batch) Progress(c *Cursor) Progress {
 	return p
 }
 
-// Credits is micro-credits as credits.
+// Credits converts micro-credits to credits.
 func Credits(c Credit) float64 { return float64(c) / Micro }
 
 // DonePart returns the part of the credit that is done, from 0 to 1.
 func (b *Batch) DonePart() float64 { return portion(b.Total-b.Remaining, b.Total) }
 
-// TransferRatio returns how many transfers there were for each that there had to be.
+// TransferRatio returns how many transfers there were for each necessary one.
 func (b *Batch) TransferRatio() float64 { return portion(int64(b.Transfers), int64(b.Bound)) }
 
-// portion returns a over b, to four places.
+// portion returns a divided by b, to four places.
 func portion(a, b int64) float64 {
 	if b == 0 {
 		return 0

@@ -6,7 +6,8 @@ import (
 )
 
 // Asked is the last request of a host with a key, and its answer. A host that did not get the
-// answer asks again with the same key, and gets the same while it still holds any of it.
+// answer asks again with the same key, and gets the same answer while it still holds any of
+// it.
 type Asked struct {
 	Key    string // "" for none
 	Slots  []int
@@ -14,7 +15,7 @@ type Asked struct {
 	Delete []Span
 }
 
-// MaxKey bounds the length of a key, in bytes.
+// MaxKey limits the length of a key, in bytes.
 const MaxKey = 255
 
 func asked(key string, slots []int, g Grant) Asked {
@@ -24,7 +25,7 @@ func asked(key string, slots []int, g Grant) Asked {
 	return Asked{key, slots, g.Fetch, g.Delete}
 }
 
-// repeat is what stands of the last grant of a host, if it was for the same key. It
+// repeat returns what is left of the last grant of a host, if it was for the same key. It
 // changes nothing.
 func (o *Op) repeat(h *Host, m *Member, key string) (Grant, error) {
 	if len(key) > MaxKey {

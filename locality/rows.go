@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Rows is what an operation reads and writes, a row at a time. You may change a returned value and
-// put it back; nothing changes before that.
+// Rows reads and writes the rows of an operation, one at a time. You may change a returned
+// value and put it back; nothing changes before that.
 type Rows interface {
 	JobRows
 	HostRows
@@ -18,12 +18,12 @@ type Rows interface {
 // JobRows are the jobs in blocks of BlockJobs.
 type JobRows interface {
 	Jobs(block int) (*JobBlock, error)   // as created; not to be changed
-	Before(block int) ([]Credit, error)  // the Before of that block, cheaper than all of it
-	Tasks(block int) (*TaskBlock, error) // an empty block where nothing has happened
+	Before(block int) ([]Credit, error)  // the Before of that block, cheaper than the whole block
+	Tasks(block int) (*TaskBlock, error) // an empty block if nothing has happened
 	PutTasks(block int, t *TaskBlock) error
 }
 
-// HostRows are the hosts, and their part in the batch.
+// HostRows are the hosts, and their records in the batch.
 type HostRows interface {
 	Host(number uint32) (*Host, error)
 	PutHost(h *Host) error
@@ -34,7 +34,7 @@ type HostRows interface {
 
 // CursorRows are the ranges, ordered twice: by slot and by time left.
 type CursorRows interface {
-	CursorAt(slot int) (*Cursor, error) // the one whose range holds the slot
+	CursorAt(slot int) (*Cursor, error) // the one whose range has the slot
 	PutCursor(c *Cursor) error
 	// Longest calls fn for the ranges with something waiting, the greatest TimeLeft first and,
 	// among equals, the lowest slot.
@@ -48,8 +48,8 @@ type WaitingRows interface {
 	EachBack(first, last int, fn func(slot int) (more bool, err error)) error // in order
 }
 
-// Due is something to look at when its time has come: the lease of a slot in a
-// host's hands, or, for slot -1, whether a host is still there.
+// Due is something to check at a time: the lease of a slot that a host has, or, for slot -1,
+// whether a host is still there.
 type Due struct {
 	At   int64 // Unix seconds
 	Host uint32
@@ -63,15 +63,15 @@ func compareDues(x, y Due) int {
 	return cmp.Or(cmp.Compare(x.At, y.At), cmp.Compare(x.Host, y.Host), cmp.Compare(x.Slot, y.Slot))
 }
 
-// DueRows are the dues, in the order of time.
+// DueRows are the dues, ordered by time.
 type DueRows interface {
 	PutDue(d Due) error
 	TakeDue(d Due) error
 	EachDue(until int64, fn func(d Due) (more bool, err error)) error
 }
 
-// Op is one operation on a batch. It changes rows at once, and the caller stores the batch's own
-// row after success. After an error, keep nothing of it.
+// Op is one operation on a batch. It changes rows at once, and the caller stores the batch's
+// own row after success. After an error, discard all of it.
 type Op struct {
 	Rows
 	Batch  *Batch

@@ -1,21 +1,21 @@
 package locality
 
-// SlotState is the state of a slot that a cursor has passed. The numbers are on disk and must not
-// change.
+// SlotState is the state of a slot that a cursor has passed. The numbers are on disk and must
+// not change.
 type SlotState uint8
 
-// The states of a slot. Ungenerated ones have no record; void ones are those of
-// layers that a job has no use for.
+// The states of a slot. Ungenerated ones have no record; void ones are in layers that a job
+// does not need.
 const (
 	Ungenerated SlotState = 0
-	Unsent      SlotState = 1 // it has come back, or was passed over
+	Unsent      SlotState = 1 // it was returned or passed over
 	Sent        SlotState = 2
 	Done        SlotState = 3
 	Failed      SlotState = 4
 	Void        SlotState = 5
 )
 
-// Terminal reports whether nothing more can become of it.
+// Terminal reports whether the state is final.
 func (s SlotState) Terminal() bool { return s >= Done }
 
 // InstanceState is the state of an instance. The numbers are on disk and must not change.
@@ -23,7 +23,7 @@ type InstanceState uint8
 
 // The states of an instance.
 const (
-	Live       InstanceState = 1 // in its host's hands
+	Live       InstanceState = 1 // its host has it
 	Answered   InstanceState = 2
 	Broken     InstanceState = 3 // the host reported a failure
 	Expired    InstanceState = 4
@@ -39,13 +39,13 @@ func (s InstanceState) String() string {
 	return "unknown"
 }
 
-// Instance is a job in a host's hands, or what became of it there.
+// Instance is a job that a host has, or what happened to it there.
 type Instance struct {
 	Layer int
 	Host  uint32
 	State InstanceState
 	Sent  int64 // Unix seconds
-	Until int64 // the lease while it is live, when it ended afterwards
+	Until int64 // the lease while it is live, afterwards when it ended
 }
 
 // Task is the state of a job.
@@ -55,7 +55,7 @@ type Task struct {
 	Instances []Instance
 }
 
-// TaskBlock is the state of the jobs of a block.
+// TaskBlock holds the states of the jobs of a block.
 type TaskBlock struct {
 	First int
 	Tasks []Task
@@ -100,7 +100,7 @@ func (t *Task) waits(j *Job) bool {
 	return false
 }
 
-// live finds the instance of a job in a host's hands, or nil if there is none.
+// live returns the instance of a job that a host has, or nil if there is none.
 func (t *Task) live(host uint32) *Instance {
 	for i := range t.Instances {
 		if x := &t.Instances[i]; x.Host == host && x.State == Live {
@@ -110,7 +110,7 @@ func (t *Task) live(host uint32) *Instance {
 	return nil
 }
 
-// task finds the state of a job. putTask stores changes to it.
+// task returns the state of a job. putTask stores changes to it.
 func (o *Op) task(job int) (*TaskBlock, *Task, error) {
 	number, at := blockOf(job)
 	block, err := o.Tasks(number)

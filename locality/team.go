@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Places are the hosts of a batch that have a range, in the order of where they work.
+// Places holds the hosts of a batch that have a range, in the order of where they work.
 type Places []place
 
 type place struct {
@@ -21,12 +21,12 @@ func (all *Places) Add(h *Host, m *Member) {
 	}
 }
 
-// Sort puts them in order.
+// Sort sorts the places.
 func (all Places) Sort() {
 	slices.SortStableFunc(all, func(x, y place) int { return x.at - y.at })
 }
 
-// Team is the hosts of a range.
+// Team holds the hosts of a range.
 type Team struct {
 	Hosts []string
 	users map[string]int
@@ -50,8 +50,8 @@ func (all Places) In(c *Cursor) *Team {
 	return t
 }
 
-// Broken lists the soft rules that a team breaks: its fastest host should be no faster than the
-// others together, and its hosts should belong to different users.
+// Broken lists the soft rules that a team breaks. Its fastest host should be no faster than
+// the others together, and its hosts should belong to different users.
 func (t *Team) Broken() []string {
 	out := []string{}
 	if len(t.rates) > 1 {

@@ -1,7 +1,7 @@
 // Package attribute declares the record of a job: the name, type and meaning of each of its
-// attributes. All that shows a job takes them from here: the answers of verbs, the jobs table
-// of queries, and the JSON Schemas in docs/json. What reads an attribute stands beside its
-// users, since package store and the command read jobs in different ways.
+// attributes. Everything that shows a job takes them from here: the answers of verbs, the jobs
+// table of queries, and the JSON Schemas in docs/json. The code that reads an attribute is in
+// the packages that use it, because package store and the command read jobs in different ways.
 package attribute
 
 import "fmt"
@@ -9,7 +9,7 @@ import "fmt"
 // Type says what the values of an attribute are.
 type Type uint8
 
-// The types, and what JSON has of each.
+// The types, and what JSON has for each.
 const (
 	Text     Type = iota // a string
 	Prose                // a string in words that may change
@@ -26,17 +26,18 @@ const (
 	Object               // a list of objects, or an object
 )
 
-// Attribute is something that a job has.
+// Attribute is a property of a job.
 type Attribute struct {
 	Name     string
 	Type     Type
-	Required bool   // it is never absent (null)
+	Required bool   // whether it is never absent (null)
 	Doc      string // its meaning, for people
 }
 
-// A record keeps these promises to programs until 2.0: no attribute is renamed, retyped or removed.
+// A record keeps these promises to programs until 2.0: no attribute is renamed, retyped or
+// removed.
 
-// Job is the record of a job, in the order in which answers have its attributes.
+// Job is the record of a job, in the order in which answers list its attributes.
 var Job = []Attribute{
 	{"job", Number, true, "job number"},
 	{"name", Text, false, "name"},
@@ -121,7 +122,7 @@ var Job = []Attribute{
 	{"env", Words, true, "the environment that it was submitted with"},
 }
 
-// Submission is what an answer of submit says besides.
+// Submission lists the additional attributes in an answer of submit.
 var Submission = []Attribute{
 	{"count", Integer, true, "how many jobs were submitted"},
 	{"indices", Text, false, "of an array: its indices, as --array takes them"},
@@ -146,7 +147,7 @@ var Event = []Attribute{
 	{"uid", Integer, false, "uid that caused it; NULL: the clock, or unknown"},
 }
 
-// Error is the object of key error on the last line of stderr.
+// Error is the object with key error on the last line of stderr.
 var Error = []Attribute{
 	{"status", Integer, true, "exit status"},
 	{"code", Text, true, "what went wrong, as a word; placectl help --all lists them"},
@@ -157,13 +158,13 @@ var Error = []Attribute{
 	{"findings", Object, false, "of check and doctor: what they have found"},
 }
 
-// Warning is the object of key warning on a line of stderr.
+// Warning is the object with key warning on a line of stderr.
 var Warning = []Attribute{
 	{"code", Text, true, "note, or what the warning is about, as a word"},
 	{"message", Prose, true, "text"},
 }
 
-// Of returns the attribute of a record with a name.
+// Of returns the attribute with a name in a record.
 func Of(record []Attribute, name string) Attribute {
 	for _, a := range record {
 		if a.Name == name {

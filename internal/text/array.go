@@ -8,25 +8,24 @@ import (
 	"strings"
 )
 
-// maxIndex is the greatest index that a job of an array may have.
+// maxIndex is the greatest index of an array's job.
 const maxIndex = 1_000_000_000
 
-// Array is which indexes the jobs of an array have, and how many of them may run at
-// once.
+// Array says which indexes the jobs of an array have, and how many of them may run at once.
 type Array struct {
-	Count  int          // indexes 0 to Count-1; 0 when Ranges says which
+	Count  int          // indexes 0 to Count-1; 0 if Ranges has them
 	Ranges []IndexRange // as they were written
-	Limit  int          // at most so many at once; 0 says nothing
+	Limit  int          // at most this many at once; 0 sets no limit
 }
 
-// IndexRange is the indexes First, First+Step ... up to Last. A single index has Last
-// equal to First, and Step 1.
+// IndexRange holds the indexes First, First+Step ... up to Last. A single index has Last equal
+// to First, and Step 1.
 type IndexRange struct{ First, Last, Step int }
 
 func (r IndexRange) count() int { return (r.Last-r.First)/r.Step + 1 }
 
-// ParseArray reads a number of jobs, 100, or a list of indexes as ParseIndexes does.
-// Alone a number counts jobs; 5-5 is the one job of index 5.
+// ParseArray reads a number of jobs, such as 100, or a list of indexes as ParseIndexes does. A
+// single number is the number of jobs; 5-5 is the one job with index 5.
 func ParseArray(s string, most int) (Array, error) {
 	list, limit, limited := strings.Cut(s, "%")
 	if !allDigits(list) {
@@ -40,9 +39,9 @@ func ParseArray(s string, most int) (Array, error) {
 	return a, a.limit(s, limit, limited)
 }
 
-// ParseIndexes reads a list of indexes: 0-99, 0-99:2, 1,5,9-12, and each with %10
-// behind it for at most 10 jobs at once. An index is at most 10^9, and there are at
-// most so many jobs as most says; an index that is named twice is one job.
+// ParseIndexes reads a list of indexes: 0-99, 0-99:2, 1,5,9-12, and each with %10 after it for
+// at most 10 jobs at once. An index is at most 10^9, and there are at most as many jobs as
+// most says. An index that is named twice is one job.
 func ParseIndexes(s string, most int) (Array, error) {
 	list, limit, limited := strings.Cut(s, "%")
 	var a Array
@@ -113,7 +112,7 @@ func badArray(s, why string) error {
 	return fmt.Errorf("%q is not an array: %s; write 100 (jobs), 0-99, 0-99:2 or 1,5,9-12, and %%10 behind it for at most 10 at once", s, why)
 }
 
-// String returns the array as ParseArray and ParseIndexes read it.
+// String writes the array as ParseArray and ParseIndexes read it.
 func (a Array) String() string {
 	var b []byte
 	if a.Count > 0 {
@@ -124,7 +123,7 @@ func (a Array) String() string {
 			b = append(b, ',')
 		}
 		b = strconv.AppendInt(b, int64(r.First), 10)
-		if r.Last > r.First || len(a.Ranges) == 1 { // alone a number would count jobs
+		if r.Last > r.First || len(a.Ranges) == 1 { // a single number would be the number of jobs
 			b = strconv.AppendInt(append(b, '-'), int64(r.Last), 10)
 		}
 		if r.Step > 1 && r.Last > r.First {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// durationUnits from the longest down, the order in which they must be written.
+// durationUnits lists the units from the longest down, the order in which they must be
+// written.
 var durationUnits = []struct {
 	name string
 	size time.Duration
@@ -22,11 +23,10 @@ var durationUnits = []struct {
 	{"ms", time.Millisecond},
 }
 
-// ParseDuration reads a duration as people and other schedulers write it:
-// 90 (seconds), 1:30:00, 2-12:00:00 (days first), 1h30m, 2d12h, 1.5h. As in PBS
-// and Slurm two numbers, 1:30, are minutes and seconds, and after days the
-// first number is hours. None is negative, and what time.Duration cannot hold
-// (292 years) is refused.
+// ParseDuration reads a duration as people and other schedulers write it: 90 (seconds),
+// 1:30:00, 2-12:00:00 (days first), 1h30m, 2d12h, 1.5h. As in PBS and Slurm, two numbers,
+// 1:30, are minutes and seconds; after days, the first number is hours. It refuses negative
+// durations and those that time.Duration cannot hold (292 years).
 func ParseDuration(s string) (time.Duration, error) {
 	switch {
 	case isNegative(s):
@@ -40,7 +40,8 @@ func ParseDuration(s string) (time.Duration, error) {
 	}
 }
 
-// isNegative tells a number with a sign from a word that begins with a dash.
+// isNegative reports whether a text is a number with a sign rather than a word that begins
+// with a dash.
 func isNegative(s string) bool {
 	return len(s) > 1 && s[0] == '-' && (isDigit(s[1]) || s[1] == '.')
 }
@@ -53,7 +54,7 @@ func badDuration(s, why string) error {
 func parseClockDuration(s string) (time.Duration, error) {
 	fields := []struct {
 		size time.Duration
-		top  string // the field's maximum when it is not the first
+		top  string // the field's maximum unless it is the first
 		name string
 	}{
 		{24 * time.Hour, "", "days"}, {time.Hour, "23", "hours"}, {time.Minute, "59", "minutes"}, {time.Second, "59", "seconds"},
@@ -134,13 +135,13 @@ func unitIndex(name string) int {
 	return -1
 }
 
-// addUnits adds whole.frac times unit to d, exactly, cut to the nanosecond.
+// addUnits adds whole.frac times unit to d, exactly, truncated to the nanosecond.
 func addUnits(d time.Duration, whole, frac string, unit time.Duration, s string) (time.Duration, error) {
 	n, err := strconv.ParseUint(whole, 10, 64)
 	hi, lo := bits.Mul64(n, uint64(unit))
 	total, carry := bits.Add64(lo, uint64(d), 0)
 	if len(frac) > 9 {
-		frac = frac[:9] // no unit has finer parts that would show
+		frac = frac[:9] // further digits would not show
 	}
 	if frac != "" {
 		f, _ := strconv.ParseUint(frac, 10, 64)
@@ -175,8 +176,8 @@ func FormatDuration(d time.Duration) string {
 	return text
 }
 
-// AppendDuration appends so many seconds exactly, from the largest unit to the smallest without
-// a gap: 1d0h28m20s. It takes any int64: a table of anything must be printed.
+// AppendDuration appends a number of seconds exactly, from the largest unit to the smallest
+// without gaps: 1d0h28m20s. It accepts any int64, because any table must be printable.
 func AppendDuration(b []byte, seconds int64) []byte {
 	left := abs(seconds)
 	if seconds < 0 {
@@ -197,7 +198,7 @@ func AppendDuration(b []byte, seconds int64) []byte {
 	return b
 }
 
-// AppendAbout appends so many seconds as people say them, in two units at most: 17d18h, 22h50m,
+// AppendAbout appends a number of seconds roughly, in at most two units: 17d18h, 22h50m,
 // 28m20s. It rounds to hours from a day on, and to minutes from an hour on.
 func AppendAbout(b []byte, seconds int64) []byte {
 	const minute, hour, day = 60, 3600, 86400
@@ -216,7 +217,7 @@ func AppendAbout(b []byte, seconds int64) []byte {
 	return AppendDuration(b, int64(left))
 }
 
-// abs is right for the smallest int64 too.
+// abs returns the absolute value, also of the smallest int64.
 func abs(n int64) uint64 {
 	if n < 0 {
 		return -uint64(n)
@@ -231,7 +232,7 @@ func allDigits(s string) bool {
 	return digits != "" && rest == ""
 }
 
-// cutPrefixOf splits s after its leading bytes for which ok holds.
+// cutPrefixOf splits s after its leading bytes for which ok returns true.
 func cutPrefixOf(s string, ok func(byte) bool) (prefix, rest string) {
 	i := 0
 	for i < len(s) && ok(s[i]) {

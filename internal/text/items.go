@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// SplitItems cuts a list such as A,B='x,y',C=x\,y at its commas, but for those inside
-// quotes or behind a backslash. Quotes are taken away, and the backslash in front of a
-// comma, a quote or a backslash; any other backslash stands for itself.
+// SplitItems splits a list such as A,B='x,y',C=x\,y at its commas, except those in quotes or
+// after a backslash. It removes quotes, and backslashes before a comma, a quote or a
+// backslash; any other backslash stands for itself.
 func SplitItems(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
@@ -39,10 +39,10 @@ func SplitItems(list string) ([]string, error) {
 	return append(items, item.String()), nil
 }
 
-// itemMarks are the characters that SplitItems takes for more than themselves.
+// itemMarks are the characters that have a special meaning for SplitItems.
 const itemMarks = `,'"\`
 
-// JoinItems writes a list that SplitItems takes apart into these items again.
+// JoinItems writes a list that SplitItems splits into the same items.
 func JoinItems(items []string) string {
 	var b strings.Builder
 	for i, item := range items {
@@ -59,8 +59,8 @@ func JoinItems(items []string) string {
 	return b.String()
 }
 
-// SplitList cuts a list such as a,b at its commas. Blanks around words, and empty words, are no
-// part of it.
+// SplitList splits a list such as a,b at its commas. It drops blanks around words, and empty
+// words.
 func SplitList(list string) (words []string) {
 	for word := range strings.SplitSeq(list, ",") {
 		if word = strings.TrimSpace(word); word != "" {

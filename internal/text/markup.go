@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// Markup writes text as SVG and HTML take it; what XML cannot hold becomes U+FFFD
-// (Extensible Markup Language 1.0, "Characters"). A carriage return is written as a reference:
-// readers take a plain one for the end of a line.
+// Markup escapes text for SVG and HTML; what XML cannot hold becomes U+FFFD (Extensible Markup
+// Language 1.0, "Characters"). It writes a carriage return as a reference, because readers
+// treat a plain one as the end of a line.
 func Markup(s string) string {
 	return strings.ReplaceAll(html.EscapeString(strings.Map(func(r rune) rune {
 		switch {

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// Messages and reasons are written, and stored in the file, with times in UTC (RFC 3339), because
-// readers may be in other time zones. Programs get them so. People get them in the form and zone of
-// tables.
+// Messages and reasons are written, and stored in the file, with times in UTC (RFC 3339),
+// because readers may be in other time zones. Programs get them like that. People get them in
+// the form and zone of tables.
 
-// stampLength is how long such a time is: 2026-11-20T09:30:00Z.
+// stampLength is the length of such a time: 2026-11-20T09:30:00Z.
 const stampLength = len("2006-01-02T15:04:05Z")
 
-// LocalTimes converts the times in one of our texts to loc. A time inside quotes, or inside a
-// longer word, is a user's own text and stays as it is.
+// LocalTimes converts the times in a text of ours to loc. A time in quotes, or inside a longer
+// word, belongs to a user and stays as it is.
 func LocalTimes(s string, loc *time.Location) string {
 	if !strings.Contains(s, "Z") {
 		return s
@@ -25,7 +25,7 @@ func LocalTimes(s string, loc *time.Location) string {
 		case '"':
 			quoted = !quoted
 		case '\\':
-			i++ // of what it escapes nothing is a time
+			i++ // what it escapes does not begin a time
 		}
 		end := i + stampLength
 		if quoted || end > len(s) || s[end-1] != 'Z' || !isDigit(s[i]) || i > 0 && !strings.ContainsRune(" (", rune(s[i-1])) || end < len(s) && !endsTime(s[end:]) {
@@ -44,7 +44,7 @@ func LocalTimes(s string, loc *time.Location) string {
 	return string(append(b, s[from:]...))
 }
 
-// endsTime reports whether what follows a time shows that it ends there.
+// endsTime reports whether a time ends before rest.
 func endsTime(rest string) bool {
 	mark := strings.TrimLeft(rest, ",;:.)")
 	return mark == "" || mark[0] == ' ' || mark[0] == '\n'

@@ -9,9 +9,8 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// AppendPrintable appends s as it is when every character of it can be shown,
-// else as a quoted Go string: what stands in a database must not steer the
-// terminal.
+// AppendPrintable appends s as it is if every character of it can be shown, or else as a
+// quoted Go string. Text from a database must not control the terminal.
 func AppendPrintable(b []byte, s string) []byte {
 	if IsPrintable(s) {
 		return append(b, s...)
@@ -38,7 +37,7 @@ func isPrintableWide(s string) bool {
 	return true
 }
 
-// Quoted returns a word of the user's in a message: bare when it is plain.
+// Quoted returns a user's word for a message: without quotes if it is plain.
 func Quoted(s string) string {
 	if s == "" || strings.ContainsAny(s, " \"") || !IsPrintable(s) {
 		return strconv.Quote(s)
@@ -46,8 +45,8 @@ func Quoted(s string) string {
 	return s
 }
 
-// Printable returns a message with only the characters escaped that cannot be
-// shown; the words in it keep their form.
+// Printable returns a message in which only the characters are escaped that cannot be shown;
+// its words stay as they are.
 func Printable(s string) string {
 	if IsPrintable(s) {
 		return s
@@ -73,12 +72,13 @@ func Plural(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// NotOneOf returns the error of a word that is none of those known. It names the likeliest.
+// NotOneOf returns the error for a word that is not one of those known. It names the most
+// similar one.
 func NotOneOf(word string, known []string) error {
 	return fmt.Errorf("%s is not one of %s%s", Quoted(word), strings.Join(known, ", "), index.DidYouMean(word, known))
 }
 
-// ParseSwitch reads what may be attached to a flag that is on or off.
+// ParseSwitch reads the value that may be attached to a flag which is on or off.
 func ParseSwitch(value string) (bool, error) {
 	on, err := strconv.ParseBool(value)
 	if err != nil {

@@ -2,8 +2,8 @@ package text
 
 import "github.com/dustin/go-humanize"
 
-// FormatSize writes a number of bytes for people, in powers of 1,024 and with two digits
-// or more: 512 B, 8.0 GiB, 31 GiB.
+// FormatSize writes a number of bytes for people, in powers of 1,024 and with at least two
+// digits: 512 B, 8.0 GiB, 31 GiB.
 func FormatSize(bytes int64) string {
 	if bytes < 0 {
 		return "-" + humanize.IBytes(-uint64(bytes))

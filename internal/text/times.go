@@ -1,10 +1,10 @@
-// Package text reads and writes what people and programs spell in many ways: times,
-// durations, sizes, the words of a shell line, and text that a terminal must show
-// safely. Flags, settings, queries, input files, answers and messages all go through it,
-// so that what one of them writes another reads back.
+// Package text reads and writes what people and programs spell in many ways: times, durations,
+// sizes, the words of a shell line, and text that a terminal must show safely. Flags,
+// settings, queries, input files, answers and messages all use it, so that what one of them
+// writes another can read.
 //
-// It knows text alone: no clock, no zone and no environment but those handed to it, no
-// verb, no flag, no store.
+// It deals with text alone: no clock, zone or environment except those passed to it, and no
+// verbs, flags or stores.
 package text
 
 import (
@@ -17,13 +17,13 @@ import (
 // lastEpoch is the end of the year 9999, the last that RFC 3339 can write.
 const lastEpoch = 253402300799
 
-// ParseTime reads an instant as people write it, relative to now and, where no
-// zone is given, in loc: RFC 3339, 2026-11-20 10:00[:30] (a T may stand for the
-// blank), 2026-11-20, 10:00 (today, even when past), today, tomorrow, yesterday,
-// tomorrow 08:00, tonight (20:00), friday 18:00 (the next one; today only where that is
-// still to come), last friday, now, now+2h, now-30m, the same without now (-7d) and @ with Unix seconds. Of a local time
-// that a clock change makes happen twice, it takes the one the time package
-// does; one that a clock change skips is refused.
+// ParseTime reads an instant as people write it, relative to now and, if no zone is given, in
+// loc. It accepts RFC 3339, 2026-11-20 10:00[:30] (a T may replace the blank), 2026-11-20,
+// 10:00 (today, even if past), today, tomorrow, yesterday, tomorrow 08:00, tonight (20:00),
+// friday 18:00 (the next one; today only if that is yet to come), last friday, now, now+2h,
+// now-30m, the same without now (-7d) and @ with Unix seconds. Of a local time that happens
+// twice because of a clock change, it takes the one that the time package takes; it refuses
+// one that a clock change skips.
 func ParseTime(s string, now time.Time, loc *time.Location) (time.Time, error) {
 	p := timeParser{text: s, rest: strings.ToLower(strings.TrimSpace(s)), loc: loc}
 	t, err := p.parse(now.In(loc))
@@ -36,7 +36,7 @@ func ParseTime(s string, now time.Time, loc *time.Location) (time.Time, error) {
 	return t, nil
 }
 
-// timeParser reads from the front of rest.
+// timeParser reads from the beginning of rest.
 type timeParser struct {
 	text string // as it was given, for messages
 	rest string
@@ -91,12 +91,12 @@ func (p *timeParser) parse(now time.Time) (time.Time, error) {
 	return time.Time{}, p.bad("it begins like none of those known")
 }
 
-// daysFrom is noon of a day so many days from another.
+// daysFrom returns noon of the day that is n days from another.
 func daysFrom(day time.Time, n int, loc *time.Location) time.Time {
 	return time.Date(day.Year(), day.Month(), day.Day()+n, 12, 0, 0, 0, loc)
 }
 
-// weekday reads a day of the week, whole or as its first three letters.
+// weekday reads a day of the week, in full or as its first three letters.
 func (p *timeParser) weekday() (time.Weekday, bool) {
 	for d := time.Sunday; d <= time.Saturday; d++ {
 		name := strings.ToLower(d.String())
@@ -110,8 +110,8 @@ func (p *timeParser) weekday() (time.Weekday, bool) {
 	return 0, false
 }
 
-// next returns the next time that it is a day of the week, and what follows: today where that
-// is still to come.
+// next returns the next time on a day of the week, with the clock that follows. It is today
+// only if that is yet to come.
 func (p *timeParser) next(d time.Weekday, now time.Time) (time.Time, error) {
 	ahead := (int(d-now.Weekday()) + 7) % 7
 	again := *p
@@ -159,7 +159,7 @@ func (p *timeParser) dayAndClock(day time.Time) (time.Time, error) {
 	return p.clockOn(day)
 }
 
-// date reads 2026-11-20, and a clock and a zone where they follow.
+// date reads 2026-11-20, and a clock and a zone if they follow.
 func (p *timeParser) date() (time.Time, error) {
 	year, _ := strconv.Atoi(p.rest[:4])
 	p.rest = p.rest[5:]
@@ -181,7 +181,7 @@ func (p *timeParser) date() (time.Time, error) {
 	return p.dayAndClock(noon)
 }
 
-// clockOn reads a time of day, with a zone where one follows, to the end.
+// clockOn reads a time of day, with a zone if one follows, to the end.
 func (p *timeParser) clockOn(day time.Time) (time.Time, error) {
 	hour, minute, second, err := p.clock()
 	if err != nil {
@@ -197,7 +197,7 @@ func (p *timeParser) clockOn(day time.Time) (time.Time, error) {
 	return t, nil
 }
 
-// clock reads 10:00 or 10:00:30; decimals of a second are read and dropped.
+// clock reads 10:00 or 10:00:30; it reads decimals of a second and drops them.
 func (p *timeParser) clock() (hour, minute, second int, err error) {
 	const form = "a time of day is HH:MM or HH:MM:SS"
 	var ok bool
@@ -260,8 +260,7 @@ func (p *timeParser) twoDigits() (int, bool) {
 	return n, true
 }
 
-// startOfDay is midnight, or the first instant after it where a clock change
-// skips midnight.
+// startOfDay returns midnight, or the first instant after it if a clock change skips midnight.
 func startOfDay(day time.Time, loc *time.Location) time.Time {
 	for minutes := 0; ; minutes += 15 {
 		t := time.Date(day.Year(), day.Month(), day.Day(), 0, minutes, 0, 0, loc)
@@ -284,9 +283,9 @@ func AppendLocal(b []byte, at int64, loc *time.Location) []byte {
 	return b
 }
 
-// BriefTime returns an instant for people who look at it at another: as much as tells it from
-// those near that. 10:00 is today, Fri 10:00 within six days before or after, Nov 20 10:00
-// within the half year, and else a date.
+// BriefTime returns an instant for people who look at it at another: as much as is needed to
+// recognize it. 10:00 is today, Fri 10:00 is within six days before or after, Nov 20 10:00 is
+// within half a year, and otherwise it is a date.
 func BriefTime(t, now time.Time, loc *time.Location) string {
 	t, now = t.In(loc), now.In(loc)
 	noon := func(t time.Time) time.Time { return time.Date(t.Year(), t.Month(), t.Day(), 12, 0, 0, 0, time.UTC) }

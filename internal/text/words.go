@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Word is a word of a line, and where it stands.
+// Word is a word of a line, and its position.
 type Word struct {
 	Text    string
 	At      int // the byte of the line at which it begins, with its quote
-	Expands int // the byte of the first $ or ` that a shell would expand; -1 without
+	Expands int // the byte of the first $ or ` that a shell would expand; -1 if there is none
 }
 
-// SplitWords takes a line apart into words as a shell does, and expands nothing:
-// single quotes keep all, double quotes all but \" and \\, a backslash the next
-// character, and a # at the beginning of a word is a comment up to the end of the
-// line. The libraries tried stop at | or &, which are ordinary characters here
-// (features=a|b), or cannot say where a quote was opened.
+// SplitWords splits a line into words as a shell does, and expands nothing. Single quotes keep
+// everything, double quotes everything except \" and \\, and a backslash keeps the next
+// character. A # at the beginning of a word begins a comment up to the end of the line. The
+// libraries that were tried stop at | or &, which are ordinary characters here (features=a|b),
+// or cannot say where a quote was opened.
 func SplitWords(line string) ([]string, error) {
 	words, err := Words(line)
 	if words == nil {
@@ -31,8 +31,8 @@ func SplitWords(line string) ([]string, error) {
 	return list, nil
 }
 
-// Words is SplitWords for callers that report positions in the line, or that a shell would have
-// expanded a word.
+// Words does what SplitWords does, for callers that report positions in the line, or that a
+// shell would have expanded a word.
 func Words(line string) ([]Word, error) {
 	var words []Word
 	var text strings.Builder
@@ -76,7 +76,7 @@ func Words(line string) ([]Word, error) {
 	return words, nil
 }
 
-// sees looks in a part of the line for what a shell would expand there.
+// sees notes what a shell would expand in a part of the line.
 func (w *Word) sees(line string, from, to int) {
 	if i := strings.IndexAny(line[from:to], "$`"); i >= 0 && w.Expands < 0 {
 		w.Expands = from + i
@@ -89,7 +89,7 @@ func List(words []string, before string) string {
 	return strings.Join(words[:last], ", ") + " " + before + " " + words[last]
 }
 
-// JoinWords writes words as SplitWords, and a shell, would take them apart again.
+// JoinWords writes words that SplitWords, and a shell, would split again.
 func JoinWords(list []string) string {
 	words := make([]string, len(list))
 	for i, word := range list {
@@ -98,7 +98,7 @@ func JoinWords(list []string) string {
 	return strings.Join(words, " ")
 }
 
-// ShellWord quotes a word where a shell would not take it as it stands.
+// ShellWord quotes a word if a shell would not read it as it is.
 func ShellWord(word string) string {
 	switch {
 	case !IsPrintable(word):
@@ -109,8 +109,8 @@ func ShellWord(word string) string {
 	return word
 }
 
-// quotedPart adds what stands between the quote at a place and the one that closes
-// it, and returns where that is.
+// quotedPart adds what is between the quote at a position and the one that closes it, and
+// returns the position of the latter.
 func quotedPart(word *strings.Builder, line string, at int) (int, error) {
 	quote := line[at]
 	for i := at + 1; i < len(line); i++ {
@@ -127,8 +127,8 @@ func quotedPart(word *strings.Builder, line string, at int) (int, error) {
 	return 0, fmt.Errorf("the quote at column %d is not closed", at+1)
 }
 
-// ShellLine writes words so that a shell takes exactly them: unlike JoinWords not for
-// people, who would not want a line break in a word as one.
+// ShellLine writes words so that a shell reads exactly them. JoinWords is for people, who do
+// not want a line break inside a word as one.
 func ShellLine(list []string) string {
 	words := make([]string, len(list))
 	for i, word := range list {
