@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	mathrand "math/rand/v2"
 	"os"
 	"strconv"
 	"sync"
@@ -303,101 +302,4 @@ func because(err error) string {
 		return ""
 	}
 	return ": " + err.Error()
-}
-
-func pause(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
-	}
-}
-
-// turn waits before fn runs again: a little, or in the line. A writer that was refused because
-// others wait there takes its place behind them.
-func (w *writer) turn() error {
-	ctx, cancel := within(w.until)
-	defer cancel()
-	enter := w.waiting || w.words != nil || w.lost >= patienceRuns || time.Since(w.began) > patienceTime || w.lost > 0 && w.long
-	if time.Now().After(w.until) {
-		return fmt.Errorf("%w: others were faster %d times", file.ErrLocked, w.lost)
-	}
-	if w.place == nil && !enter {
-		pause(ctx, time.Duration(mathrand.Int64N(int64(pauseMost)*int64(w.lost)+1)))
-		return nil
-	}
-	return w.line(ctx)
-}
-
-// longSilent is how long a machine may go without reading the log before a writer asks what is
-// new before deciding. Otherwise its decision would often be useless. And with a slow call,
-// and a log trimmed meanwhile, it could not tell whether its entry was ever in the log.
-const longSilent = 30 * time.Second
-
-// ready prepares a writer to run fn. If writers had to wait lately, it first waits for its
-// turn. If it has not read the log for long, it first asks for what is new.
-func (w *writer) ready() error {
-	crowded := w.rep.crowded()
-	if age, known := w.rep.Age(); !crowded && known && age < longSilent {
-		return nil
-	}
-	ctx, cancel := within(w.until)
-	defer cancel()
-	err := w.rep.File().View(func(r *file.Recorder) error {
-		at, err := w.position(r)
-		if err == nil {
-			w.at = positionOf(at)
-		}
-		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case crowded:
-		return w.line(ctx)
-	}
-	tail, err := w.rep.driver.After(ctx, w.at)
-	if err != nil {
-		return w.rep.away(err)
-	}
-	return w.follow(tail)
-}
-
-// line waits in the line, and applies what was new at its turn. Or another writer has run the
-// words.
-func (w *writer) line(ctx context.Context) error {
-	if w.pulse == nil {
-		w.pulse = feel()
-	}
-	var tail *Tail
-	err := w.pulse.calling(func() (err error) {
-		w.place, tail, err = w.rep.driver.Turn(ctx, w.place, w.at, w.words.request())
-		return err
-	})
-	switch {
-	case w.words != nil && errors.Is(err, ErrLost):
-		return unknownAsked(err)
-	case err != nil:
-		return w.rep.away(err)
-	}
-	w.rep.noteCrowd(tail.Waiting || w.waiting || w.lost > 0)
-	if w.answer = tail.Answer; w.answer != nil {
-		return errAnswered
-	}
-	w.behind = tail.Asked
-	if w.place != nil { // a log for tests may have no line
-		w.place.While(w.pulse.beats)
-	}
-	return w.follow(tail)
-}
-
-// follow applies what was in the log at the writer's turn. Readers on this machine may have
-// done so meanwhile; a different log is noticed at its end.
-func (w *writer) follow(tail *Tail) error {
-	if tail.Log != w.rep.ID() || tail.Head.N <= w.at.N {
-		return nil
-	}
-	w.known, w.asked = max(w.known, tail.Head.N), true
-	return w.catchUp(w.at, tail)
 }

@@ -1,7 +1,6 @@
 package daily
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
@@ -251,42 +249,6 @@ func (s *Status) readRecent(tx *store.Tx) error {
 	return err
 }
 
-// eventWords are the words for events of jobs in a sentence. Other events keep their own names.
-var eventWords = map[string]string{"submit": "submitted", "start": "started", "end": "finished", "fail": "failed", "cancel": "cancelled",
-	"hold": "held", "unhold": "no longer held", "plan": "planned", "unplan": "no longer planned", "never": "can never run", "late": "is late",
-	"launch": "launched", "unreached": "is starting", "claim": "being executed", "leftover": "keeps its nodes", "again": "tried again", "requeue": "queued again", "queue": "queued"}
-
-// EventInWords describes an event on one line, without its time.
-func EventInWords(ev *store.Event) string {
-	var text string
-	switch {
-	case ev.Job != 0:
-		text = fmt.Sprint("job ", ev.Job, " ", cmp.Or(eventWords[ev.Event], ev.Event))
-		if ev.Node != "" {
-			text += " on " + ev.Node
-		}
-	case ev.Node != "":
-		text = strings.TrimSpace("node " + ev.Node + " " + ev.New)
-	default:
-		text = strings.TrimSpace(ev.Event + " " + ev.New)
-	}
-	if words := ev.Reason.String(); words != "" {
-		text += ": " + never(words)
-	}
-	return text
-}
-
-// jobInWords returns a job's number, name and user.
-func jobInWords(j *store.Job) string {
-	if more := strings.TrimSpace(j.User + " " + j.Name); more != "" {
-		return fmt.Sprintf("%d (%s)", j.ID, more)
-	}
-	return fmt.Sprint(j.ID)
-}
-
-// stamp formats an instant within a message.
-func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-
 // count counts the jobs in any of some states.
 func (s *Status) count(states ...store.JobState) (n int) {
 	for _, state := range states {
@@ -299,104 +261,4 @@ func (s *Status) running() int { return s.count(store.JobRunning) }
 
 func (s *Status) waitingJobs() int {
 	return s.count(store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate)
-}
-
-// nodeWord returns the word for a state of nodes, given its number.
-func nodeWord(state int) string { return store.NodeState(state).String() }
-
-// Record returns the status for programs.
-func (s *Status) Record() (columns []output.Column, row []any) {
-	add := func(name string, k output.Kind, v any) {
-		columns, row = append(columns, output.Column{Name: name, Kind: k}), append(row, v)
-	}
-	add("time", output.Time, s.Now)
-	add("nodes", output.Integer, s.Stats.Nodes)
-	for state, n := range s.Stats.ByState {
-		add("nodes_"+nodeWord(state), output.Integer, n)
-	}
-	add("cpus", output.Integer, s.Stats.CPUs)
-	add("cpus_taken", output.Integer, s.Stats.CPUsTaken)
-	for _, state := range store.JobStates() {
-		add("jobs_"+state.String(), output.Integer, s.Stats.Jobs[state])
-	}
-	add("next_end", output.Object, s.NextEnd)
-	add("head", output.Object, s.Head)
-	add("recent", output.Object, slices.Clone(s.Recent))
-	add("warnings", output.Object, slices.Clone(s.Warnings))
-	add("attended", output.Object, s.Attended)
-	add("format", output.Integer, s.Stats.Format)
-	add("file", output.Size, s.Stats.Bytes)
-	add("log", output.Size, output.OrNil(s.Log))
-	add("buckets", output.Integer, s.Stats.Buckets)
-	add("reservations", output.Integer, s.Stats.Reserved)
-	add("usage_since", output.Time, output.OrNil(s.Stats.UsageSince))
-	by := s.Stats.ByState
-	add("nodes_not_up", output.Integer, by[store.NodeDown]+by[store.NodeOffline]+by[store.NodeDrained])
-	return columns, row
-}
-
-// Text returns the status as a screen of at most width columns (0: no limit).
-func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
-	t := screen{width: width, zone: zone, now: s.Now}
-	by := s.Stats.ByState
-	var states []string
-	for state, n := range by {
-		if n > 0 {
-			states = append(states, fmt.Sprint(n, " ", nodeWord(state)))
-		}
-	}
-	t.line("nodes    %s", strings.TrimSuffix(fmt.Sprintf("%d: %s", s.Stats.Nodes, strings.Join(states, ", ")), ": "))
-	if s.Stats.CPUs > 0 {
-		t.line("cpus     %s  %d of %d taken", meter(s.Stats.CPUsTaken, s.Stats.CPUs, 20, blocks), s.Stats.CPUsTaken, s.Stats.CPUs)
-	}
-	label := fmt.Sprint(s.running())
-	if s.NextEnd != nil {
-		label += fmt.Sprintf(", the first to end is %d at %s", s.NextEnd.Job, t.at(s.NextEnd.At))
-	}
-	t.line("running  %s", label)
-	t.line("waiting  %s", s.waitingText(&t))
-	if who := s.Attended.text(s.waitingJobs(), s.Now, zone); who != "" {
-		t.line("attended %s", who)
-	}
-	t.line("ended    %d finished, %d failed, %d cancelled", s.count(store.JobFinished), s.count(store.JobFailed), s.count(store.JobCancelled))
-	if len(s.Recent) > 0 {
-		t.line("")
-		t.line("LATELY")
-	}
-	for _, h := range s.Recent {
-		t.line("  %-12s %s", t.at(h.At), text.LocalTimes(h.Text, zone))
-	}
-	if len(s.Warnings) > 0 {
-		t.line("")
-		t.line("TO BE LOOKED AT")
-	}
-	for _, w := range s.Warnings {
-		t.wrapped("  ", text.LocalTimes(w.Text, zone))
-		if w.Help != "" {
-			t.wrapped("      ", w.Help)
-		}
-	}
-	return t.text
-}
-
-func (s *Status) waitingText(t *screen) string {
-	text := fmt.Sprint(s.waitingJobs())
-	var parts []string
-	for _, state := range []store.JobState{store.JobReserved, store.JobLate, store.JobHeld} {
-		if k := s.count(state); k > 0 {
-			parts = append(parts, fmt.Sprint(k, " ", state))
-		}
-	}
-	if len(parts) > 0 {
-		text += " (" + strings.Join(parts, ", ") + ")"
-	}
-	switch {
-	case s.Head == nil:
-		return text
-	case s.Head.At.IsZero():
-		return text + fmt.Sprintf(", the first is %d: %s", s.Head.Job, s.Head.Why)
-	case !s.Head.At.After(s.Now):
-		return text + fmt.Sprintf(", the first, %d, starts with the next cycle", s.Head.Job)
-	}
-	return text + fmt.Sprintf(", the first, %d, starts %s", s.Head.Job, t.at(s.Head.At))
 }
