@@ -112,7 +112,7 @@ func drawClass(t *rapid.T) Class {
 	return rapid.SampledFrom([]Class{Free, Free, Later, Busy}).Draw(t, "class")
 }
 
-// classOf is the class in the Index: None for a node that is not up.
+// classOf returns the class in the Index: None for a node that is not up.
 func (n *modelNode) classOf() Class {
 	if n.State != Up {
 		return None
@@ -257,7 +257,7 @@ func (m *model) sorted() []*modelNode {
 	return slices.SortedFunc(maps.Values(m.nodes), func(a, b *modelNode) int { return cmp.Compare(a.Number, b.Number) })
 }
 
-// signatureOf is the node's signature in words, as buckets are described.
+// signatureOf returns the node's signature in words, as buckets are described.
 func (m *model) signatureOf(n *Node) string {
 	var parts []string
 	for _, def := range m.defs.All() {
@@ -313,7 +313,7 @@ func (m *model) shape() shape {
 	return s
 }
 
-// attributeKeys are the values of a node outside the signature.
+// attributeKeys returns the values of a node outside the signature.
 func (m *model) attributeKeys(n *Node) map[string]bool {
 	keys := make(map[string]bool)
 	for _, a := range n.Res {
@@ -327,7 +327,7 @@ func (m *model) attributeKeys(n *Node) map[string]bool {
 	return keys
 }
 
-// postingKeys are the values of a node's signature.
+// postingKeys returns the values of a node's signature.
 func (m *model) postingKeys(n *Node) map[string]bool {
 	keys := make(map[string]bool)
 	for _, a := range n.Res {
@@ -522,7 +522,7 @@ func (m *model) answers(t *rapid.T, a ask) func(*Index) {
 	}
 }
 
-// holds is how many chunks with these demands the node holds.
+// holds returns how many chunks with these demands the node holds.
 func (m *model) holds(n *Node, demands []Demand) int {
 	fits := Unlimited
 	for _, d := range demands {

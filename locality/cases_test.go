@@ -56,7 +56,7 @@ func (b *bench) host(n uint32) *Host {
 	return h
 }
 
-// next gives a host one job, -1 for none.
+// next gives a host one job, or -1.
 func (b *bench) next(host uint32) int {
 	g, err := b.op().Next(b.host(host), Want{Jobs: 1, Lease: 100})
 	if errors.Is(err, ErrIdle) || errors.Is(err, ErrOver) {

@@ -85,7 +85,7 @@ func (c *cluster) drawClaims(t *rapid.T) []Grant {
 	return grants
 }
 
-// drawAnyAsk is a request of any kind.
+// drawAnyAsk returns a request of any kind.
 func (c *cluster) drawAnyAsk(t *rapid.T, grants []Grant) Ask {
 	a := c.drawAsk(t)
 	a.Place.Arrange = rapid.SampledFrom([]Arrangement{Free, Free, Scatter, VScatter, Pack}).Draw(t, "any arrangement")

@@ -185,7 +185,7 @@ func (g *generated) planned(t *testing.T, a Ask, at int64) *Plan {
 	return plan
 }
 
-// values are the different values that a plan's nodes have of a resource.
+// values returns the different values that a plan's nodes have of a resource.
 func (g *generated) values(plan *Plan, id index.ResID) []string {
 	var out []string
 	for _, number := range plan.NodeNumbers() {

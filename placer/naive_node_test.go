@@ -88,7 +88,7 @@ func (n *naive) startsInTime(fits func(at int64) bool) bool {
 	return !insists || at < over
 }
 
-// nodesVerdict is the oracle's verdict for an instant.
+// nodesVerdict returns the oracle's verdict for an instant.
 func (n *naive) nodesVerdict(at int64) string {
 	switch {
 	case n.nodesFit(at, false):
@@ -160,8 +160,8 @@ func (n *naive) looking(at int64, empty bool) *naiveNodes {
 	return s
 }
 
-// free is the least of each resource that a node has free at any second of the
-// request's time, nil when the request may not be on it.
+// free returns the least of each resource that a node has free at any second of the
+// request's time, or nil if the request may not be on it.
 func (s *naiveNodes) free(k int) []int64 {
 	node := s.c.nodes[k]
 	left := make([]int64, len(s.defs))
@@ -203,7 +203,7 @@ func (s *naiveNodes) free(k int) []int64 {
 	return left
 }
 
-// insisted is the claim that the request insists on, if it does, as it lies on a
+// insisted returns the claim that the request insists on, if it does, as it lies on a
 // node; false if it does and the node is of no use. Of an empty cluster the
 // request wants the nodes of its reservations, whatever they keep there and when.
 func (s *naiveNodes) insisted(node uint32) (*timeline.Busy, bool) {
@@ -261,7 +261,7 @@ func (s *naiveNodes) strangers(node *index.Node, b timeline.Busy) bool {
 	return !b.Claim && (b.Use.Alone || s.access(node) == index.AccessSingleUser) && s.c.users[b.Owner] != s.a.User
 }
 
-// sumOf is how much of a resource is taken by those who are on a node together: of
+// sumOf returns how much of a resource is taken by those who are on a node together: of
 // a claim what its guests have left.
 func sumOf(live []timeline.Busy, id index.ResID) int64 {
 	sum := int64(0)
@@ -289,7 +289,7 @@ func takes(b timeline.Busy, id index.ResID) int64 {
 	return 0
 }
 
-// guestsOf is how much of a claim its guests have at a second.
+// guestsOf returns how much of a claim its guests have at a second.
 func guestsOf(list []timeline.Busy, claim timeline.Busy, c *cluster, t int64, id index.ResID) int64 {
 	sum := int64(0)
 	for _, b := range list {
@@ -300,7 +300,7 @@ func guestsOf(list []timeline.Busy, claim timeline.Busy, c *cluster, t int64, id
 	return sum
 }
 
-// hostName is the host that a node is on: its own, unless it says otherwise.
+// hostName returns the host that a node is on: its own, unless it says otherwise.
 func hostName(n *index.Node) string {
 	if host, ok := n.Get(index.Host); ok {
 		return host.Str

@@ -158,7 +158,7 @@ func (n *naive) all() []int {
 	return all
 }
 
-// firstFit is the bucket path's order followed node by node: chunk after chunk,
+// firstFit returns the bucket path's order followed node by node: chunk after chunk,
 // bucket after bucket by the first node of it that is up, first the nodes on
 // which something is planned, then the others; the nodes found take chunks in
 // node order. It returns the nodes of each chunk and how many each takes, nil

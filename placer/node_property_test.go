@@ -117,7 +117,7 @@ func usually[T any](t *rapid.T, label string, first T, others ...T) T {
 	return rapid.SampledFrom(others).Draw(t, label)
 }
 
-// drawSite is a cluster of two to so many nodes. With hosts some of them are on hosts
+// drawSite returns a cluster of two to so many nodes. With hosts some of them are on hosts
 // together.
 func drawSite(t *rapid.T, most int, hosts bool) *site {
 	defs := index.NewDefs()
@@ -186,7 +186,7 @@ func (c *site) drawSharedNode(t *rapid.T, number uint32, odd, hosts bool) {
 	c.add(n)
 }
 
-// handMade is a cluster of nodes written as what a nodes file says of them: ncpus=2
+// handMade returns a cluster of nodes written as what a nodes file says of them: ncpus=2
 // mem=1kb host=h, and access and sharing.
 func handMade(t *testing.T, nodes ...string) *site {
 	t.Helper()
@@ -222,7 +222,7 @@ func handMade(t *testing.T, nodes ...string) *site {
 	return c
 }
 
-// request is a request of ann's for ten seconds.
+// request returns a request of ann's for ten seconds.
 func (c *site) request(t *testing.T, sel, place string) Ask {
 	t.Helper()
 	spec, err := Parse(c.defs, Request{Select: sel, Place: place})
@@ -469,7 +469,7 @@ func (c *site) passTime(t *rapid.T) {
 	c.claims = slices.DeleteFunc(c.claims, func(g Grant) bool { return gone[g.Owner] })
 }
 
-// over is when nothing is planned any more, nor may a request hope for anything.
+// over returns when nothing is planned any more, nor may a request hope for anything.
 func (c *site) over(a Ask) int64 {
 	end := max(c.Now, a.Since+c.Rules.SetDelay) + 1
 	for _, n := range c.nodes {
@@ -480,7 +480,7 @@ func (c *site) over(a Ask) int64 {
 	return end
 }
 
-// text is a request and what it meets, for messages.
+// text returns a request and what it meets, for messages.
 func (c *site) text(a Ask) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "at %d: %s, place %s, queue %q, %d s, user %q, access %s, policy %s, ranking %v, rules %+v", c.Now, a.Spec.Select(c.defs), a.Place.Format(c.defs),
@@ -578,7 +578,7 @@ func liveOn(t *rapid.T, hosts bool) {
 	}
 }
 
-// oracle is the naive matcher, which also knows of sets by feature.
+// oracle returns the naive matcher, which also knows of sets by feature.
 func (c *site) oracle(a Ask) *naive {
 	n := c.naive(a)
 	if !slices.Contains(c.keys(a), index.Feature) {

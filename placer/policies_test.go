@@ -146,7 +146,7 @@ func (s *policyScenario) build(t *testing.T, signature []index.ResID) *site {
 	return c
 }
 
-// declared is the nodes in declared order: by slot, where they have one.
+// declared returns the nodes in declared order: by slot, where they have one.
 func (s *policyScenario) declared() []policyNode {
 	nodes := slices.Clone(s.Nodes)
 	slices.SortStableFunc(nodes, func(a, b policyNode) int { return a.Slot - b.Slot })
@@ -216,7 +216,7 @@ func (s *policyScenario) ask(t *testing.T, c *site, j policyJob) Ask {
 	return a
 }
 
-// grants are the reservations that let a job in.
+// grants returns the reservations that let a job in.
 func (s *policyScenario) grants(t *testing.T, c *site, j policyJob) []Grant {
 	signs := map[string]Affinity{"+": Positive, "": Positive, "=": Neutral, "-": Negative}
 	var out []Grant

@@ -79,7 +79,7 @@ func drawChoice(t *rapid.T, policy Policy) *choice {
 	return c
 }
 
-// drawRanked is a cluster of nodes that policies tell apart.
+// drawRanked returns a cluster of nodes that policies tell apart.
 func drawRanked(t *rapid.T) *site {
 	defs := index.NewDefs()
 	ids := []index.ResID{index.NCPUs, index.Mem}
@@ -124,7 +124,7 @@ func drawRanked(t *rapid.T) *site {
 	return c
 }
 
-// affinity is the level of a node, by the reservations that the request would be in
+// affinity returns the level of a node, by the reservations that the request would be in
 // there: the first is gone through first.
 func (c *choice) affinity(k int) int {
 	levels := make(map[Affinity]bool)
@@ -147,7 +147,7 @@ func (c *choice) affinity(k int) int {
 	return 3
 }
 
-// taken is how much of a resource is taken of a node at the start.
+// taken returns how much of a resource is taken of a node at the start.
 func (c *choice) taken(k int, id index.ResID) int64 {
 	return sumOf(c.see.minded(uint32(k), c.at), id)
 }
@@ -157,7 +157,7 @@ func (c *choice) has(k int, id index.ResID) int64 {
 	return v.Num
 }
 
-// untilEvent is how long after an instant something begins on a node.
+// untilEvent returns how long after an instant something begins on a node.
 func (c *choice) untilEvent(k int, from int64, atOnce bool) float64 {
 	next := math.Inf(1)
 	for _, b := range c.Calendar.At(uint32(k)) {
@@ -168,7 +168,7 @@ func (c *choice) untilEvent(k int, from int64, atOnce bool) float64 {
 	return next
 }
 
-// best is the first nodes of the feasible ones by keys, each the least first; ties
+// best returns the first nodes of the feasible ones by keys, each the least first; ties
 // go in node order.
 func (c *choice) best(keys func(k int) []*big.Rat) []int {
 	order := slices.Clone(c.feasible)
@@ -183,7 +183,7 @@ func (c *choice) best(keys func(k int) []*big.Rat) []int {
 
 func ratio(a, b int64) *big.Rat { return big.NewRat(a, b) }
 
-// number is a float64 as it is; what is infinite is more than all the others here.
+// number returns a float64 as it is; what is infinite is more than all the others here.
 func number(v float64) *big.Rat {
 	if math.IsInf(v, 1) {
 		v = math.MaxFloat64
@@ -281,7 +281,7 @@ func (c *choice) checkRanking(t *rapid.T, keys func(k int) []*big.Rat) {
 	}
 }
 
-// decided is the plan, which there must be when the request fits, and only then.
+// decided returns the plan, which there must be when the request fits, and only then.
 func (c *choice) decided(t *rapid.T, fits bool) *Plan {
 	plan, err := c.Place(c.a, c.at)
 	if (plan != nil) != fits || err != nil && verdictOf(err) != "NOT_RUN" && verdictOf(err) != "NEVER" {
@@ -290,7 +290,7 @@ func (c *choice) decided(t *rapid.T, fits bool) *Plan {
 	return plan
 }
 
-// chosen is a plan's nodes in the order in which they were taken.
+// chosen returns a plan's nodes in the order in which they were taken.
 func chosen(p *Plan) []int {
 	var out []int
 	for _, node := range p.NodeNumbers() {
@@ -442,7 +442,7 @@ func TestPriorityByHand(t *testing.T) {
 	}
 }
 
-// upTo are the feasible nodes of the first levels of affinity that hold the request,
+// upTo returns the feasible nodes of the first levels of affinity that hold the request,
 // as far as those tell which do.
 func (c *choice) upTo(hold func(nodes []int) bool) []int {
 	for level := range 5 {
@@ -505,7 +505,7 @@ func TestContiguous(t *testing.T) {
 	})
 }
 
-// shortestRow is the shortest row of neighbours among nodes that holds the request,
+// shortestRow returns the shortest row of neighbours among nodes that holds the request,
 // nil when none does.
 func (c *choice) shortestRow(nodes []int) []int {
 	var best, row []int
@@ -588,7 +588,7 @@ func TestMaxBalanceTies(t *testing.T) {
 	}
 }
 
-// span is how far the speeds of nodes' processors, or else of nodes, are apart.
+// span returns how far the speeds of nodes' processors, or else of nodes, are apart.
 func (c *choice) span(nodes []int) float64 {
 	var speeds []float64
 	for _, k := range nodes {

@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// preferNode is a node of testDefs' resources.
+// preferNode returns a node of testDefs' resources.
 func preferNode(t testing.TB, defs *index.Defs, name, resources string, features ...string) *index.Node {
 	t.Helper()
 	n := &index.Node{Name: name, Features: features}

@@ -212,7 +212,7 @@ func verdictOf(err error) string {
 	return err.Error()
 }
 
-// verdict is the oracle's.
+// verdict returns the oracle's.
 func (n *naive) verdict(at int64) string {
 	switch {
 	case n.now(at):
@@ -308,7 +308,7 @@ func (c *cluster) checkPlan(t *rapid.T, a Ask, plan *Plan, oracle *naive, text s
 	}
 }
 
-// numbersOf is a plan's nodes and how many chunks each takes.
+// numbersOf returns a plan's nodes and how many chunks each takes.
 func numbersOf(chunks [][]Pick) [][][2]int {
 	out := make([][][2]int, len(chunks))
 	for i, picks := range chunks {

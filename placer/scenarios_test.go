@@ -202,7 +202,7 @@ func (s *scenario) build(t testing.TB) *cluster {
 	return c
 }
 
-// signature is the one whose resources the recorded buckets' names show.
+// signature returns the one whose resources the recorded buckets' names show.
 func (s *scenario) signature(t testing.TB, defs *index.Defs) []index.ResID {
 	var ids []index.ResID
 	for _, b := range s.ExpectBuckets {
@@ -288,7 +288,7 @@ func (c *cluster) apply(t interface{ Fatal(...any) }, a Ask, plan *Plan) {
 	}
 }
 
-// roomOf is what is left of a node that is shared now, nil when it is not.
+// roomOf is what is left of a node that is shared now, or nil if it is not.
 func (c *cluster) roomOf(number uint32) []index.Amount {
 	n := c.nodes[number]
 	var quantities []uint16

@@ -48,7 +48,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// answerOf is the plan and the rows of a statement, or its error.
+// answerOf returns the plan and the rows of a statement, or its error.
 func answerOf(t *testing.T, statement string) string {
 	opt := Options{Named: map[string]Value{"n": Int(2)}, Args: []Value{String("two")}, Now: func() int64 { return 1_700_000_000 }}
 	c := smallCatalog()

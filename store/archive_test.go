@@ -77,7 +77,7 @@ func jobsLeft(t *testing.T, db *DB) (list []string) {
 	return strings.Fields(answered(t, db, "SELECT job FROM jobs"))
 }
 
-// archivedJobs are the jobs in an archive, by number; none if there is no file.
+// archivedJobs returns the jobs in an archive, by number; none if there is no file.
 func archivedJobs(t *testing.T, path string) (list []string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -323,7 +323,7 @@ func spoilRow(t *testing.T, db *DB, table row.Table) {
 	}
 }
 
-// sharedNode is a node that jobs share.
+// sharedNode returns a node that jobs share.
 func sharedNode(t *testing.T, db *DB) (node uint32) {
 	t.Helper()
 	node = index.NoNode

@@ -24,7 +24,7 @@ var (
 	damage  = flag.Uint64("damage", 0, "the seed of TestDamage; 0: that of RAPID_SEED, or another each time")
 )
 
-// damageSeed is the seed that was asked for, or a new one.
+// damageSeed returns the seed that was asked for, or a new one.
 func damageSeed() uint64 {
 	if *damage != 0 {
 		return *damage

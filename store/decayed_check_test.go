@@ -79,7 +79,7 @@ func TestDecayedRates(t *testing.T) {
 	}
 }
 
-// copied is a copy of it.
+// copied returns a copy of it.
 func copied(x *row.Decayed) *row.Decayed {
 	out := *x
 	out.Uses = append([]row.DecayedUse{}, x.Uses...)

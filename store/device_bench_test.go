@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// benchGPUs is a store of nodes with 16 cores and 4 GPUs, which are named or not.
+// benchGPUs returns a store of nodes with 16 cores and 4 GPUs, which are named or not.
 func benchGPUs(b *testing.B, nodes int, named bool) *DB {
 	db, _ := newDB(b)
 	values := []string{"ncpus=16", "ngpus=4"}
@@ -98,7 +98,7 @@ func BenchmarkDeviceStart(b *testing.B) {
 	}
 }
 
-// cpuTime is the processor's time that this process has used.
+// cpuTime returns the processor's time that this process has used.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

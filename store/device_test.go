@@ -198,7 +198,7 @@ func TestDevicesByTheClock(t *testing.T) {
 	sound(t, db)
 }
 
-// happenedNothing is a change that changes nothing but the instant of the file.
+// happenedNothing returns a change that changes nothing but the instant of the file.
 func (tx *Tx) happenedNothing() error { tx.k.Dirty = true; return nil }
 
 // What cannot be done while jobs have devices, or unnamed amounts, changes nothing.

@@ -15,7 +15,7 @@ import (
 	"github.com/placectl/placectl/locality"
 )
 
-// dumped is a dump of a database.
+// dumped returns a dump of a database.
 func dumped(t testing.TB, db *DB) string {
 	t.Helper()
 	var b bytes.Buffer

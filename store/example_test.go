@@ -16,7 +16,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// exampleDB is a new database of four nodes, on a day on which the clock stands still.
+// exampleDB returns a new database of four nodes, on a day on which the clock stands still.
 func exampleDB() (*store.DB, func()) {
 	dir, err := os.MkdirTemp("", "placectl-")
 	if err != nil {

@@ -118,7 +118,7 @@ func (q *queueLife) requestsAsSaid(t *rapid.T) {
 	}
 }
 
-// followed is a request changed as was said to help.
+// followed returns a request changed as was said to help.
 func followed(r placer.Request, h *placer.Help) placer.Request {
 	switch h.Change {
 	case "select":

@@ -62,7 +62,7 @@ func (l *line) forecast(spec ForecastSpec) {
 	}
 }
 
-// view is the forecasts that readers see, and the count of commits that may let something start.
+// view returns the forecasts that readers see, and the count of commits that may let something start.
 func (l *line) view() (fs *Forecasts, startable uint64) {
 	l.Helper()
 	err := l.db.View(func(tx *Tx) (err error) {

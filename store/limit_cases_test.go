@@ -240,7 +240,7 @@ func (r *caseRun) run() {
 	}
 }
 
-// job is the number of a job: 2, "1[4]" or "1[]". Jobs of an array have numbers in a row.
+// job returns the number of a job: 2, "1[4]" or "1[]". Jobs of an array have numbers in a row.
 func (r *caseRun) job(text any) uint64 {
 	head, index, _ := strings.Cut(strings.TrimSuffix(fmt.Sprint(text), "]"), "[")
 	n, err := strconv.ParseUint(head, 10, 64)

@@ -99,7 +99,7 @@ func (l *lawLimit) amount(j *Job) int64 {
 	return 1
 }
 
-// worst is the highest use of a group of a rule at any start from now on: only starts raise it.
+// worst returns the highest use of a group of a rule at any start from now on: only starts raise it.
 func worst(l *lawLimit, members []*Job, now int64) (most int64) {
 	at := func(t int64) (sum int64) {
 		for _, j := range members {

@@ -80,7 +80,7 @@ func TestLimitedAreInNobodysWay(t *testing.T) {
 	}
 }
 
-// sharers are the waiting jobs that share a limit with some of others.
+// sharers returns the waiting jobs that share a limit with some of others.
 func sharers(t fataler, db *DB, with map[uint64]bool) map[uint64]bool {
 	out, keys := make(map[uint64]bool), make(map[uint64][]string)
 	err := db.View(func(tx *Tx) error {

@@ -149,7 +149,7 @@ func (l *lifeOfJobs) request() placer.Request {
 		Walltime: time.Duration(rapid.IntRange(1, 900).Draw(l.T, "walltime")) * time.Second}
 }
 
-// job draws a job, 0 if there is none.
+// job draws a job, or 0 if there is none.
 func (l *lifeOfJobs) job() uint64 {
 	if len(l.jobs) == 0 {
 		return 0

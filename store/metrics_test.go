@@ -162,7 +162,7 @@ func metricsAgree(t failing, db *DB, before *Metrics) *Metrics {
 	return got
 }
 
-// totals are the numbers that count up.
+// totals returns the numbers that count up.
 func totals(m *Metrics) map[string]uint64 {
 	out := make(map[string]uint64)
 	for _, q := range m.Queues {

@@ -17,20 +17,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// onRecord is a node without what is not on record of what it was.
+// onRecord returns a node without what is not on record of what it was.
 func onRecord(n *index.Node) string {
 	was := *n
 	was.Bucket, was.Load, was.Lessened = 0, 0, false
 	return string(row.EncodeNode(&was))
 }
 
-// nodesNow are the nodes by number.
+// nodesNow returns the nodes by number.
 func nodesNow(tx *Tx) (map[uint32]string, error) {
 	out := make(map[uint32]string)
 	return out, tx.Nodes().Each(func(n *index.Node) error { out[n.Number] = onRecord(n); return nil })
 }
 
-// nodesAt are the nodes as they were, by number.
+// nodesAt returns the nodes as they were, by number.
 func nodesAt(tx *Tx, at int64) (map[uint32]string, error) {
 	out, err := nodesNow(tx)
 	if err != nil {

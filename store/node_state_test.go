@@ -137,7 +137,7 @@ func spansByNode(tx *Tx) (map[uint32][]kernel.Span, error) {
 	})
 }
 
-// stateAt is a node's line of the table of states at an instant: its state, how many
+// stateAt returns a node's line of the table of states at an instant: its state, how many
 // jobs are on it, until when it is free, and what is left of its cpus.
 func stateAt(n *index.Node, list []kernel.Span, at int64) string {
 	taken, whole, jobs, inUse, next := make(map[uint16]int64), false, 0, false, int64(math.MaxInt64)

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// payloadCounts are the rows of what jobs carry: how many each counts, by directory.
+// payloadCounts returns the rows of what jobs carry: how many each counts, by directory.
 func payloadCounts(t testing.TB, db *DB) map[string]uint64 {
 	t.Helper()
 	counts := make(map[string]uint64)

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// at is the instant in so many seconds from when a life began.
+// at returns the instant in so many seconds from when a life began.
 func (l *hostLife) at(began int64, seconds int64) time.Time { return time.Unix(began+seconds, 0) }
 
 // start is what a job is, and when it starts.

@@ -38,7 +38,7 @@ type preemptCase struct {
 	Ours []string // where we decide otherwise
 }
 
-// rule is the rule of a case.
+// rule returns the rule of a case.
 func (c *preemptCase) rule(t *testing.T) *preempt.Rule {
 	var said struct {
 		Rule, How string
@@ -59,7 +59,7 @@ func (c *preemptCase) rule(t *testing.T) *preempt.Rule {
 	return r
 }
 
-// outcome is the word that cases have for a job that was started before.
+// outcome returns the word that cases have for a job that was started before.
 func outcome(j *Job) string {
 	switch {
 	case (j.State == JobQueued || j.State == JobReserved) && j.Attempt > 0:

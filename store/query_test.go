@@ -65,7 +65,7 @@ func answered(t testing.TB, db *DB, text string, args ...any) string {
 // fataler is a test, or a check of rapid's.
 type fataler interface{ Fatal(args ...any) }
 
-// askTx is the same within a transaction.
+// askTx returns the same within a transaction.
 func askTx(t fataler, tx *Tx, text string) string {
 	list, err := query.Parse(text)
 	if err != nil {
@@ -205,7 +205,7 @@ func TestQueryWithoutIndexes(t *testing.T) {
 	}
 }
 
-// scanned is the answer to a query as text, by looking at every row where told so.
+// scanned returns the answer to a query as text, by looking at every row where told so.
 func scanned(t *testing.T, tx *Tx, text string, noIndex bool) string {
 	t.Helper()
 	list, err := query.Parse(text)

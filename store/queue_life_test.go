@@ -194,7 +194,7 @@ func ids(list []*Job) (out []uint64) {
 	return out
 }
 
-// neverIDs are the jobs that a cycle says can never run, by number.
+// neverIDs returns the jobs that a cycle says can never run, by number.
 func neverIDs(r *CycleReport) (out []uint64) {
 	for _, n := range r.Never {
 		out = append(out, n.ID)
@@ -265,7 +265,7 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*row.Job) {
 	}
 }
 
-// precedes is the order of the queue.
+// precedes returns the order of the queue.
 func precedes(a, b *row.Job) bool {
 	return a.Priority > b.Priority || a.Priority == b.Priority && a.ID < b.ID
 }
@@ -381,7 +381,7 @@ func (q *queueLife) holds(t *rapid.T) {
 	}
 }
 
-// firstPlaced is the first job in the queue that has waited without a plan and has one
+// firstPlaced returns the first job in the queue that has waited without a plan and has one
 // now, or runs: it may take the place of those behind it.
 func (q *queueLife) firstPlaced(all map[uint64]*row.Job) uint64 {
 	first := uint64(math.MaxUint64)

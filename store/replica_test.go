@@ -268,7 +268,7 @@ var deeds = []func(*Tx) error{
 	func(tx *Tx) error { return tx.Nodes().SetState(uint32(tx.k.Now%3), index.Offline, "") },
 }
 
-// lastingRows are the rows of a database as they are stored, but for what is of one file.
+// lastingRows returns the rows of a database as they are stored, but for what is of one file.
 func lastingRows(t *testing.T, db *DB) map[string]string {
 	t.Helper()
 	rows := make(map[string]string)

@@ -253,7 +253,7 @@ func TestSalvageMost(t *testing.T) {
 	}
 }
 
-// salvagedRows is how many rows that are not derived come out of a file.
+// salvagedRows returns how many rows that are not derived come out of a file.
 func salvagedRows(path, to string, clock *clock) (int64, error) {
 	opt := Options{Now: clock.now}
 	if _, err := Salvage(path, to, &SalvageOptions{Options: opt}); err != nil {

@@ -9,7 +9,7 @@ import (
 	_ "pgregory.net/rapid" // its flags
 )
 
-// seeded is a source of random numbers from the seed of all random tests: -rapid.seed,
+// seeded returns a source of random numbers from the seed of all random tests: -rapid.seed,
 // or RAPID_SEED in the environment, and a fresh one where neither is given.
 func seeded(t testing.TB) *rand.Rand {
 	seed, _ := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 0, 64)

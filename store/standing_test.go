@@ -14,12 +14,12 @@ import (
 	"github.com/placectl/placectl/store/internal/kernel"
 )
 
-// everyMinute is a reservation of one node for half of each minute.
+// everyMinute returns a reservation of one node for half of each minute.
 func everyMinute(tx *Tx, name string, node uint32) ReserveSpec {
 	return ReserveSpec{Name: name, Nodes: []uint32{node}, Start: kernel.Instant(tx.k.Now), End: kernel.Instant(tx.k.Now + 30), Repeat: recur.Repeat{Rule: "FREQ=MINUTELY"}, Depth: 2}
 }
 
-// reservedNames are the names of all reservations, and of what series they are.
+// reservedNames returns the names of all reservations, and of what series they are.
 func reservedNames(t *testing.T, db *DB) []string {
 	t.Helper()
 	var out []string

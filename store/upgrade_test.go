@@ -119,7 +119,7 @@ func shareSome(t *testing.T, db *DB) {
 	}
 }
 
-// rowsOnly is a dump without the tables that are derived, and without what cycles hand
+// rowsOnly returns a dump without the tables that are derived, and without what cycles hand
 // on: they begin again.
 func rowsOnly(dump string) string {
 	var out strings.Builder

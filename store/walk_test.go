@@ -255,7 +255,7 @@ func lookAt(tx *Tx, name string, seen func(string)) error {
 	return nil
 }
 
-// fullDB is a database with something of everything: nodes with and without jobs,
+// fullDB returns a database with something of everything: nodes with and without jobs,
 // jobs in all states, reservations, standing ones, queues, batches, events.
 func fullDB(t *testing.T) (*DB, *clock) {
 	t.Helper()

@@ -20,7 +20,7 @@ const (
 	searchEnd   = 70 // nothing finite is planned from here on
 )
 
-// drawCalendar is a calendar of a few short stretches, some overdue, some over
+// drawCalendar returns a calendar of a few short stretches, some overdue, some over
 // what was planned to follow, some for ever.
 func drawCalendar(t *rapid.T) *Calendar {
 	c := NewCalendar(nil, searchNow, searchGrace)

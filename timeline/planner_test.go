@@ -167,7 +167,7 @@ func TestPlannerChurn(t *testing.T) {
 	}
 }
 
-// seeded is a source of random numbers from the seed of all random tests: -rapid.seed,
+// seeded returns a source of random numbers from the seed of all random tests: -rapid.seed,
 // or RAPID_SEED in the environment, and a fresh one where neither is given.
 func seeded(t testing.TB) *rand.Rand {
 	seed, _ := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 0, 64)

@@ -60,7 +60,7 @@ func (a *roomAsk) units(odd int, standing Standing, taken func(q uint16) int64) 
 	return units
 }
 
-// rooms are the even nodes and the odd ones.
+// rooms returns the even nodes and the odd ones.
 func (a *roomAsk) rooms(c *Calendar) []Room {
 	var out []Room
 	for odd := range uint32(2) {

@@ -19,7 +19,7 @@ func set(t testing.TB, text string) Set {
 	return s
 }
 
-// want is a request for devices of a set, some of them taken.
+// want returns a request for devices of a set, some of them taken.
 func want(t testing.TB, text, taken string, count int) (Set, Want) {
 	t.Helper()
 	s := set(t, text)

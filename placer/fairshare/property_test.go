@@ -61,7 +61,7 @@ func drawClass(t *rapid.T, i, most, greatest int) Class {
 	return c
 }
 
-// copied is a plan that the Planner does not overwrite.
+// copied returns a plan that the Planner does not overwrite.
 func copied(p *Plan) *Plan {
 	out := *p
 	out.Classes = slices.Clone(p.Classes)

@@ -73,7 +73,7 @@ func (r *record) state(o *outcome) *State {
 	return s
 }
 
-// asRecorded is a plan the way Scoot's is recorded. Scoot's spread is that of after
+// asRecorded returns a plan the way Scoot's is recorded. Scoot's spread is that of after
 // its starts were counted, so this counts them, too. Not all records say which jobs
 // start tasks.
 func (r *record) asRecorded(s *State, plan *Plan, like *outcome) outcome {

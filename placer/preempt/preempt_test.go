@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// some are rules of texts, nil if they lead in a circle.
+// some are rules of texts, or nil if they lead in a circle.
 func some(t interface{ Fatal(...any) }, texts ...string) (*Ranks, error) {
 	var rules []*Rule
 	for _, text := range texts {
@@ -191,7 +191,7 @@ func (b *bench) Start(latest int64) (int64, bool, error) {
 	return at, ok && at <= latest, nil
 }
 
-// start is when the job fits: each grace is an instant at which some give back.
+// start returns when the job fits: each grace is an instant at which some give back.
 func (b *bench) start(stopped []bool) (int64, bool) {
 	instants := []int64{b.now}
 	for _, c := range b.list {

@@ -46,7 +46,7 @@ func amount(t testing.TB, defs *index.Defs, name, value string) index.Amount {
 	return index.Amount{Res: def.ID, Value: v}
 }
 
-// nodeState is a node with resources, and what is taken of them: both as
+// nodeState returns a node with resources, and what is taken of them: both as
 // ncpus=4 mem=2gb.
 func nodeState(t testing.TB, defs *index.Defs, configured, taken string) *Node {
 	t.Helper()

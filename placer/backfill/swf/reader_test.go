@@ -66,7 +66,7 @@ func readAll(r *Reader) (jobs []Job, err error) {
 	}
 }
 
-// line is a good line with one field changed.
+// line returns a good line with one field changed.
 func line(field int, value string) string {
 	words := strings.Fields("1 10 5 60 4 -1 -1 8 3600 1024 1 3 2 1 0 1 -1 -1")
 	words[field-1] = value

@@ -48,7 +48,7 @@ func (w *writer) fell(call string, began time.Time, tail *replica.Tail) {
 // idBytes is how long the name of a change is: its writer, and a number.
 const idBytes = 16
 
-// changesIn are the names of the changes in an entry: of its writer, and of those whose words that
+// changesIn returns the names of the changes in an entry: of its writer, and of those whose words that
 // one has run.
 func changesIn(entry []byte) (list []string) {
 	names := entry[1:]

@@ -194,7 +194,7 @@ func (f *fake) stir() {
 	f.changed = make(chan struct{})
 }
 
-// within are the keys of a range, in order.
+// within returns the keys of a range, in order.
 func (f *fake) within(key, end []byte) (list []string) {
 	for k := range f.pairs {
 		if len(end) == 0 && k == string(key) || len(end) > 0 && k >= string(key) && (k < string(end) || string(end) == "\x00") {

@@ -46,7 +46,7 @@ func TestHangingMember(t *testing.T) {
 	}
 }
 
-// unused is an address without a listener.
+// unused returns an address without a listener.
 func unused(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -84,7 +84,7 @@ type view struct {
 	rows map[string]string
 }
 
-// after are the keys behind one, or from it on.
+// after returns the keys behind one, or from it on.
 func (v *view) after(key string, past bool) []string {
 	keys := slices.Sorted(maps.Keys(v.rows))
 	at, found := slices.BinarySearch(keys, key)

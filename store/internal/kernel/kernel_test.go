@@ -75,7 +75,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// typeName is the name of a type, without its package.
+// typeName returns the name of a type, without its package.
 func typeName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:
