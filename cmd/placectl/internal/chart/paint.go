@@ -79,6 +79,7 @@ func (w *Window) bounds(b *Bar) (lo, hi int) {
 	return lo, hi
 }
 
+// Shows reports whether any part of a stretch is in the window.
 func (w *Window) Shows(b *Bar) bool { return b.Start < w.To && b.End > w.From }
 
 // paintLong paints a stretch. It returns false if the stretch has less than a cell.

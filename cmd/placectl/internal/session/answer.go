@@ -99,6 +99,7 @@ type audience struct {
 	Progress bool // a user waits at a terminal
 }
 
+// Audience returns the readers of the answer.
 func (r *Run) Audience() audience {
 	a := audience{
 		Traits:   r.Output.Traits(),

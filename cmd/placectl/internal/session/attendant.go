@@ -81,6 +81,8 @@ func (r *Run) noteMade() {
 	}
 }
 
+// AttendPlace returns the place of the attendant of this user and database. stateDir is the setting
+// state_dir, "" for the default.
 func (r *Run) AttendPlace(stateDir string) attend.Place {
 	return attend.At(cmp.Or(stateDir, attempts.DefaultState(os.Getuid())), r.DatabasePath())
 }

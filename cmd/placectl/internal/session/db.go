@@ -96,6 +96,7 @@ func (r *Run) logStamp() int64 {
 	return r.InLogs.Stamp(r.Ctx, db, r.LockTimeout)
 }
 
+// StoreOptions returns the options with which this run opens databases.
 func (r *Run) StoreOptions() *store.Options {
 	said := *r // a copy of now: r's notes may be held back when a warning comes
 	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.Instant() }, Chosen: !r.Now.IsZero(), Behind: r.Behind, Warn: func(s string) { said.Notef("%s", s) }, Detail: func(s string) { said.Debugf("%s", s) }}

@@ -65,6 +65,7 @@ func UnitFlag() cli.Flag {
 	return &cli.StringSliceFlag{Name: UnitName, Usage: "unit `U` of sizes without one, such as gb, or mem=gb"}
 }
 
+// WholeAmount parses a whole number of 0 or more.
 func WholeAmount(value string) (int64, error) {
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil || n < 0 {

@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
+// ShownFile returns the name of an input for messages.
 func ShownFile(name string) string {
 	if name == "-" {
 		return "standard input"

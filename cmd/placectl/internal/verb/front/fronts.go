@@ -37,6 +37,7 @@ type FrontEnd struct {
 	unsure      int // the exit status of placectl's own failures
 }
 
+// FrontEnds returns the systems whose commands placectl understands.
 func FrontEnds() []FrontEnd {
 	return []FrontEnd{
 		{"pbs", "PBS", pbs.Run, pbs.Informs, pbs.Commands(), 162},
