@@ -31,7 +31,7 @@ type ends []jobEnd
 func (e ends) Len() int           { return len(e) }
 func (e ends) Less(i, j int) bool { return e[i].at < e[j].at }
 func (e ends) Swap(i, j int)      { e[i], e[j] = e[j], e[i] }
-func (e *ends) Push(x any)        { *e = append(*e, x.(jobEnd)) } // nolint:forcetypeassert // only jobEnds are pushed
+func (e *ends) Push(x any)        { *e = append(*e, x.(jobEnd)) } //nolint:forcetypeassert // only jobEnds are pushed
 func (e *ends) Pop() any {
 	last := (*e)[len(*e)-1]
 	*e = (*e)[:len(*e)-1]
@@ -59,7 +59,7 @@ func (p *Playing) finish() error {
 	}
 	late = slices.DeleteFunc(late, func(j *row.Job) bool { return p.overrun[j.ID] > tx.Now })
 	for len(p.ends) > 0 && p.ends[0].at <= tx.Now {
-		e := heap.Pop(&p.ends).(jobEnd) // nolint:forcetypeassert // only jobEnds are pushed
+		e := heap.Pop(&p.ends).(jobEnd) //nolint:forcetypeassert // only jobEnds are pushed
 		j, err := tx.ListedJob(e.job)
 		if err != nil {
 			return err

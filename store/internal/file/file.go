@@ -213,7 +213,7 @@ func (f *File) run(want lockMode, fn func(*opened) error) error {
 	}
 	// Closing could wait for a lock that a panic has left held. Then it only releases our
 	// locks.
-	defer o.unlock() // nolint:errcheck // the other error says more
+	defer o.unlock() //nolint:errcheck // the other error says more
 	err = guard(func() error { return fn(o) })
 	var damage *fault
 	if !errors.As(err, &damage) {

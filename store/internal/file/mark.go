@@ -72,7 +72,7 @@ func acquireMended(db string, want lockMode, timeout time.Duration) (*fileLock, 
 		lock, err = lock.mend(db, want, timeout)
 	}
 	if err != nil {
-		lock.release() // nolint:errcheck // the other error says more
+		lock.release() //nolint:errcheck // the other error says more
 		return nil, err
 	}
 	return lock, nil
@@ -85,7 +85,7 @@ func (l *fileLock) mend(db string, want lockMode, timeout time.Duration) (lock *
 		return l, unmended(db, fmt.Errorf("%s: %w", l.path, fs.ErrPermission))
 	}
 	if want == sharing {
-		l.release() // nolint:errcheck // it is taken again
+		l.release() //nolint:errcheck // it is taken again
 		if l, err = acquire(db, alone, timeout); err != nil {
 			return nil, err
 		}

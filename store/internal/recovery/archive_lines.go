@@ -49,7 +49,7 @@ func writeArchiveLines(db *check.Store, to string, old *Expired, opt ArchiveOpti
 			if err != nil {
 				return err
 			}
-			lines.Write(append(head, '\n')) // nolint:errcheck // Flush returns it
+			lines.Write(append(head, '\n')) //nolint:errcheck // Flush returns it
 		}
 		var line []byte
 		err := old.each(db.Rows, telling(opt.Watch, func(t row.Table, key, payload []byte) (err error) {
