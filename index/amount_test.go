@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Plus and Times are what whole numbers without bounds give, cut off at the greatest.
+// Plus and Times give what unlimited integers give, limited to the greatest int64.
 func TestAmountsStopAtTheGreatest(t *testing.T) {
 	t.Parallel()
 	greatest := big.NewInt(math.MaxInt64)
@@ -32,8 +32,8 @@ func TestAmountsStopAtTheGreatest(t *testing.T) {
 	})
 }
 
-// What all nodes have together does not wrap around, whether it is part of the
-// signature or not.
+// The sum over all nodes does not wrap around, whether the resource is part of the signature
+// or not.
 func TestTotalsStopAtTheGreatest(t *testing.T) {
 	t.Parallel()
 	for _, signature := range [][]ResID{{NCPUs}, {Mem}} {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// benchNodes makes count nodes of so many signatures, which come in turn: the
-// worst order for a bucket's bitmaps.
+// benchNodes returns count nodes with different signatures in turn, which is the worst order
+// for a bucket's bitmaps.
 func benchNodes(defs *Defs, count, signatures int) []*Node {
 	color, err := defs.Add(Def{Name: "color", Type: String})
 	if err != nil {
@@ -23,8 +23,8 @@ func benchNodes(defs *Defs, count, signatures int) []*Node {
 	return nodes
 }
 
-// BenchmarkInsert sorts 100,000 nodes into buckets. OpenPBS takes 273, 1,604
-// and 12,710 ns a node for 1, 64 and 1,024 signatures.
+// BenchmarkInsert sorts 100,000 nodes into buckets. OpenPBS takes 273, 1,604 and 12,710 ns a
+// node for 1, 64 and 1,024 signatures.
 func BenchmarkInsert(b *testing.B) {
 	const count = 100_000
 	for _, k := range []int{1, 64, 1024} {
@@ -47,8 +47,7 @@ func BenchmarkInsert(b *testing.B) {
 	}
 }
 
-// BenchmarkCandidates finds the bucket of each colour in turn, nothing of it
-// remembered.
+// BenchmarkCandidates finds the bucket of each colour in turn, without a memo.
 func BenchmarkCandidates(b *testing.B) {
 	for _, k := range []int{16, 256, 1024} {
 		b.Run(fmt.Sprintf("buckets=%d", k), func(b *testing.B) {

@@ -14,12 +14,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The model of an Index is the nodes themselves: whatever the Index keeps is
-// worked out from them again after every step, without bitmaps. Two indexes take
-// the same steps, one that stays in memory and one that is written out and
-// opened again at random moments.
+// The model of an Index is the nodes themselves: whatever the Index holds is computed from
+// them again after every step, without bitmaps. Two indexes take the same steps: one that
+// stays in memory, and one that is written and reopened at random moments.
 
-// ask is a question for candidates.
+// ask is a query for candidates.
 type ask struct {
 	queue   string
 	demands []Demand
@@ -165,7 +164,7 @@ func (m *model) replace(t *rapid.T) {
 	m.put(m.drawNode(t, n.Number))
 }
 
-// move changes a node's class, or takes it up or down.
+// move changes a node's class, or makes it go up or down.
 func (m *model) move(t *rapid.T) {
 	n := m.pick(t)
 	was := n.classOf()
@@ -203,7 +202,7 @@ func (m *model) reopen(t *rapid.T) {
 	m.reopened = New(m.defs, m.sign, m.file, m.reopened.Limits())
 }
 
-// TestModel is the state machine.
+// TestModel runs the state machine.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := modelDefs(t)
@@ -218,8 +217,8 @@ func TestModel(t *testing.T) {
 			"moveMany": m.moveMany,
 			"reopen":   m.reopen,
 			"":         func(t *rapid.T) { m.check(t, m.stays) },
-			// The reopened one loads what it is asked for: looking at all of it
-			// after every step would leave nothing to load.
+			// The reopened index loads what it needs: if all of it were read after every step,
+			// nothing would be left to load.
 			"look":   func(t *rapid.T) { m.check(t, m.reopened) },
 			"ask":    func(t *rapid.T) { m.both(m.checkAsk(t)); m.both(m.checkSets(t)) },
 			"around": m.askAround,
@@ -233,7 +232,7 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// shape is everything an Index keeps, in words.
+// shape is everything that an Index holds, in words.
 type shape struct {
 	Buckets    []string
 	Classes    map[uint32]string
@@ -350,7 +349,7 @@ func (m *model) valueKeys(keys map[string]bool, a Amount) {
 	}
 }
 
-// shapeOf reads the same out of an Index.
+// shapeOf reads the same from an Index.
 func (m *model) shapeOf(ix *Index) shape {
 	s := shape{Classes: make(map[uint32]string), Postings: make(map[string]string), Attributes: make(map[string]string), Queues: make(map[string]int)}
 	for _, b := range ix.Buckets() {
@@ -382,7 +381,7 @@ func (m *model) shapeOf(ix *Index) shape {
 	return s
 }
 
-// scanned lists all bitmaps of a resource, and sees that their values ascend.
+// scanned lists all bitmaps of a resource, and checks that their values ascend.
 func scanned(ix *Index, def Def, fam Family, into map[string]string) {
 	last, seen := "", false
 	for k, bm := range ix.scan(BitsKey{Family: fam, ID: uint32(def.ID)}) {
@@ -404,7 +403,7 @@ func nilIfEmpty(list []uint32) []uint32 {
 	return list
 }
 
-// setRoom changes what is left of a node, which need not be one of those inserted.
+// setRoom changes what is left of a node, which may be one that was not inserted.
 func (m *model) setRoom(t *rapid.T) {
 	node := rapid.Uint32Range(0, 5).Draw(t, "node")
 	var now []Amount
@@ -450,7 +449,7 @@ func (m *model) checkRoom(t *rapid.T) func(*Index) {
 	}
 }
 
-// drawAsk draws a question.
+// drawAsk draws a query.
 func (m *model) drawAsk(t *rapid.T) ask {
 	a := ask{queue: rapid.SampledFrom([]string{"", "", "q", "unknown"}).Draw(t, "queue")}
 	if rapid.Bool().Draw(t, "anything") { // all nodes of the queue
@@ -469,8 +468,7 @@ func (m *model) drawAsk(t *rapid.T) ask {
 	return a
 }
 
-// askAround asks the same before and after a change: what was remembered may not hold
-// any more.
+// askAround queries before and after a change, because remembered answers may no longer hold.
 func (m *model) askAround(t *rapid.T) {
 	a := m.drawAsk(t)
 	m.both(m.answers(t, a))
@@ -664,7 +662,7 @@ func newMemSource() *memSource {
 	return &memSource{make(map[BitsKey][]byte), make(map[BitsKey]string), make(map[uint32]Bucket)}
 }
 
-// write takes what an Index changed, and sees that nothing was changed in place.
+// write writes what an Index changed, and checks that nothing was changed in place.
 func (m *memSource) write(t *rapid.T, ix *Index) {
 	for k, row := range m.bits {
 		if string(row) != m.asWas[k] {

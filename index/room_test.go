@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestMostAt: the most that a level stands for is the last amount before the next level.
+// TestMostAt: the greatest amount of a level is the last one before the next level.
 func TestMostAt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.Int64Range(0, 1<<50).Draw(t, "amount")

@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSpeeds puts nodes in, takes them out and replaces them: the index lists the speeds
-// that they have, and no others.
+// TestSpeeds inserts, removes and replaces nodes: the index lists their speeds, and no others.
 func TestSpeeds(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,7 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Parts have together what the node had, each by its cores, and joined they are the node.
+// Together, the parts have what the node had, each by its cores; joined, they are the node
+// again.
 func TestSplitAndJoin(t *testing.T) {
 	defs := NewDefs()
 	if _, err := defs.Add(Def{Name: "gslices", Type: Long, Consumable: true}); err != nil {

@@ -2,7 +2,8 @@ package index
 
 import "testing"
 
-// In the signature or not, a total is that of all nodes, or of those that are up.
+// A total is that of all nodes, or of those that are up, whether the resource is in the
+// signature or not.
 func TestTotals(t *testing.T) {
 	for _, signature := range [][]ResID{{NCPUs}, {Arch}} {
 		ix := New(NewDefs(), signature, nil, Limits{})

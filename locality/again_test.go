@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestNoCopyWhileAResultWaits: a host that nothing is found for gets no second copy of
-// a result while another result of the same job waits for a host.
+// TestNoCopyWhileAResultWaits: a host for which there is nothing else gets no second copy of a
+// result while another result of the same job waits for a host.
 func TestNoCopyWhileAResultWaits(t *testing.T) {
 	b := newBenchOf(t, Settings{Hosts: 1, MaxErrors: 2, Lease: 500}, 1, []Job{
 		{Credit: 918, Quorum: 3}, {Credit: 1, Quorum: 1}, {Credit: 1, Quorum: 1}, {Credit: 1, Quorum: 1}, {Credit: 1, Quorum: 3}},
@@ -44,8 +44,8 @@ func TestNoCopyWhileAResultWaits(t *testing.T) {
 	}
 }
 
-// TestCopyTakesOver: a host with a second copy of one result becomes the host of
-// another result of the job as soon as that has lost its own.
+// TestCopyTakesOver: a host with a second copy of one result becomes the host of another
+// result of the job as soon as that one has lost its host.
 func TestCopyTakesOver(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -104,8 +104,8 @@ func TestCopyTakesOver(t *testing.T) {
 	}
 }
 
-// TestCopyExpiresToo: all leases are over at the next look, including that of a copy which has just
-// become another result's.
+// TestCopyExpiresToo: all leases end at the next check, including that of a copy which has
+// just become another result's.
 func TestCopyExpiresToo(t *testing.T) {
 	for _, layers := range [][]int{{0, 1, 0}, {1, 0, 0}} {
 		b := newBench(t, Settings{}, 1, 2, "", "", "")

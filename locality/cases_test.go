@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// bench is a batch of n jobs, a file each, and a few hosts.
+// bench is a batch of n jobs with a file each, and a few hosts.
 type bench struct {
 	*testing.T
 	rows  *Memory
@@ -73,7 +73,7 @@ func (b *bench) sound() {
 	b.must(b.op().copies(b.Errorf))
 }
 
-// exact tells where the first or last unfinished slot that a range names is finished.
+// exact reports if the first or last unfinished slot that a range names is finished.
 func (o *Op) exact(find func(format string, args ...any)) error {
 	for slot := 0; slot < o.Batch.Slots(); {
 		c, err := o.CursorAt(slot)
@@ -95,7 +95,7 @@ func (o *Op) exact(find func(format string, args ...any)) error {
 	return nil
 }
 
-// copies reports jobs with one slot in two hosts' hands while another waits.
+// copies reports jobs of which two hosts have one slot while another slot waits.
 func (o *Op) copies(find func(format string, args ...any)) error {
 	for n := range o.Batch.Jobs {
 		j, err := o.job(n)
@@ -113,8 +113,8 @@ func (o *Op) copies(find func(format string, args ...any)) error {
 	return nil
 }
 
-// TestLateAnswer: a host lets a lease pass, another does the job, and the first
-// reports it after all.
+// TestLateAnswer: a host exceeds its lease, another host does the job, and the first reports
+// it after all.
 func TestLateAnswer(t *testing.T) {
 	b := newBench(t, Settings{Policy: "inorder"}, 1, 1, "", "")
 	if n := b.next(0); n != 0 {
@@ -156,8 +156,8 @@ func TestOverdueBeforeAnybodyLooked(t *testing.T) {
 	b.sound()
 }
 
-// TestOneUser: two results of a job never come from one user, however many hosts
-// the user has; a job that failed or expired may come back to it.
+// TestOneUser: two results of a job never come from one user, however many hosts the user has.
+// A job that failed or expired may come back to the user.
 func TestOneUser(t *testing.T) {
 	for _, policy := range Policies() {
 		b := newBench(t, Settings{Policy: policy.Name, MaxErrors: 5}, 1, 2, "ann", "ann", "bob")
@@ -180,8 +180,7 @@ func TestOneUser(t *testing.T) {
 	}
 }
 
-// TestFailedForGood: a job that fails too often counts as finished, whoever else has
-// it.
+// TestFailedForGood: a job that fails too often counts as finished, whoever else has it.
 func TestFailedForGood(t *testing.T) {
 	b := newBench(t, Settings{Policy: "inorder", MaxErrors: 1}, 2, 2, "", "", "", "")
 	for host := range uint32(2) {
@@ -205,7 +204,7 @@ func TestFailedForGood(t *testing.T) {
 	b.sound()
 }
 
-// TestBadJobs: what makes no sense is refused.
+// TestBadJobs: invalid jobs are refused.
 func TestBadJobs(t *testing.T) {
 	for _, j := range []Job{
 		{A: -1, B: 0, Credit: 1, Quorum: 1}, {A: 0, B: 9, Credit: 1, Quorum: 1}, {A: 3, B: 2, Credit: 1, Quorum: 1},

@@ -9,7 +9,7 @@ func (b *bench) known(host uint32, speed float64) {
 	b.must(b.rows.PutHost(h))
 }
 
-// ask gives a host one job, with the lease that the batch thinks right.
+// ask gives a host one job, with the lease that the batch chooses.
 func (b *bench) ask(host uint32) Given {
 	b.Helper()
 	g, err := b.op().Next(b.host(host), Want{Jobs: 1})
@@ -18,8 +18,8 @@ func (b *bench) ask(host uint32) Given {
 	return g.Jobs[0]
 }
 
-// TestPairFits: the second host of a range begins where both will have done their
-// part, so that a fast one begins farther away.
+// TestPairFits: the second host of a range begins where both will have done their part, so a
+// fast one begins farther away.
 func TestPairFits(t *testing.T) {
 	begins := func(speed float64) int {
 		b := newBench(t, Settings{Hosts: 20}, 1000, 1, "", "", "")
@@ -39,8 +39,8 @@ func TestPairFits(t *testing.T) {
 	}
 }
 
-// TestHome: a host that took longer than expected goes on where its files are, although it was
-// given up and other ranges have no host.
+// TestHome: a host that took longer than expected continues where its files are, although it
+// was considered gone and other ranges have no host.
 func TestHome(t *testing.T) {
 	b := newBench(t, Settings{Hosts: 20}, 1000, 1, "", "")
 	b.known(0, 1)
@@ -64,8 +64,8 @@ func TestHome(t *testing.T) {
 	}
 }
 
-// TestHistoryFades: a host that was fast elsewhere and is slow in this batch is known
-// for slow after a few jobs.
+// TestHistoryFades: a host that was fast elsewhere and is slow in this batch counts as slow
+// after a few jobs.
 func TestHistoryFades(t *testing.T) {
 	b := newBench(t, Settings{Hosts: 20}, 1000, 1, "")
 	b.known(0, 8)
@@ -82,7 +82,7 @@ func TestHistoryFades(t *testing.T) {
 	}
 }
 
-// TestLeaseGrows: who gets a job whose lease was over has twice as long for it.
+// TestLeaseGrows: a host that gets a job whose lease has expired has twice as long for it.
 func TestLeaseGrows(t *testing.T) {
 	b := newBench(t, Settings{Hosts: 20}, 1000, 1, "", "")
 	b.known(0, 1)

@@ -9,8 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// life is a batch in memory beside a naive model of it: of every job, who had it
-// and what came of it.
+// life is a batch in memory beside a naive model of it: who had each job and what happened.
 type life struct {
 	t     *rapid.T
 	rows  *Memory
@@ -141,7 +140,7 @@ func (l *life) nothingWaits() bool {
 	return true
 }
 
-// answer reports a job that may or may not be in a host's hands.
+// answer reports a job that a host may or may not have.
 func (l *life) answer(*rapid.T) {
 	h := l.host()
 	m, _ := l.rows.Member(h.Number)
@@ -244,7 +243,7 @@ func (l *life) check(t *rapid.T) {
 	}
 }
 
-// TestLife works batches off with every policy, checks all invariants after every
+// TestLife works through batches with every policy, checks all invariants after every
 // operation, and compares with the model.
 func TestLife(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -6,7 +6,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestRepeat asks again with the key of a request whose answer was lost.
+// TestRepeat repeats a request with the same key, because its answer was lost.
 func TestRepeat(t *testing.T) {
 	b := newBench(t, Settings{Hosts: 1}, 20, 1, "")
 	ask := func(key string) Grant {

@@ -2,9 +2,8 @@ package locality
 
 import "testing"
 
-// TestSplitAtVoid cuts the second layer of a batch where few jobs want a second
-// result, so that all the slots on one side of a cut are void: that side has nothing
-// unfinished, and must not say that it has.
+// TestSplitAtVoid cuts the second layer of a batch in which few jobs want a second result. So
+// all slots on one side of a cut are void: that side has nothing unfinished, and must say so.
 func TestSplitAtVoid(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -21,7 +21,7 @@ func seeds() []string {
 	}
 }
 
-// FuzzParse: what is accepted is written back so that it is the same tree again.
+// FuzzParse: what is accepted is written so that it parses to the same tree.
 func FuzzParse(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add(s)
@@ -48,7 +48,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzExecute: whatever is asked ends, with rows or an error.
+// FuzzExecute: every query ends, with rows or an error.
 func FuzzExecute(f *testing.F) {
 	for _, s := range seeds() {
 		f.Add(s)

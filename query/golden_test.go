@@ -12,9 +12,9 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the goldens")
 
-// TestGolden runs the files of testdata: a block is a statement up to its semicolon,
-// then what the test writes below it: the plan, and the rows or the error. Blocks are
-// separated by blank lines; a block of comments stays as it is.
+// TestGolden runs the files of testdata. A block is a statement up to its semicolon, then what
+// the test writes below it: the plan, and the rows or the error. Blocks are separated by blank
+// lines; a block of comments stays as it is.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.golden")
 	if err != nil || len(files) == 0 {

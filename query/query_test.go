@@ -102,8 +102,8 @@ func TestSmall(t *testing.T) {
 	}
 }
 
-// TestViewsAsTables: a view is used as a table, with its own names for columns, and its
-// faults are told where it is used.
+// TestViewsAsTables: a view can be used as a table, with its own column names, and its errors
+// are reported where it is used.
 func TestViewsAsTables(t *testing.T) {
 	view := func(text string) *View {
 		list, err := Parse(text)
@@ -117,7 +117,7 @@ func TestViewsAsTables(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT x FROM v WHERE n = '1k'": "'one'", "SELECT m FROM w": "'two'", "SELECT count(*) FROM v x JOIN V y ON x.x = y.x": "2",
 		"SELECT * FROM bad": "line 1, column 15: view bad: no column \"nosuch\" in t", "SELECT * FROM v AT 'now'": "line 1, column 20: \"now\" is no time",
-		// What reads them compares as they do.
+		// These compare by the collation of the column.
 		"SELECT count(*) FROM folded WHERE x = 'ONE'":                                            "1",
 		"WITH f AS (SELECT b COLLATE NOCASE AS x FROM t) SELECT count(*) FROM f WHERE x = 'ONE'": "1",
 	} {
@@ -135,7 +135,7 @@ func TestViewsAsTables(t *testing.T) {
 	}
 }
 
-// TestPlaces: what fails while rows are looked at has its place in the statement, too.
+// TestPlaces: errors that occur while rows are read have a position in the statement, too.
 func TestPlaces(t *testing.T) {
 	for text, want := range map[string]string{
 		"SELECT 1 + abs(-9223372036854775807 - 1)":                                        "line 1, column 12: integer overflow",

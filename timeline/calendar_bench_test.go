@@ -8,7 +8,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 )
 
-// benchCalendar is so many nodes, each with stretches as list makes them.
+// benchCalendar returns a calendar of nodes with the busy spans that list makes.
 func benchCalendar(b *testing.B, nodes int, list func(node int) []Busy) (*Calendar, *roaring.Bitmap) {
 	c := NewCalendar(nil, 0, 300)
 	all := roaring.New()
@@ -33,10 +33,10 @@ func benchEarliest(b *testing.B, c *Calendar, all *roaring.Bitmap, n int, d int6
 	}
 }
 
-// BenchmarkCalendarEarliest: each node has one job, with one of ten ends (few) or
-// an end of its own (many); or ten jobs with pauses between them (random); or ten
-// such that up to half of the nodes are free for long enough again and again, and
-// never more, nor twice the same, until all jobs are over (alternating).
+// BenchmarkCalendarEarliest searches four kinds of calendars. Each node has one job with one
+// of ten ends (few) or an end of its own (many), or ten jobs with pauses between them
+// (random). In the last (alternating), up to half of the nodes are free for long enough again
+// and again. It is never more, nor twice the same half, until all jobs are over.
 func BenchmarkCalendarEarliest(b *testing.B) {
 	for _, nodes := range []int{1_000, 100_000} {
 		rng := rand.New(rand.NewPCG(1, 1))
@@ -59,7 +59,7 @@ func BenchmarkCalendarEarliest(b *testing.B) {
 	}
 }
 
-// spread is count jobs of up to two hours with pauses as long.
+// spread returns count jobs of up to two hours with pauses of the same length.
 func spread(rng *rand.Rand, count int) []Busy {
 	list := make([]Busy, count)
 	at := int64(-1)
@@ -71,7 +71,7 @@ func spread(rng *rand.Rand, count int) []Busy {
 	return list
 }
 
-// alternating is ten jobs of about a hundred, those of odd nodes in the pauses of
+// alternating returns ten jobs of about a hundred; those of odd nodes are in the pauses of
 // even ones.
 func alternating(node, jitter int) []Busy {
 	list := make([]Busy, 10)
@@ -85,8 +85,8 @@ func alternating(node, jitter int) []Busy {
 	return list
 }
 
-// BenchmarkCalendarCold asks a new calendar of 100,000 nodes with a job each, so
-// that every block is lent again.
+// BenchmarkCalendarCold searches a new calendar of 100,000 nodes with a job each, so that
+// every block is loaded again.
 func BenchmarkCalendarCold(b *testing.B) {
 	const nodes = 100_000
 	stored, all := benchCalendar(b, nodes, func(node int) []Busy { return []Busy{{Start: -1, End: int64(node*7919%nodes) + 1}} })
@@ -99,8 +99,8 @@ func BenchmarkCalendarCold(b *testing.B) {
 	}
 }
 
-// BenchmarkCalendarFreeThroughout: one node of a hundred has a job, and every
-// node has one.
+// BenchmarkCalendarFreeThroughout searches calendars in which one node of a hundred has a job,
+// or every node.
 func BenchmarkCalendarFreeThroughout(b *testing.B) {
 	for _, every := range []int{100, 1} {
 		c, all := benchCalendar(b, 100_000, func(node int) []Busy {

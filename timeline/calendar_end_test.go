@@ -2,8 +2,8 @@ package timeline
 
 import "testing"
 
-// A running job has its node until it gives it back: from the instant of its end on, it is assumed
-// to end a grace from now.
+// A running job has its node until it releases it: from its end on, it is assumed to end a
+// grace from now.
 func TestCalendarEnd(t *testing.T) {
 	c := NewCalendar(nil, 100, 30)
 	for _, tt := range []struct {

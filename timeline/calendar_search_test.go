@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// searchNodes are the numbers that random calendars draw nodes from: of two
-// neighbouring blocks, one far away, and both ends.
+// searchNodes are the numbers that random calendars draw nodes from: in two adjacent blocks,
+// one far away, and both ends.
 var searchNodes = []uint32{0, 1, 2, 3, 62, 63, 64, 65, 700, 701, math.MaxUint32 - 1, math.MaxUint32}
 
 const (
@@ -20,8 +20,8 @@ const (
 	searchEnd   = 70 // nothing finite is planned from here on
 )
 
-// drawCalendar returns a calendar of a few short stretches, some overdue, some over
-// what was planned to follow, some for ever.
+// drawCalendar returns a calendar of a few short spans, some overdue, some longer than the
+// time to the next plan, some without an end.
 func drawCalendar(t *rapid.T) *Calendar {
 	c := NewCalendar(nil, searchNow, searchGrace)
 	for _, node := range searchNodes {
@@ -57,7 +57,7 @@ func drawNodes(t *rapid.T) *roaring.Bitmap {
 	return set
 }
 
-// freeOneByOne is FreeThroughout by looking at every stretch of every candidate.
+// freeOneByOne does what FreeThroughout does, by examining every span of every candidate.
 func freeOneByOne(c *Calendar, candidates *roaring.Bitmap, from, to int64) []uint32 {
 	var free []uint32
 	for _, node := range candidates.ToArray() {
@@ -68,7 +68,7 @@ func freeOneByOne(c *Calendar, candidates *roaring.Bitmap, from, to int64) []uin
 	return free
 }
 
-// TestCalendarEarliest compares with trying every instant.
+// TestCalendarEarliest compares the search with trying every instant.
 func TestCalendarEarliest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCalendar(t)
@@ -120,7 +120,7 @@ func TestCalendarFreeThroughout(t *testing.T) {
 	})
 }
 
-// TestCalendarFreeThroughoutOwn: the answer outlives a set that was read in place.
+// TestCalendarFreeThroughoutOwn: the answer stays valid after the set that it was read from.
 func TestCalendarFreeThroughoutOwn(t *testing.T) {
 	want := []uint32{1, 3, 65_536, 200_000}
 	stored, err := roaring.BitmapOf(append([]uint32{2}, want...)...).ToBytes()
@@ -142,8 +142,8 @@ func TestCalendarFreeThroughoutOwn(t *testing.T) {
 	}
 }
 
-// TestCalendarPlanned: the bits that let empty nodes be passed over are those of
-// the nodes with stretches, however these came and went.
+// TestCalendarPlanned: the bits that let a search skip empty nodes are those of the nodes with
+// spans, in whatever order these came and went.
 func TestCalendarPlanned(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCalendar(t)
@@ -158,7 +158,7 @@ func TestCalendarPlanned(t *testing.T) {
 	})
 }
 
-// lender lends the blocks of another calendar.
+// lender is a source of another calendar's blocks.
 type lender struct{ *Calendar }
 
 func (l lender) Block(number uint32) (*Block, error) {

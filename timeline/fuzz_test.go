@@ -2,8 +2,7 @@ package timeline
 
 import "testing"
 
-// FuzzPlanner reads calls from bytes, four each, and compares with the naive
-// array.
+// FuzzPlanner reads calls from bytes, four each, and compares them with the naive array.
 func FuzzPlanner(f *testing.F) {
 	f.Add([]byte{0, 0, 10, 3, 0, 5, 10, 3, 5, 0, 12, 4, 2, 1, 0, 0, 5, 0, 12, 4})
 	f.Add([]byte{0, 10, 10, 9, 4, 0, 0, 4, 5, 0, 200, 9, 3, 1, 0, 2, 4, 0, 0, 9, 6, 0, 3, 1})

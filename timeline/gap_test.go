@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The first gap is the first instant from which Taken finds the room, tried one by one.
+// The first gap is the first instant from which Taken finds room, if you try one by one.
 func TestFirstGap(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// filled returns a planner with many spans, and its like as a Multi.
+// filled returns a planner with many spans, and a Multi with the same spans.
 func filled(t testing.TB, spans int) (*Planner, *Multi) {
 	t.Helper()
 	p, err := New(100, 0, 1<<40)
@@ -23,14 +23,14 @@ func filled(t testing.TB, spans int) (*Planner, *Multi) {
 	rng := rand.New(rand.NewPCG(seed, seed))
 	for range spans {
 		s := Span{rng.Int64N(int64(spans) * 10), 1 + rng.Int64N(100), rng.Int64N(20)}
-		// refusals are welcome: the plan shall be full in places
+		// refusals are welcome, because the plan should be full in places
 		_, _ = p.Add(s)
 		_, _ = m.Add(MultiSpan{s.Start, s.Duration, []int64{s.Amount, 20 - s.Amount}})
 	}
 	return p, m
 }
 
-// queries are every kind of question, as functions of a moment.
+// queries returns every kind of query, as a function of an instant.
 func queries(p *Planner, m *Multi) map[string]func(t int64) int64 {
 	amounts := []int64{60, 50}
 	return map[string]func(int64) int64{
@@ -131,8 +131,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestEdges asks at both ends of the longest plans, where start+duration would
-// overflow.
+// TestEdges queries both ends of the longest plans, where start+duration would overflow.
 func TestEdges(t *testing.T) {
 	for _, c := range []struct{ start, end int64 }{
 		{0, math.MaxInt64}, {1, math.MaxInt64}, {math.MinInt64, -1}, {math.MinInt64 + 1, 0}, {-1 << 62, 1<<62 - 1},
@@ -170,7 +169,7 @@ func TestEdges(t *testing.T) {
 	}
 }
 
-// TestSpanIDs: an id outlives its span without naming another.
+// TestSpanIDs: the id of a removed span never names another one.
 func TestSpanIDs(t *testing.T) {
 	p := tight(10, 0, 100)
 	if err := p.Remove(0); !errors.Is(err, ErrSpan) {

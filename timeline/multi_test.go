@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naiveMulti is one naive array for each quantity, and the spans.
+// naiveMulti holds one naive array for each quantity, and the spans.
 type naiveMulti struct {
 	names []string
 	q     []*naive
@@ -40,7 +40,7 @@ func (m *naiveMulti) fits(start, duration int64, amounts []int64) (bool, error) 
 	return true, nil
 }
 
-// take adds the amounts, times sign, and records what the span then holds.
+// take adds the amounts times sign, and records what the span holds afterwards.
 func (m *naiveMulti) take(n int, s MultiSpan, amounts []int64, sign int64) {
 	s.Amounts = slices.Clone(s.Amounts)
 	for i, a := range amounts {
@@ -83,8 +83,8 @@ func (m *naiveMulti) reduce(n int, amounts []int64) error {
 	return nil
 }
 
-// resize keeps what the named quantities had, as the arrays of the others are
-// lost with their names.
+// resize keeps what the named quantities had; the arrays of the others are lost with their
+// names.
 func (m *naiveMulti) resize(quantities []Quantity) {
 	old := *m
 	m.names, m.q = nil, nil
@@ -124,7 +124,7 @@ func (m *naiveMulti) earliest(after, duration int64, amounts []int64, points boo
 	return 0, ErrNoFit
 }
 
-// multiPair is pair for a Multi.
+// multiPair is to a Multi what pair is to a Planner.
 type multiPair struct {
 	*rapid.T
 	p     *Multi

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// naive is the planner one would write on a blackboard: an array with what is
-// used at every moment, and every question a loop over it.
+// naive is the simplest possible planner: an array with what is used at every instant, and
+// every query a loop over it.
 type naive struct {
 	total int64
 	start int64
@@ -84,7 +84,7 @@ func (m *naive) fits(start, duration, amount int64) (bool, error) {
 	return err == nil && free >= amount, err
 }
 
-// changes returns a test for being a change point.
+// changes returns a function that reports whether an instant is a change point.
 func (m *naive) changes() func(int64) bool {
 	set := map[int64]bool{m.start: true}
 	for _, s := range m.spans {
@@ -93,8 +93,8 @@ func (m *naive) changes() func(int64) bool {
 	return func(t int64) bool { return set[t] }
 }
 
-// earliest counts, for every moment from the last to the first, how long the
-// amount stays free from there on.
+// earliest counts, for every instant from the last to the first, how long the amount stays
+// free from there on.
 func (m *naive) earliest(after, duration, amount int64, accept func(int64) bool) (int64, error) {
 	if amount < 0 || amount > m.total || !m.covers(after, 1) || duration < 1 {
 		return 0, ErrRange
@@ -116,7 +116,7 @@ func (m *naive) earliest(after, duration, amount int64, accept func(int64) bool)
 
 func anyMoment(int64) bool { return true }
 
-// validate checks what the tree promises about itself.
+// validate checks the invariants of the tree.
 func (p *profile) validate() error {
 	if err := p.validateBelow(p.root, p.height, p.start, p.end); err != nil {
 		return err
@@ -204,9 +204,8 @@ func (p *profile) validateRuns(nd *inner, end int64) error {
 	return nil
 }
 
-// longest returns the longest run of the leaf within the limit. The run that
-// reaches in from before has the length *in, and the one that reaches out is
-// left there.
+// longest returns the longest run of the leaf within the limit. *in is the length of the run
+// that enters from before, and it becomes the length of the run that leaves.
 func longest(l *leaf, limit int64, in *int64, best int64) int64 {
 	run := int64(0)
 	if in != nil {
@@ -228,7 +227,7 @@ func longest(l *leaf, limit int64, in *int64, best int64) int64 {
 	return best
 }
 
-// tight makes a planner whose nodes fill early.
+// tight returns a planner whose tree nodes are full early.
 func tight(total, start, end int64) *Planner {
 	p, err := New(total, start, end)
 	if err != nil {

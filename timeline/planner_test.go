@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A pair runs the same calls on a Planner and on the naive array, and fails
-// where they differ.
+// A pair runs the same calls on a Planner and on the naive array, and fails if the results
+// differ.
 type pair struct {
 	t     rapid.TB
 	p     *Planner
@@ -84,7 +84,7 @@ func (c *pair) ask(start, duration, amount int64) {
 	c.same("EarliestChange", got, err, want, wantErr)
 }
 
-// starts compares the first few of the sequence.
+// starts compares the first values of the sequence.
 func (c *pair) starts(after, duration, amount int64) {
 	c.calls++
 	seen, left, isChange := after-1, 8, c.m.changes()
@@ -111,8 +111,8 @@ func (c *pair) valid() {
 	}
 }
 
-// TestPlannerModel compares with the naive array over random calls, arguments
-// around and beyond every limit included.
+// TestPlannerModel compares a Planner with the naive array over random calls, including
+// arguments around and beyond every limit.
 func TestPlannerModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		start := rapid.Int64Range(-40, 40).Draw(t, "start")
@@ -144,8 +144,8 @@ func TestPlannerModel(t *testing.T) {
 	})
 }
 
-// TestPlannerChurn fills and empties plans often enough for trees several
-// levels deep, with the nodes of tests and with the real ones.
+// TestPlannerChurn fills and empties plans often enough for trees several levels deep, with
+// the tree nodes of tests and with the real ones.
 func TestPlannerChurn(t *testing.T) {
 	for _, c := range []struct {
 		name           string
@@ -167,8 +167,8 @@ func TestPlannerChurn(t *testing.T) {
 	}
 }
 
-// seeded returns a source of random numbers from the seed of all random tests: -rapid.seed,
-// or RAPID_SEED in the environment, and a fresh one where neither is given.
+// seeded returns a source of random numbers from the seed of all random tests: -rapid.seed, or
+// RAPID_SEED in the environment, or a new seed if neither is set.
 func seeded(t testing.TB) *rand.Rand {
 	seed, _ := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 0, 64)
 	if seed == 0 {

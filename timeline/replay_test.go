@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// plan is what scenarios are replayed on: a Planner, or a Multi.
+// plan is what scenarios are replayed on: a Planner or a Multi.
 type plan interface {
 	Len() int
 	add(start, duration int64, amounts []int64) (SpanID, error)
@@ -83,8 +83,8 @@ func quantities(types []string, totals []int64) []Quantity {
 	return q
 }
 
-// A replay keeps what is needed to tell which of our errors one of Flux's
-// stands for, and Flux's iterator.
+// A replay holds what is needed to know which of our errors one of Flux's corresponds to, and
+// Flux's iterator.
 type replay struct {
 	*testing.T
 	s      scenario
@@ -124,7 +124,7 @@ func (r *replay) run() {
 	}
 }
 
-// do returns what the plan answered and what it should have.
+// do returns the plan's answer and the expected one.
 func (r *replay) do(v *vector) (got any, err error, want any, wantErr error) {
 	switch v.Op {
 	case "add":
@@ -172,8 +172,7 @@ func when(cond bool, err error) error {
 	return nil
 }
 
-// add: Flux says EINVAL both for spans that cannot be meant and for those that
-// do not fit.
+// add: Flux returns EINVAL both for invalid spans and for those that do not fit.
 func (r *replay) add(v *vector) (got any, err error, want any, wantErr error) {
 	id, err := r.p.add(v.Start, v.Duration, v.amounts())
 	switch {
@@ -219,8 +218,8 @@ func (r *replay) reduce(v *vector) (got any, err error, want any, wantErr error)
 	return 0, err, 0, ErrSpan
 }
 
-// availDuring: Flux lets a window begin before the plan does, but only when
-// asked, not when told; here it is out of range for both.
+// availDuring: Flux allows a window to begin before the plan in queries, but not in changes;
+// here it is out of range for both.
 func (r *replay) availDuring(v *vector) (got any, err error, want any, wantErr error) {
 	fits, err := r.p.fits(v.Start, v.Duration, v.amounts())
 	switch {
@@ -258,8 +257,8 @@ func (r *replay) first(v *vector) (got any, err error, want any, wantErr error) 
 	return t, err, v.ExpectT, wantErr
 }
 
-// next: Flux's iterator ends with every change of the plan, and then says
-// EINVAL. Starts has no such state, so the replay keeps it.
+// next: Flux's iterator ends with every change of the plan, and then returns EINVAL. Starts
+// has no such state, so the replay keeps it.
 func (r *replay) next(v *vector) (got any, err error, want any, wantErr error) {
 	if !r.valid {
 		return v.Errno, nil, "EINVAL", nil

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The search for room over steps, compared with looking at every node at every instant.
+// The search for room over steps, compared with examining every node at every instant.
 
 const (
 	roomNow = 20
@@ -45,7 +45,7 @@ func drawRoomAsk(t *rapid.T) *roomAsk {
 	return a
 }
 
-// units is for how many chunks there is room beside what is taken.
+// units returns for how many chunks there is room beside what is taken.
 func (a *roomAsk) units(odd int, standing Standing, taken func(q uint16) int64) int64 {
 	if standing == Whole || a.whole && standing != Idle {
 		return 0
@@ -60,7 +60,7 @@ func (a *roomAsk) units(odd int, standing Standing, taken func(q uint16) int64) 
 	return units
 }
 
-// rooms returns the even nodes and the odd ones.
+// rooms returns the even nodes and the odd nodes.
 func (a *roomAsk) rooms(c *Calendar) []Room {
 	var out []Room
 	for odd := range uint32(2) {
@@ -91,14 +91,14 @@ func (a *roomAsk) rooms(c *Calendar) []Room {
 	return out
 }
 
-// room is for how many chunks a node has room in [from, from+d).
+// room returns for how many chunks a node has room in [from, from+d).
 func (a *roomAsk) room(c *Calendar, node uint32, from int64) int64 {
 	quantities, peak := []uint16{1, 300}, make([]int64, 2)
 	standing := c.Taken(node, from, from+a.d, nil, quantities, peak)
 	return a.units(int(node%2), standing, func(q uint16) int64 { return peak[slices.Index(quantities, q)] })
 }
 
-// change puts a stretch on a node, or takes away what an owner has there.
+// changeRoom puts a span on a node, or removes what an owner has there.
 func changeRoom(t *rapid.T, c *Calendar) {
 	node := rapid.SampledFrom(roomNodes).Draw(t, "node")
 	owner := rapid.Uint64Range(1, 4).Draw(t, "owner")
@@ -188,8 +188,8 @@ func checkRoom(t *rapid.T, c *Calendar, a *roomAsk) {
 	checkRoomBefore(t, c, a, rooms)
 }
 
-// checkRoomBefore asks when there is room on some nodes, in part of the time, for an owner that has
-// something there itself: as if it had nothing.
+// checkRoomBefore searches for room on some nodes, in part of the time, for an owner that
+// itself has something there, as if it had nothing.
 func checkRoomBefore(t *rapid.T, c *Calendar, a *roomAsk, rooms []Room) {
 	from := max(c.Now(), a.after)
 	to := from + rapid.Int64Range(0, 40).Draw(t, "to")
@@ -235,8 +235,8 @@ func checkRoomBefore(t *rapid.T, c *Calendar, a *roomAsk, rooms []Room) {
 	}
 }
 
-// TestFindRoomAlone: where jobs want to be alone with those of their user, steps do not
-// tell who may join, and nothing is said.
+// TestFindRoomAlone: if jobs want to be alone with those of their user, steps do not say who
+// may join, and the search does not answer.
 func TestFindRoomAlone(t *testing.T) {
 	c := NewCalendar(nil, 0, 1)
 	if err := c.Put(3, Busy{Start: 0, End: 10, Owner: 1, Use: &Use{Alone: true}}); err != nil {
@@ -257,8 +257,8 @@ func TestFindRoomAlone(t *testing.T) {
 	}
 }
 
-// BenchmarkFindRoom: each of so many nodes has ten jobs with pauses between them, and
-// half of the nodes are asked for; the steps are made again (cold), or are there.
+// BenchmarkFindRoom searches calendars in which each node has ten jobs with pauses between
+// them, and half of the nodes are requested. The steps are made again (cold), or exist.
 func BenchmarkFindRoom(b *testing.B) {
 	const nodes = 10_000
 	for _, how := range []string{"cold", "warm"} {

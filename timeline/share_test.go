@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What is taken of a shared node, compared with adding it up instant by instant.
+// What is taken of a shared node, compared with a sum at each instant.
 
 const (
 	shareNow   = 20
@@ -18,11 +18,10 @@ const (
 	shareNode  = 70
 )
 
-// shareQuantities are those that stretches take some of. No request names the last.
+// shareQuantities are the quantities that spans take some of. No request names the last.
 var shareQuantities = []uint16{1, 4, 300, 301}
 
-// someGuest minds neither the claims that let it in, for so long, nor what it owns
-// itself.
+// someGuest ignores the claims that admit it, for a given time, and what it owns itself.
 type someGuest struct {
 	in    []uint64
 	limit int64 // of the time in a claim, 0 for none
@@ -36,8 +35,8 @@ func (g *someGuest) Ignores(b *Busy, from, to int64) bool {
 	return slices.Contains(g.in, b.Owner) && (g.limit == 0 || min(to, b.End)-max(from, b.Start) <= g.limit)
 }
 
-// takenAt adds up what those who are there at an instant take: a claim counts for
-// what its guests have left of it.
+// takenAt sums up what the owners present at an instant take; a claim counts what its guests
+// have left of it.
 func takenAt(live []Busy, quantity uint16) (sum int64) {
 	for _, b := range live {
 		n := amountOf(b, quantity)
@@ -60,7 +59,7 @@ func amountOf(b Busy, quantity uint16) int64 {
 	return 0
 }
 
-// takenOneByOne is Taken by looking at every instant.
+// takenOneByOne does what Taken does, by examining every instant.
 func takenOneByOne(c *Calendar, from, to int64, g Guest, quantities []uint16) (Standing, []int64) {
 	standing, peak := Idle, make([]int64, len(quantities))
 	for t := from; t < min(to, shareEnd); t++ {
@@ -83,7 +82,7 @@ func takenOneByOne(c *Calendar, from, to int64, g Guest, quantities []uint16) (S
 	return standing, peak
 }
 
-// withinOneByOne is TakenWithin by looking at every instant.
+// withinOneByOne does what TakenWithin does, by examining every instant.
 func withinOneByOne(c *Calendar, claim uint64, from, to int64, quantities []uint16) []int64 {
 	peak := make([]int64, len(quantities))
 	for t := from; t < min(to, shareEnd); t++ {
@@ -100,7 +99,7 @@ func withinOneByOne(c *Calendar, claim uint64, from, to int64, quantities []uint
 	return peak
 }
 
-// checkShare asks both ways. The peaks begin with what another question left.
+// checkShare compares both ways. The peaks begin with what another query left.
 func checkShare(t interface{ Fatalf(string, ...any) }, c *Calendar, from, to int64, g Guest, quantities []uint16) {
 	peak := slices.Repeat([]int64{77}, len(quantities))
 	got := c.Taken(shareNode, from, to, g, quantities, peak)
@@ -124,8 +123,7 @@ func describe(c *Calendar) string {
 	return b.String()
 }
 
-// putShare puts a stretch on the node: that of a claim, for owners up to 4. A claim
-// is on a node once.
+// putShare puts a span on the node: a claim's for owners up to 4. A claim is on a node once.
 func putShare(t interface{ Fatal(...any) }, c *Calendar, owner uint64, start, length int64, whole, held, alone bool, within uint64, amounts []int64) {
 	if owner <= 4 && slices.ContainsFunc(c.At(shareNode), func(b Busy) bool { return b.Owner == owner }) {
 		owner += 4

@@ -55,7 +55,7 @@ func (v *vector) amounts() []int64 {
 	return []int64{v.Amount + v.Request} // an operation has one of them
 }
 
-// A correction is the right answer to an operation that Flux answers wrongly.
+// A correction is the right result of an operation that Flux gets wrong.
 type correction struct {
 	op    int
 	right int64
@@ -104,8 +104,8 @@ func readScenarios(t *testing.T) []scenario {
 	return all
 }
 
-// TestVectors replays what Flux's planner was recorded to do: scenarios of one
-// quantity on a Planner and on a Multi of one, the others on a Multi.
+// TestVectors replays what Flux's planner was recorded to do: scenarios of one quantity on a
+// Planner and on a Multi with one quantity, the others on a Multi.
 func TestVectors(t *testing.T) {
 	all := readScenarios(t)
 	if len(all) != 326 {

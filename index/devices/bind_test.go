@@ -105,7 +105,7 @@ func TestBind(t *testing.T) {
 	}
 }
 
-// naive chooses groups by the words of Bind's comment, and by nothing else.
+// naive chooses groups exactly as Bind's comment says.
 func naive(far Distances, sets []Set, wants []Want) []int {
 	var numbers []int
 	for _, s := range sets {
@@ -180,8 +180,9 @@ func drawFar(t *rapid.T) (far Distances) {
 	return far
 }
 
-// Whatever is free, exactly what is asked for is chosen of it, in the groups that a look
-// at all sets finds, evenly or one group after the other, and of each group the lowest.
+// Whatever is free, exactly the wanted number of devices is chosen from it. They come from the
+// groups that a search of all sets finds, evenly or one group after the other, and from each
+// group the lowest.
 func TestBindAgainstAllSets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sets, wants := drawWants(t, 8)
@@ -209,8 +210,8 @@ func TestBindAgainstAllSets(t *testing.T) {
 	})
 }
 
-// checkChosen verifies that as many were chosen as were asked for, of what is free, and of
-// each group the lowest.
+// checkChosen verifies that as many free devices were chosen as wanted, and of each group the
+// lowest.
 func checkChosen(t *rapid.T, s Set, w Want, got Bits) {
 	if got.Count() != w.Count || len(got.AndNot(w.Free)) > 0 {
 		t.Fatalf("%d chosen of %v: %v", w.Count, w.Free, got)
@@ -227,8 +228,8 @@ func checkChosen(t *rapid.T, s Set, w Want, got Bits) {
 	}
 }
 
-// checkShares verifies how many come from each group: with tight only the last one that is
-// used has some left, otherwise no group with some left gives two less than another.
+// checkShares verifies how many devices come from each group. With tight, only the last group
+// used has some left; otherwise no group with some left gives two fewer than another.
 func checkShares(t *rapid.T, policy Policy, s Set, w Want, chosen []int, used map[int]int) {
 	free := make(map[int]int)
 	for i := range w.Free.Each {
@@ -246,8 +247,8 @@ func checkShares(t *rapid.T, policy Policy, s Set, w Want, chosen []int, used ma
 	}
 }
 
-// Above 8 groups the choice is a good one, not always the best: it is whole all the same,
-// and no worse than one group where one suffices.
+// With more than 8 groups the choice is good, but not always the best. It is still complete,
+// and uses no more than one group if one is enough.
 func TestBindGreedily(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sets, wants := drawWants(t, 12)

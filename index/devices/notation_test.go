@@ -56,7 +56,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// What is written is read as the same.
+// What is written reads back as the same.
 func TestParseWritten(t *testing.T) {
 	id := rapid.StringMatching(`(0|[1-9][0-9]{0,2}|[a-zA-Z][a-z._0-9]{0,3})(/[0-9])?`)
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,8 +12,8 @@ type value struct{ rank, name int }
 
 func before(a, b *value) bool { return a.rank < b.rank || a.rank == b.rank && a.name < b.name }
 
-// Whatever is done to it, a heap gives its values back in order, and tells where each
-// lies.
+// Whatever is done to it, a heap returns its values in order, and reports where each of them
+// is.
 func TestHeap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var list []value

@@ -55,8 +55,8 @@ func TestArray(t *testing.T) {
 	}
 }
 
-// FuzzArray: what is read is written so that it reads the same, and names no more
-// jobs than asked for.
+// FuzzArray: what is read is written so that it reads back as the same, and has no more jobs
+// than allowed.
 func FuzzArray(f *testing.F) {
 	for _, s := range []string{"100", "0-99:2", "1,5,9-12", "5-5%10", "1000000000", "3%2", "1-9:0"} {
 		f.Add(s, false)

@@ -26,7 +26,7 @@ func TestSplitItems(t *testing.T) {
 	}
 }
 
-// TestItemsAgain: what JoinItems writes, SplitItems takes apart again.
+// TestItemsAgain: SplitItems splits what JoinItems writes.
 func TestItemsAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		items := rapid.SliceOfN(rapid.StringMatching(`[ab=,'"\\ ]{0,6}`), 1, 5).Draw(t, "items")

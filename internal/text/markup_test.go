@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A reader of XML finds the text again, with U+FFFD for what XML cannot hold.
+// An XML reader reads the text back, with U+FFFD for what XML cannot hold.
 func TestMarkup(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.RuneFrom([]rune("<>&'\"\x00\x01\x1f \t\n\r￾￿\U0010FFFF\x7f")))).Draw(t, "s")

@@ -30,8 +30,7 @@ func TestLocalTimes(t *testing.T) {
 	}
 }
 
-// Any text with times in it: they are the same instants in the user's zone, and
-// the rest is as it was.
+// In any text, the times are the same instants in the user's zone, and the rest is unchanged.
 func TestLocalTimesAreTheSameInstants(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// testNow and testLoc, a zone with clock changes, are when and where the tests read.
+// testNow and testLoc, a zone with clock changes, are when and where the tests read times.
 var (
 	testNow = time.Date(2026, 11, 20, 9, 30, 15, 0, time.UTC)
 	testLoc = mustLoad("Europe/Berlin")
@@ -220,7 +220,7 @@ func FuzzParseTime(f *testing.F) {
 	})
 }
 
-// Days of the week are the next ones, unless the last one is asked for. testNow is Friday,
+// Days of the week are the next ones, unless the last one is requested. testNow is Friday,
 // 10:30:15 there.
 func TestWeekdays(t *testing.T) {
 	for in, want := range map[string]string{

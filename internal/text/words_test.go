@@ -38,7 +38,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// A shell takes the words of ShellLine as they were.
+// A shell reads the words that ShellLine writes as they were.
 func TestShellLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		words := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("ab=~'\"\\$`!#*? \t\n;&|<>()[]{}é-\x7f")), 0, 6, -1), 1, 5).Draw(t, "words")
