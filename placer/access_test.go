@@ -152,7 +152,7 @@ func TestAccessAffinity(t *testing.T) {
 			t.Errorf("%q for %+v: %d, %v; want %d, %v", c.list, c.who, got, in, c.want, c.in)
 		}
 	}
-	// What a list made elsewhere may hold and none that was read does.
+	// A list made elsewhere may have these; one that was read cannot.
 	odd := AccessList{{AccessUser, "", Positive}, {0, "ann", Positive}, {99, "ann", Positive}}
 	if _, in := odd.Affinity(Subject{}); in {
 		t.Error("an empty value matches an unknown user")
@@ -166,7 +166,7 @@ func TestAccessAffinity(t *testing.T) {
 	}
 }
 
-// What is written is read back, whatever printable text the values are.
+// What is written reads back, whatever printable text the values are.
 func TestAccessRoundTrip(t *testing.T) {
 	value := rapid.StringOfN(rapid.OneOf(rapid.RuneFrom([]rune(`ab-+=,"' :()#`)), rapid.RuneFrom([]rune("zé0"))), 1, 8, -1)
 	rapid.Check(t, func(t *rapid.T) {

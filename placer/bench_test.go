@@ -11,8 +11,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// benchSnapshot is count free nodes of ncpus=2:mem=8gb in so many colours, which
-// come in turn; one colour is one bucket.
+// benchSnapshot returns a snapshot of count free nodes of ncpus=2:mem=8gb with different
+// colours in turn; one colour is one bucket.
 func benchSnapshot(b *testing.B, count, colors int) *Snapshot {
 	defs := index.NewDefs()
 	color, err := defs.Add(index.Def{Name: "color", Type: index.String})
@@ -41,8 +41,8 @@ func benchAsk(b *testing.B, s *Snapshot, sel string) Ask {
 	return Ask{Spec: spec, Duration: 3600}
 }
 
-// benchPlace decides requests in turn; with carry, each is also carried out in
-// the index, and undone.
+// benchPlace decides requests in turn. With carry, it also carries out each in the index, and
+// undoes it.
 func benchPlace(b *testing.B, s *Snapshot, asks []Ask, carry bool) {
 	b.ReportAllocs()
 	picked := 0
@@ -76,7 +76,7 @@ type benchMove struct {
 	nodes  *roaring.Bitmap
 }
 
-// benchMoves groups a plan's nodes as a store does that applies it.
+// benchMoves groups a plan's nodes as a store that applies it does.
 func benchMoves(plan *Plan) []benchMove {
 	var moves []benchMove
 	for _, c := range plan.Chunks {
@@ -139,8 +139,8 @@ func BenchmarkPlaceColor(b *testing.B) {
 	}
 }
 
-// BenchmarkEarliest asks a full cluster of 10,010 nodes, each with a job of its
-// own that ends a second after the one before, when so many nodes are free.
+// BenchmarkEarliest asks a full cluster of 10,010 nodes when a number of nodes will be free.
+// Each node has a job of its own that ends a second after the one before.
 func BenchmarkEarliest(b *testing.B) {
 	const nodes = 10_010
 	for _, want := range []int{1, 100, 5000} {

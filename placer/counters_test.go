@@ -58,7 +58,7 @@ func randomCounted(r *rand.Rand) *countedCase {
 	return c
 }
 
-// counter makes a counter that may be held beyond its total.
+// counter returns a counter of which more may be held than its total.
 func (c *countedCase) counter(r *rand.Rand, rule bool) *limits.Counter {
 	k := limits.New(fmt.Sprint("k", len(c.held)), rule, int64(r.IntN(5)), 10, 5)
 	if !rule && r.IntN(3) == 0 {
@@ -77,7 +77,7 @@ func (c *countedCase) counter(r *rand.Rand, rule bool) *limits.Counter {
 	return k
 }
 
-// free is what is left of a counter at an instant, added up.
+// free sums up what is left of a counter at an instant.
 func (c *countedCase) free(k *limits.Counter, t int64) int64 {
 	left := k.Total()
 	if o := c.outside[k]; t < o[1] {
@@ -110,7 +110,7 @@ func (c *countedCase) fits(a Ask, t int64) bool {
 }
 
 // TestJointStarts: the earliest start with pools and rules is the first instant of all at
-// which nodes and counters allow one, and no start lies where they do not.
+// which nodes and counters allow one. No start is at an instant at which they do not.
 func TestJointStarts(t *testing.T) {
 	const cases = 5000
 	seed := rand.Uint64()

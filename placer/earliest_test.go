@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// everyInstant is Starts without passing over instants.
+// everyInstant does what Starts does, without skipping instants.
 func (s *Snapshot) everyInstant(a Ask, after int64, count int) ([]*Plan, error) {
 	var m mapping
 	if err := m.prepare(s, a); err != nil {
@@ -33,7 +33,7 @@ func (s *Snapshot) everyInstant(a Ask, after int64, count int) ([]*Plan, error) 
 	return plans, nil
 }
 
-// TestStartsPassOver: passing over instants changes neither starts nor refusals.
+// TestStartsPassOver: skipping instants changes neither starts nor refusals.
 func TestStartsPassOver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -63,7 +63,7 @@ func TestStartsPassOver(t *testing.T) {
 	})
 }
 
-// drawStepped perhaps makes the searches that follow sweep at once.
+// drawStepped may make the searches that follow sweep at once.
 func (c *cluster) drawStepped(t *rapid.T) {
 	if rapid.Bool().Draw(t, "stepped") {
 		c.Calendar.FindRoom(nil, 1, 1, c.Now)

@@ -9,9 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAnyEnded: a plan for a later instant is the same whether the nodes that are given
-// back by then are told, or left to the calendar, and there whether or not what is planned
-// is known by time.
+// TestAnyEnded: a plan for a later instant is the same whether the nodes that will be released
+// by then are given or come from the calendar. In the latter case it does not matter whether
+// plans are known by time.
 func TestAnyEnded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -52,7 +52,7 @@ func TestAnyEnded(t *testing.T) {
 	})
 }
 
-// pending lists what is to begin on nodes: an instant and a node each.
+// pending returns what will begin on nodes: an instant and a node each.
 func (c *cluster) pending(int64) iter.Seq2[int64, []uint32] {
 	return func(yield func(int64, []uint32) bool) {
 		for _, n := range c.nodes {

@@ -13,8 +13,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// reclass puts a node where the calendar says it belongs, after change has been
-// made to it.
+// reclass makes a change to a node, then puts it into the class that the calendar says.
 func (c *cluster) reclass(n *index.Node, change func()) {
 	class := func() index.Class {
 		if n.State != index.Up {
@@ -115,8 +114,8 @@ func (c *cluster) drawWorld(t *rapid.T) []Grant {
 	return c.drawClaims(t)
 }
 
-// TestExplainProperty: every node has one reason, which is true of it; and what is
-// said to help does.
+// TestExplainProperty: every node has one reason, which is true of it, and what is said to
+// help does help.
 func TestExplainProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawCluster(t)
@@ -211,7 +210,7 @@ func (c *cluster) checkReasons(t *rapid.T, a Ask, ex *Explanation, kind int, tex
 	}
 }
 
-// checkSoonest: a group's instant is that of its first node.
+// checkSoonest verifies that a group's instant is that of its first node.
 func (c *cluster) checkSoonest(t *rapid.T, ex *Explanation, kind int, r *Reason, text string) {
 	soonest := int64(timeline.Forever)
 	for _, v := range ex.Nodes {
@@ -224,8 +223,8 @@ func (c *cluster) checkSoonest(t *rapid.T, ex *Explanation, kind int, r *Reason,
 	}
 }
 
-// checkNode compares what is said of a node with placing one of the chunk on it,
-// now and at every later instant.
+// checkNode compares what is said of a node with placing one chunk on it, now and at every
+// later instant.
 func (c *cluster) checkNode(t *rapid.T, a Ask, chunk Chunk, v NodeView, text string) {
 	one := a
 	chunk.Count = 1
@@ -278,8 +277,8 @@ func (c *cluster) checkHelps(t *rapid.T, ex *Explanation, text string) {
 	}
 }
 
-// checkRanking: the nodes that are taken are the first of the ranking, and the
-// terms of PRIORITYF add up to its value.
+// checkRanking verifies that the nodes taken are the first of the ranking, and that the terms
+// of PRIORITYF add up to its value.
 func (c *cluster) checkRanking(t *rapid.T, a Ask, ex *Explanation, text string) {
 	for i, r := range ex.Ranking {
 		sum := 0.0

@@ -18,9 +18,9 @@ type recordedJob struct {
 	When                 string          // the setting under which the job is submitted
 }
 
-// A fact is a record's expect_facts (or what is documented where the recorded
-// program does otherwise), stated as a test. part says which part of the record
-// waits for something placectl does not have yet, "" when none does.
+// A fact is a record's expect_facts as a test, or what is documented if the recorded program
+// does otherwise. part says which part of the record needs something that placectl does not
+// have yet, or "".
 type fact struct {
 	check func(t *testing.T, g *generated)
 	part  string
@@ -80,9 +80,9 @@ type generated struct {
 	color, shape, let index.ResID
 }
 
-// generate makes the nodes: 10,010 of two cpus, seven colours one after the
-// other, seven shapes and letters in turn; the two measured by time and one of
-// the live records have one cpu a node and the colours in turn.
+// generate makes the nodes: 10,010 of two cpus, with seven colours in runs, and seven shapes
+// and letters in turn. The two timed records, and one of the live ones, have one cpu a node
+// and the colours in turn.
 func (s *scenario) generate(t *testing.T) *generated {
 	g := &generated{cluster: &cluster{defs: index.NewDefs()}, record: *s}
 	for _, def := range []struct {
@@ -152,7 +152,7 @@ func (g *generated) ask(t *testing.T, job int) Ask {
 	return a
 }
 
-// runs places a job now and carries it out; it has to run.
+// runs places a job now and carries it out; the job must run.
 func (g *generated) runs(t *testing.T, a Ask) *Plan {
 	t.Helper()
 	plan, err := g.Place(a, 0)
@@ -166,7 +166,7 @@ func (g *generated) runs(t *testing.T, a Ask) *Plan {
 	return plan
 }
 
-// waits is a job that cannot run now, but could.
+// waits verifies that a job cannot run now, but could later.
 func (g *generated) waits(t *testing.T, a Ask) {
 	t.Helper()
 	if _, err := g.Place(a, 0); !errors.Is(err, ErrNotNow) {
@@ -174,7 +174,7 @@ func (g *generated) waits(t *testing.T, a Ask) {
 	}
 }
 
-// planned plans a job at its earliest start, which has to be at.
+// planned plans a job at its earliest start, which must be at.
 func (g *generated) planned(t *testing.T, a Ask, at int64) *Plan {
 	t.Helper()
 	plan, err := g.Earliest(a, 0)
@@ -197,7 +197,7 @@ func (g *generated) values(plan *Plan, id index.ResID) []string {
 	return out
 }
 
-// distinct counts the nodes of plans and fails when two share one.
+// distinct counts the nodes of plans, and fails if two plans share one.
 func distinct(t *testing.T, plans ...*Plan) int {
 	t.Helper()
 	seen := make(map[uint32]bool)

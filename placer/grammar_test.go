@@ -14,7 +14,7 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// grammarRow is one recorded input: what OpenPBS made of it.
+// grammarRow is one recorded input, and how OpenPBS read it.
 type grammarRow struct {
 	Kind         string // select, place or l (a resource list)
 	Input        string
@@ -23,8 +23,8 @@ type grammarRow struct {
 	SchedSelect  string
 }
 
-// grammarExceptions are the rows we read the same but write differently, with
-// our normal form. Verdicts have no exceptions.
+// grammarExceptions are the rows that we read in the same way but write differently, with our
+// normal form. Verdicts have no exceptions.
 var grammarExceptions = map[string]struct{ want, reason string }{
 	"select 1:NCPUS=1": {"1:ncpus=1", "a resource is written as it was declared, not as the user wrote it"},
 	"select 1:mem=1GB": {"1:mem=1gb:ncpus=1", "a size is a number of kb and written in one way"},
@@ -150,9 +150,9 @@ func (row grammarRow) checkResourceList(t *testing.T, defs *index.Defs, spec Spe
 	}
 }
 
-// checkRequest sees that Parse tells selects, places and lists apart as the row
-// does. A lone resource, which could be a select or a list, it takes for a
-// select: the same chunk, placed free and not packed.
+// checkRequest verifies that Parse distinguishes selects, places and lists as the row does. A
+// single resource could be a select or a list. Parse reads it as a select: the same chunk,
+// placed free and not packed.
 func (row grammarRow) checkRequest(t *testing.T, defs *index.Defs, want Spec) {
 	t.Helper()
 	r := Request{Select: row.Input}
@@ -178,8 +178,7 @@ func (row grammarRow) checkRequest(t *testing.T, defs *index.Defs, want Spec) {
 	}
 }
 
-// TestGrammarExceptions keeps the list honest: every entry names a row, and
-// differs from it.
+// TestGrammarExceptions verifies that every entry names a row, and differs from it.
 func TestGrammarExceptions(t *testing.T) {
 	recorded := map[string]string{}
 	for _, row := range readGrammar(t) {

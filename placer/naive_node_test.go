@@ -8,9 +8,9 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// naiveNodes is the oracle of requests that share nodes: every way to put every
-// single chunk on every node is tried, and what is taken is added up second by
-// second. For small clusters and short times only.
+// naiveNodes is the oracle for requests that share nodes. It tries every way to put every
+// single chunk on every node, and sums up what is taken second by second. It is for small
+// clusters and short times only.
 type naiveNodes struct {
 	*naive
 	at    int64
@@ -22,9 +22,9 @@ type naiveNodes struct {
 	dead  map[string]bool // what has been tried without success
 }
 
-// nodesFit reports whether the request fits at an instant, or the empty cluster:
-// in one placement set, if one could hold the request when empty and it may not
-// leave it yet, else over all nodes.
+// nodesFit reports whether the request fits at an instant, or on the empty cluster. It must
+// fit in one placement set, if one could hold the request when empty and the request may not
+// leave it yet; otherwise on all nodes.
 func (n *naive) nodesFit(at int64, empty bool) bool {
 	if empty && n.tooLong() {
 		return false
@@ -44,7 +44,7 @@ func (n *naive) nodesFit(at int64, empty bool) bool {
 	return n.nodesWithin(n.all(), at, empty)
 }
 
-// patienceOver reports whether a request that could fit a set need not wait for it.
+// patienceOver reports whether a request that could fit a set need not wait for it any more.
 func (n *naive) patienceOver(at int64) bool {
 	switch delay := n.c.Rules.SetDelay; {
 	case n.a.Place.HasGroup, delay == 0:
@@ -56,8 +56,8 @@ func (n *naive) patienceOver(at int64) bool {
 	}
 }
 
-// tooLong reports whether none of the reservations that the request insists on
-// lasts long enough for it.
+// tooLong reports whether none of the reservations that the request insists on is long enough
+// for it.
 func (n *naive) tooLong() bool {
 	insists := false
 	for _, g := range n.a.Grants {
@@ -72,8 +72,8 @@ func (n *naive) tooLong() bool {
 	return insists
 }
 
-// startsInTime reports whether a request that insists on reservations fits at some
-// second before those are over.
+// startsInTime reports whether a request that insists on reservations fits at some second
+// before they end.
 func (n *naive) startsInTime(fits func(at int64) bool) bool {
 	insists, over := false, n.c.Now
 	for _, g := range n.a.Grants {
@@ -99,7 +99,7 @@ func (n *naive) nodesVerdict(at int64) string {
 	return "NEVER"
 }
 
-// rowsVerdict is nodesVerdict for a request whose nodes must be in a row.
+// rowsVerdict does what nodesVerdict does, for a request whose nodes must be in a row.
 func (n *naive) rowsVerdict(at int64) string {
 	switch {
 	case n.rowsFit(at, false):
@@ -110,8 +110,8 @@ func (n *naive) rowsVerdict(at int64) string {
 	return "NEVER"
 }
 
-// rowsFit reports whether the request fits on neighbours that each could serve some
-// of it.
+// rowsFit reports whether the request fits on neighbours each of which could serve a part of
+// it.
 func (n *naive) rowsFit(at int64, empty bool) bool {
 	look := n.looking(at, empty)
 	var row []int
@@ -143,7 +143,7 @@ func (n *naive) nodesWithin(nodes []int, at int64, empty bool) bool {
 	return s.put(usable, 0, n.a.Chunks[0].Count, 0)
 }
 
-// looking looks at every node for an instant.
+// looking examines every node for an instant.
 func (n *naive) looking(at int64, empty bool) *naiveNodes {
 	s := &naiveNodes{naive: n, at: at, empty: empty, used: make([]int, len(n.c.nodes)), hosts: make(map[string]int), dead: make(map[string]bool)}
 	for _, def := range n.c.defs.All() {
@@ -203,9 +203,9 @@ func (s *naiveNodes) free(k int) []int64 {
 	return left
 }
 
-// insisted returns the claim that the request insists on, if it does, as it lies on a
-// node; false if it does and the node is of no use. Of an empty cluster the
-// request wants the nodes of its reservations, whatever they keep there and when.
+// insisted returns the claim on a node that the request insists on, if it does; false if it
+// does and the node has none. On an empty cluster the request wants the nodes of its
+// reservations, whatever they keep there and when.
 func (s *naiveNodes) insisted(node uint32) (*timeline.Busy, bool) {
 	insists := false
 	for _, g := range s.a.Grants {
@@ -228,8 +228,8 @@ func (s *naiveNodes) insisted(node uint32) (*timeline.Busy, bool) {
 	return nil, !insists
 }
 
-// minded is what is on a node at a second, without the claims that let the request
-// in for as long as it would be in them.
+// minded returns what is on a node at a second, without the claims that admit the request for
+// as long as it would be in them.
 func (s *naiveNodes) minded(node uint32, t int64) []timeline.Busy {
 	var out []timeline.Busy
 	for _, b := range s.c.Calendar.At(node) {
@@ -255,14 +255,14 @@ func (s *naiveNodes) letIn(b timeline.Busy) bool {
 	return false
 }
 
-// strangers reports whether the request may not be beside a stretch because one of
-// them, or the node, is for one user's jobs.
+// strangers reports whether the request may not be beside a span, because one of them, or the
+// node, is for one user's jobs.
 func (s *naiveNodes) strangers(node *index.Node, b timeline.Busy) bool {
 	return !b.Claim && (b.Use.Alone || s.access(node) == index.AccessSingleUser) && s.c.users[b.Owner] != s.a.User
 }
 
-// sumOf returns how much of a resource is taken by those who are on a node together: of
-// a claim what its guests have left.
+// sumOf returns how much of a resource is taken by those that are on a node together; of a
+// claim it counts what its guests have left.
 func sumOf(live []timeline.Busy, id index.ResID) int64 {
 	sum := int64(0)
 	for _, b := range live {
@@ -356,8 +356,8 @@ func (s *naiveNodes) whole(node *index.Node) bool {
 	return asked == Excl || asked == ExclHost
 }
 
-// put tries to place the chunks from one on, count of its kind being left; nodes
-// of one kind are taken in ascending order, for the chunks of a kind are alike.
+// put tries to place the chunks from one on; count says how many of its kind are left. Nodes
+// of one kind are taken in ascending order, because the chunks of a kind are equal.
 func (s *naiveNodes) put(nodes []int, kind, count, from int) bool {
 	if count == 0 {
 		if kind++; kind == len(s.a.Chunks) {

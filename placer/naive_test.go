@@ -9,8 +9,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// naive is a matcher of nodes one by one, without buckets and bitmaps: the
-// oracle for verdicts.
+// naive is a matcher of single nodes, without buckets and bitmaps: the oracle for verdicts.
 type naive struct {
 	c    *cluster
 	a    Ask
@@ -22,7 +21,7 @@ type naive struct {
 	grouped bool             // there is a group key, though perhaps no set
 }
 
-// naive looks at every node of the cluster.
+// naive examines every node of the cluster.
 func (c *cluster) naive(a Ask) *naive {
 	n := &naive{c: c, a: a, per: make([][]int, len(a.Chunks)), span: !c.Rules.DoNotSpan, named: make(map[string][]int)}
 	for i := range a.Chunks {
@@ -132,8 +131,8 @@ func (n *naive) now(at int64) bool {
 	return n.fits(func(k int) bool { return n.c.Calendar.FreeThrough(uint32(k), at, at+n.a.Duration) })
 }
 
-// fits looks for an assignment over the nodes that are free: in one placement
-// set, if one could hold the request when empty, else over all nodes.
+// fits searches for an assignment on the nodes that are free: in one placement set, if one
+// could hold the request when empty, or else on all nodes.
 func (n *naive) fits(free func(int) bool) bool {
 	could := false
 	for _, set := range n.sets {
@@ -158,11 +157,10 @@ func (n *naive) all() []int {
 	return all
 }
 
-// firstFit returns the bucket path's order followed node by node: chunk after chunk,
-// bucket after bucket by the first node of it that is up, first the nodes on
-// which something is planned, then the others; the nodes found take chunks in
-// node order. It returns the nodes of each chunk and how many each takes, nil
-// when they do not suffice.
+// firstFit follows the bucket path's order node by node. It goes chunk after chunk, bucket
+// after bucket by the first node that is up, first the nodes on which something is planned,
+// then the others. The nodes found take chunks in node order. It returns the nodes of each
+// chunk and how many each takes, or nil if they are not enough.
 func (n *naive) firstFit(within []int, at int64) [][][2]int {
 	type place struct {
 		priority int32
@@ -201,8 +199,8 @@ func (n *naive) firstFit(within []int, at int64) [][][2]int {
 	return out
 }
 
-// leadsNowhere reports whether first fit could not serve the request even with all
-// nodes empty: in no set that could hold it, or where there is none on no nodes at all.
+// leadsNowhere reports whether first fit could not serve the request even with all nodes
+// empty: in no set that could hold it, or, if there is none, on all nodes.
 func (n *naive) leadsNowhere() bool {
 	const nothing = 1 << 30 // is planned any more
 	could := false
@@ -218,7 +216,7 @@ func (n *naive) leadsNowhere() bool {
 	return could || n.firstFit(n.all(), nothing) == nil
 }
 
-// later is 1 for a node on which something is planned at or after an instant.
+// later returns 1 for a node on which something is planned at or after an instant.
 func (n *naive) later(k int, at int64) int {
 	if n.c.Calendar.NextBusy(uint32(k), at) == timeline.Forever {
 		return 0
@@ -243,8 +241,7 @@ func (n *naive) handOut(i int, found []int, taken map[int]bool) [][2]int {
 	return out
 }
 
-// assign searches every way to give each node to one chunk, nodes that are alike
-// being interchangeable.
+// assign tries every way to give each node to one chunk; equal nodes are interchangeable.
 func (n *naive) assign(nodes []int, free func(int) bool) bool {
 	kinds := make(map[string]int)
 	vectors := make(map[string][]int)

@@ -17,12 +17,11 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Random clusters whose nodes are shared, and requests over time, decided by the
-// placer and by trying everything (naive_node_test.go).
+// Random clusters whose nodes are shared, and requests over time, decided by the placer and by
+// trying everything (see naive_node_test.go).
 
-// site is a cluster in which nodes are shared and time goes on: the classes of
-// nodes, and what is left of them, are worked out from the calendar after each
-// step.
+// site is a cluster in which nodes are shared and time advances. The classes of nodes, and
+// what is left of them, are computed from the calendar after each step.
 type site struct {
 	*cluster
 	rooms  map[uint32][]index.Amount // what the index was told is left of a node
@@ -38,7 +37,7 @@ func newSite(defs *index.Defs, signature []index.ResID, now, grace int64) *site 
 	return s
 }
 
-// planned lists when what is on nodes from an instant on begins and ends.
+// planned returns when what is on nodes from an instant on begins and ends.
 func (c *site) planned(from int64) iter.Seq2[int64, []uint32] {
 	at := make(map[int64][]uint32)
 	for i := range c.nodes {
@@ -68,14 +67,14 @@ func (c *site) add(n *index.Node) {
 	c.refresh(n.Number)
 }
 
-// newOwner makes an owner for stretches.
+// newOwner returns an owner for spans.
 func (c *site) newOwner(user string) uint64 {
 	c.owner++
 	c.users[c.owner] = user
 	return c.owner
 }
 
-// put takes a node, or some of it.
+// put takes a node, or a part of it.
 func (c *site) put(t interface{ Fatal(...any) }, node uint32, b timeline.Busy) {
 	if err := c.Calendar.Put(node, b); err != nil {
 		t.Fatal(err)
@@ -83,7 +82,7 @@ func (c *site) put(t interface{ Fatal(...any) }, node uint32, b timeline.Busy) {
 	c.refresh(node)
 }
 
-// refresh tells the index how a node stands by the calendar.
+// refresh updates a node in the index from the calendar.
 func (c *site) refresh(number uint32) {
 	n := c.nodes[number]
 	b := c.Index.Bucket(n.Bucket)
@@ -109,7 +108,7 @@ func (c *site) carryOut(t interface{ Fatal(...any) }, a Ask, plan *Plan) {
 	}
 }
 
-// usually draws the first value three times in four, else one of the others.
+// usually draws the first value three times out of four, and otherwise one of the others.
 func usually[T any](t *rapid.T, label string, first T, others ...T) T {
 	if rapid.IntRange(0, 3).Draw(t, "other "+label) < 3 {
 		return first
@@ -117,8 +116,7 @@ func usually[T any](t *rapid.T, label string, first T, others ...T) T {
 	return rapid.SampledFrom(others).Draw(t, label)
 }
 
-// drawSite returns a cluster of two to so many nodes. With hosts some of them are on hosts
-// together.
+// drawSite returns a cluster of two to most nodes. With hosts, some of them share hosts.
 func drawSite(t *rapid.T, most int, hosts bool) *site {
 	defs := index.NewDefs()
 	var declared []index.Def
@@ -186,8 +184,8 @@ func (c *site) drawSharedNode(t *rapid.T, number uint32, odd, hosts bool) {
 	c.add(n)
 }
 
-// handMade returns a cluster of nodes written as what a nodes file says of them: ncpus=2
-// mem=1kb host=h, and access and sharing.
+// handMade returns a cluster of nodes written as in a nodes file: ncpus=2 mem=1kb host=h, and
+// access and sharing.
 func handMade(t *testing.T, nodes ...string) *site {
 	t.Helper()
 	defs := index.NewDefs()
@@ -232,7 +230,7 @@ func (c *site) request(t *testing.T, sel, place string) Ask {
 	return Ask{Spec: spec, Duration: 10, Since: c.Now, User: "ann"}
 }
 
-// TestNodePathByHand is what random lives had to be lucky to find.
+// TestNodePathByHand has cases that random lives rarely find.
 func TestNodePathByHand(t *testing.T) {
 	for _, one := range []struct {
 		name       string
@@ -271,7 +269,7 @@ func TestNodePathByHand(t *testing.T) {
 	}
 }
 
-// TestHostGivenBack: who takes a host with him waits for all its nodes.
+// TestHostGivenBack: a request that takes a whole host waits for all its nodes.
 func TestHostGivenBack(t *testing.T) {
 	c := handMade(t, "ncpus=1", "ncpus=1 color=r host=n0")
 	c.put(t, 1, timeline.Busy{Start: 0, End: propertyNow + 5, Owner: c.newOwner("bob"), Held: true, Use: new(timeline.Use)})
@@ -281,8 +279,8 @@ func TestHostGivenBack(t *testing.T) {
 	}
 }
 
-// TestHostTakenAlong: a node that would be shared is taken whole by a request that
-// has its host.
+// TestHostTakenAlong: a node that would be shared is taken whole by a request that has its
+// host.
 func TestHostTakenAlong(t *testing.T) {
 	c := handMade(t, "ncpus=1 host=h", "ncpus=1 host=h sharing=force_exclhost")
 	a := c.request(t, "2:ncpus=1", "shared")
@@ -297,9 +295,8 @@ func TestHostTakenAlong(t *testing.T) {
 	}
 }
 
-// TestReservationByHand: a request that is in a reservation for too long to use it
-// leaves to it what it keeps, and one that insists on a reservation can never have
-// more nodes than that has.
+// TestReservationByHand: a request that is too long for its reservation leaves it what it
+// keeps. One that insists on a reservation can never have more nodes than the reservation.
 func TestReservationByHand(t *testing.T) {
 	c := handMade(t, "ncpus=4", "ncpus=4")
 	g := Grant{Owner: c.newOwner(""), Name: "r", Start: c.Now, End: c.Now + 20, Nodes: roaring.BitmapOf(0), Limit: 5, Affinity: Positive}
@@ -350,8 +347,7 @@ func (c *site) drawClaim(t *rapid.T) {
 	}
 }
 
-// drawGrants lets a request into some of the reservations; insist makes it insist
-// on one.
+// drawGrants admits a request to some of the reservations; insist makes it insist on one.
 func (c *site) drawGrants(t *rapid.T, a *Ask) {
 	if len(c.claims) == 0 {
 		return
@@ -428,8 +424,8 @@ func (c *site) drawSharedChunk(t *rapid.T) Chunk {
 	return chunk
 }
 
-// passTime goes on to an instant. Of the jobs that should have ended some run on;
-// what was to begin under those is given up.
+// passTime advances to an instant. Some of the jobs that should have ended run on; what would
+// begin under those is removed.
 func (c *site) passTime(t *rapid.T) {
 	c.Now += rapid.Int64Range(0, 8).Draw(t, "time passes")
 	c.Calendar.SetNow(c.Now)
@@ -469,7 +465,8 @@ func (c *site) passTime(t *rapid.T) {
 	c.claims = slices.DeleteFunc(c.claims, func(g Grant) bool { return gone[g.Owner] })
 }
 
-// over returns when nothing is planned any more, nor may a request hope for anything.
+// over returns from when on nothing is planned any more and a request cannot hope for
+// anything.
 func (c *site) over(a Ask) int64 {
 	end := max(c.Now, a.Since+c.Rules.SetDelay) + 1
 	for _, n := range c.nodes {
@@ -480,7 +477,7 @@ func (c *site) over(a Ask) int64 {
 	return end
 }
 
-// text returns a request and what it meets, for messages.
+// text returns a request and its situation, for messages.
 func (c *site) text(a Ask) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "at %d: %s, place %s, queue %q, %d s, user %q, access %s, policy %s, ranking %v, rules %+v", c.Now, a.Spec.Select(c.defs), a.Place.Format(c.defs),
@@ -497,20 +494,20 @@ func (c *site) text(a Ask) string {
 	return b.String()
 }
 
-// TestNodePathProperty decides requests in a row, each on what time and the ones
-// before have left.
+// TestNodePathProperty decides requests in a row, each on what time and the earlier ones have
+// left.
 func TestNodePathProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { liveOn(t, false) })
 }
 
-// TestHostsProperty does so with nodes that are on hosts together.
+// TestHostsProperty does the same with nodes that share hosts.
 func TestHostsProperty(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { liveOn(t, true) })
 }
 
-// TestNodeStartsPassOver: on the node path, too, passing over instants changes
-// neither starts nor refusals. There are more nodes here, and more is planned on
-// them, than can be decided by trying everything.
+// TestNodeStartsPassOver: on the node path, too, skipping instants changes neither starts nor
+// refusals. There are more nodes here, and more is planned on them, than can be decided by
+// trying everything.
 func TestNodeStartsPassOver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		hosts := rapid.Bool().Draw(t, "hosts")
@@ -534,9 +531,9 @@ func TestNodeStartsPassOver(t *testing.T) {
 	})
 }
 
-// checkEveryInstant compares the first starts with those found without passing over
-// instants. They need not be the same for several kinds of chunks that are handed out
-// in order: that may fail with more nodes and succeed with fewer.
+// checkEveryInstant compares the first starts with those found without skipping instants. They
+// need not be equal for several kinds of chunks that are handed out in order: that may fail
+// with more nodes and succeed with fewer.
 func (c *site) checkEveryInstant(t *rapid.T, a Ask, after int64) ([]*Plan, error) {
 	t.Helper()
 	c.drawStepped(t)
@@ -578,7 +575,7 @@ func liveOn(t *rapid.T, hosts bool) {
 	}
 }
 
-// oracle returns the naive matcher, which also knows of sets by feature.
+// oracle returns the naive matcher, which here also knows sets by feature.
 func (c *site) oracle(a Ask) *naive {
 	n := c.naive(a)
 	if !slices.Contains(c.keys(a), index.Feature) {
@@ -606,9 +603,9 @@ func (c *site) oracle(a Ask) *naive {
 	return n
 }
 
-// exact reports whether a verdict must equal the oracle's: for a request with one kind of chunk, or
-// any with Rules.ExactFit, but not if the nodes have to be in a row. A pack counts as one kind as
-// long as one node does for it.
+// exact reports whether a verdict must equal the oracle's. It must for a request with one kind
+// of chunk, or for any with Rules.ExactFit, unless the nodes must be in a row. A pack counts
+// as one kind as long as one node is enough for it.
 func (c *site) exact(a Ask) bool {
 	return (c.Rules.ExactFit || len(a.Chunks) == 1 || a.Place.Arrange == Pack && len(c.Index.SharedHosts()) == 0) && a.Policy != Contiguous
 }
@@ -638,7 +635,8 @@ func (c *site) checkAt(t *rapid.T, a Ask, at int64) *Plan {
 	return plan
 }
 
-// checkHasStart: what does not fit now, but some day, has a start, and is placed then.
+// checkHasStart verifies that what does not fit now, but later, has a start, and is placed
+// then.
 func (c *site) checkHasStart(t *rapid.T, a Ask) {
 	t.Helper()
 	plan, err := c.Earliest(a, c.Now)
@@ -650,10 +648,10 @@ func (c *site) checkHasStart(t *rapid.T, a Ask) {
 	}
 }
 
-// checkPaths: what fits in node order fits with any policy; and a policy has no say
-// at all in whether a request fits that takes whole nodes, which should say that the
-// two paths agree. An instant may serve a request in one policy alone if that has no other start
-// before the reservation ends that it insists on.
+// checkPaths verifies that what fits in node order fits with any policy. A policy never
+// decides whether a request that takes whole nodes fits, so the two paths should agree. An
+// instant may serve a request in one policy alone if it has no other start before the
+// reservation ends that it insists on.
 func (c *site) checkPaths(t *rapid.T, a Ask, at int64, got string) {
 	if a.Policy == Contiguous {
 		return
@@ -717,7 +715,7 @@ func (c *site) checkEarliestNodes(t *rapid.T, a Ask) *Plan {
 	return plans[0]
 }
 
-// checkPathsFrom is checkPaths for the first start from an instant on.
+// checkPathsFrom does what checkPaths does, for the first start from an instant on.
 func (c *site) checkPathsFrom(t *rapid.T, a Ask, after int64, first *Plan) {
 	if a.Policy == Contiguous {
 		return
@@ -737,8 +735,8 @@ func (c *site) checkPathsFrom(t *rapid.T, a Ask, after int64, first *Plan) {
 	}
 }
 
-// checkNodePlan sees that a plan holds: that it is what was asked for, on nodes
-// where the request may be, and takes no more than there is at any second.
+// checkNodePlan verifies a plan: that it is what was requested, on nodes where the request may
+// be, and never takes more than there is.
 func (c *site) checkNodePlan(t *rapid.T, a Ask, plan *Plan, oracle *naive) {
 	t.Helper()
 	fail := func(format string, args ...any) {
@@ -787,8 +785,8 @@ func (c *site) checkNodePlan(t *rapid.T, a Ask, plan *Plan, oracle *naive) {
 			fail("host %s takes %d chunks", host, count)
 		}
 	}
-	// Scattered, it passes over nodes of hosts that it has; of several kinds, over
-	// nodes of the row that none of them wants.
+	// Scattered, it skips nodes of hosts that it has; with several kinds, nodes of the row
+	// that none of them needs.
 	if a.Policy == Contiguous && a.Place.Arrange != Scatter && len(a.Chunks) == 1 {
 		if row := slices.Sorted(maps.Keys(chunks)); int(row[len(row)-1]-row[0]) != len(row)-1 {
 			fail("nodes %v are no row", row)
@@ -812,7 +810,7 @@ func takesHost(plan *Plan, c *site, see *naiveNodes, n *index.Node) bool {
 	})
 }
 
-// checkTakings adds up, second by second, what a plan takes beside what is there.
+// checkTakings sums up, second by second, what a plan takes beside what is there.
 func (c *site) checkTakings(a Ask, plan *Plan, see *naiveNodes, fail func(string, ...any)) {
 	whole := make(map[uint32]bool)
 	seen := make(map[uint32]bool)
@@ -864,8 +862,8 @@ func (c *site) checkTakings(a Ask, plan *Plan, see *naiveNodes, fail func(string
 	}
 }
 
-// checkWithin: what a guest takes out of a reservation it may take out of it, and
-// who insists on reservations is in one of them.
+// checkWithin verifies that a guest may take from a reservation what it takes, and that a
+// request that insists on reservations is in one of them.
 func (c *site) checkWithin(a Ask, plan *Plan, take Pick, fail func(string, ...any)) {
 	within, any, insists, in := false, false, false, false
 	for _, g := range a.Grants {

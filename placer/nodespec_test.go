@@ -25,7 +25,7 @@ func TestNodes(t *testing.T) {
 		{"nodes=2:ppn=3:cpp=2", "2:ncpus=6:mpiprocs=3", "scatter"},
 		{"nodes=2:ncpus=4", "2:ncpus=4", "scatter"},
 		{"nodes=2:ppn=4:mpiprocs=2", "2:ncpus=4:mpiprocs=2", "scatter"},
-		// Beside nodes=, amounts are the job's, the rest is each node's.
+		// With nodes=, amounts are the whole job's, and the rest is each node's.
 		{"nodes=2:ppn=2:ssd,mem=4gb,shape=circle", "2:ncpus=2:mem=2gb:shape=circle:feature=ssd:mpiprocs=2", "scatter"},
 		{"nodes=3,mem=10kb,tokens=0", "3:ncpus=1:mem=4kb:tokens=0", "scatter"},
 		{"nodes=2,ncpus=4", "2:ncpus=2", "scatter"},

@@ -74,9 +74,9 @@ type policyJob struct {
 	Priority        int
 }
 
-// policiesNotFollowed are cases that we do not do as expected, with the reason.
-// There is none: those of backfilling come out right when each job is planned at
-// its earliest start, by priority.
+// policiesNotFollowed are cases whose expected result we do not produce, with the reason.
+// There are none: those of backfilling come out right if each job is planned at its earliest
+// start, by priority.
 var policiesNotFollowed = map[string]string{}
 
 func TestPolicies(t *testing.T) {
@@ -96,7 +96,7 @@ func TestPolicies(t *testing.T) {
 			if why := policiesNotFollowed[s.ID]; why != "" {
 				t.Skip(why)
 			}
-			// What is in the signature is the store's affair: the answers are the same.
+			// The signature is up to the store: the answers are the same.
 			for _, signature := range [][]index.ResID{{index.NCPUs, index.Mem, index.FirstDeclared}, {index.NCPUs}, {}} {
 				c := s.build(t, signature)
 				s.checkValues(t, c)
@@ -188,7 +188,7 @@ func (s *policyScenario) configure(t *testing.T, c *site) {
 	if s.Config.NodeSetDelay == "0:00:00" {
 		c.Rules.SetDelay = -1
 	}
-	// Any other delay forces a job into one set for ever, as is documented.
+	// Any other delay keeps a job in one set for ever, as documented.
 }
 
 func (s *policyScenario) ask(t *testing.T, c *site, j policyJob) Ask {
@@ -243,8 +243,8 @@ func (s *policyScenario) grants(t *testing.T, c *site, j policyJob) []Grant {
 	return out
 }
 
-// run plans the jobs at their earliest starts, one after the other, those of a higher priority
-// first: backfilling that delays no job.
+// run plans the jobs at their earliest starts, one after the other by priority: backfilling
+// that delays no job.
 func (s *policyScenario) run(t *testing.T, c *site) {
 	jobs := slices.Clone(s.Jobs)
 	slices.SortStableFunc(jobs, func(a, b policyJob) int { return b.Priority - a.Priority })
@@ -278,8 +278,8 @@ func (s *policyScenario) run(t *testing.T, c *site) {
 	}
 }
 
-// rightNodes reports whether a job is where it should be: on some nodes, or as one
-// of several answers says, or on "any 3 of b1..b6".
+// rightNodes reports whether a job is where it should be: on given nodes, or on those of one
+// of several answers, or on "any 3 of b1..b6".
 func rightNodes(t *testing.T, got, want map[string]int, oneOf json.RawMessage) bool {
 	if oneOf == nil {
 		return gocmp.Equal(got, want)

@@ -16,9 +16,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// What a policy chooses, compared with what its definition says when every node is
-// looked at: for requests of one kind of chunk that take one node each, so that
-// the choice is a list of nodes.
+// What a policy chooses, compared with its definition applied to every node. The requests have
+// one kind of chunk that takes one node each, so that the choice is a list of nodes.
 
 // choice is a request at an instant, and the nodes that could serve it.
 type choice struct {
@@ -79,7 +78,7 @@ func drawChoice(t *rapid.T, policy Policy) *choice {
 	return c
 }
 
-// drawRanked returns a cluster of nodes that policies tell apart.
+// drawRanked returns a cluster of nodes that policies distinguish.
 func drawRanked(t *rapid.T) *site {
 	defs := index.NewDefs()
 	ids := []index.ResID{index.NCPUs, index.Mem}
@@ -125,7 +124,7 @@ func drawRanked(t *rapid.T) *site {
 }
 
 // affinity returns the level of a node, by the reservations that the request would be in
-// there: the first is gone through first.
+// there; the first reservation is used first.
 func (c *choice) affinity(k int) int {
 	levels := make(map[Affinity]bool)
 	for _, g := range c.a.Grants {
@@ -168,8 +167,7 @@ func (c *choice) untilEvent(k int, from int64, atOnce bool) float64 {
 	return next
 }
 
-// best returns the first nodes of the feasible ones by keys, each the least first; ties
-// go in node order.
+// best returns the first of the feasible nodes by keys, each ascending; ties go in node order.
 func (c *choice) best(keys func(k int) []*big.Rat) []int {
 	order := slices.Clone(c.feasible)
 	slices.SortStableFunc(order, func(a, b int) int {
@@ -193,8 +191,8 @@ func number(v float64) *big.Rat {
 
 func minus(r *big.Rat) *big.Rat { return new(big.Rat).Neg(r) }
 
-// configured is what minresource goes by: the largest of a node's shares of the
-// cluster, then each resource in declared order.
+// configured returns what minresource sorts by: the largest of a node's shares of the cluster,
+// then each resource in declared order.
 func (c *choice) configured(k int) []*big.Rat {
 	keys := []*big.Rat{new(big.Rat)}
 	for _, id := range []index.ResID{index.NCPUs, index.Mem} {
@@ -213,7 +211,7 @@ func (c *choice) configured(k int) []*big.Rat {
 	return keys
 }
 
-// rankings are the policies that put nodes in order, as their definitions say.
+// rankings are the policies that sort nodes, according to their definitions.
 var rankings = map[Policy]func(c *choice, k int) []*big.Rat{
 	FirstAvailable: func(*choice, int) []*big.Rat { return nil },
 	LastAvailable: func(c *choice, k int) []*big.Rat {
@@ -256,7 +254,7 @@ func (c *choice) speed(k int) float64 {
 	return 1
 }
 
-// TestRankings: a policy that puts nodes in order takes the first, in order.
+// TestRankings: a policy that sorts nodes takes the first ones, in order.
 func TestRankings(t *testing.T) {
 	for policy := range rankings {
 		t.Run(policy.String(), func(t *testing.T) {
@@ -281,7 +279,7 @@ func (c *choice) checkRanking(t *rapid.T, keys func(k int) []*big.Rat) {
 	}
 }
 
-// decided returns the plan, which there must be when the request fits, and only then.
+// decided returns the plan, which must exist exactly if the request fits.
 func (c *choice) decided(t *rapid.T, fits bool) *Plan {
 	plan, err := c.Place(c.a, c.at)
 	if (plan != nil) != fits || err != nil && verdictOf(err) != "NOT_RUN" && verdictOf(err) != "NEVER" {
@@ -299,8 +297,8 @@ func chosen(p *Plan) []int {
 	return out
 }
 
-// TestTetrisTies: 2/25+2/25 and 1/25+3/25 are equal, but not as sums of float64; the first node
-// must be taken.
+// TestTetrisTies: 2/25+2/25 and 1/25+3/25 are equal, but not as sums of float64; the first
+// node must be taken.
 func TestTetrisTies(t *testing.T) {
 	c := newSite(index.NewDefs(), nil, propertyNow, propertyGrace)
 	for i, taken := range [][2]int64{{3, 3}, {4, 2}, {2, 4}} {
@@ -318,7 +316,7 @@ func TestTetrisTies(t *testing.T) {
 	}
 }
 
-// priorityFunctions are some functions, and what they come to.
+// priorityFunctions are some functions, and their values.
 var priorityFunctions = []struct {
 	text  string
 	value func(c *choice, k int) float64
@@ -392,7 +390,8 @@ func (c *choice) preferred(k int) float64 {
 	return 0
 }
 
-// TestPriorityOrder: the highest value of a node's own function, or the store's.
+// TestPriorityOrder: the node with the highest value of its own function, or of the store's,
+// comes first.
 func TestPriorityOrder(t *testing.T) {
 	for _, f := range priorityFunctions {
 		t.Run(f.text, func(t *testing.T) {
@@ -415,8 +414,8 @@ func TestPriorityOrder(t *testing.T) {
 	}
 }
 
-// TestPriorityByHand: a preference by name tells nodes of a bucket apart, and what
-// guests have of a reservation is not taken twice.
+// TestPriorityByHand: a preference by name distinguishes nodes of a bucket, and what guests
+// have of a reservation is not taken twice.
 func TestPriorityByHand(t *testing.T) {
 	c := handMade(t, "ncpus=3", "ncpus=3", "ncpus=3")
 	a := c.request(t, "1:ncpus=1", "shared")
@@ -442,8 +441,8 @@ func TestPriorityByHand(t *testing.T) {
 	}
 }
 
-// upTo returns the feasible nodes of the first levels of affinity that hold the request,
-// as far as those tell which do.
+// upTo returns the feasible nodes of the first levels of affinity that hold the request, as
+// far as the levels tell which ones do.
 func (c *choice) upTo(hold func(nodes []int) bool) []int {
 	for level := range 5 {
 		var nodes []int
@@ -461,7 +460,7 @@ func (c *choice) upTo(hold func(nodes []int) bool) []int {
 
 func (c *choice) enough(nodes []int) bool { return len(nodes) >= c.a.Chunks[0].Count }
 
-// subsets are all ways to choose as many of the nodes as are asked for.
+// subsets returns all ways to choose as many of the nodes as are requested.
 func (c *choice) subsets(nodes []int) [][]int {
 	var out [][]int
 	for mask := range 1 << len(nodes) {
@@ -478,7 +477,7 @@ func (c *choice) subsets(nodes []int) [][]int {
 	return out
 }
 
-// checkAmong: the nodes of a plan are among some.
+// checkAmong verifies that the nodes of a plan are among some.
 func (c *choice) checkAmong(t *rapid.T, plan *Plan, nodes []int) []int {
 	got := chosen(plan)
 	for _, k := range got {
@@ -489,8 +488,8 @@ func (c *choice) checkAmong(t *rapid.T, plan *Plan, nodes []int) []int {
 	return got
 }
 
-// TestContiguous: nodes in a row, of the shortest row that is long enough; of
-// several such the first.
+// TestContiguous: nodes are in a row, in the shortest row that is long enough; of several such
+// rows, the first.
 func TestContiguous(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawChoice(t, Contiguous)
@@ -505,8 +504,8 @@ func TestContiguous(t *testing.T) {
 	})
 }
 
-// shortestRow returns the shortest row of neighbours among nodes that holds the request,
-// nil when none does.
+// shortestRow returns the shortest row of neighbours among nodes that holds the request, or
+// nil if none does.
 func (c *choice) shortestRow(nodes []int) []int {
 	var best, row []int
 	for k := range len(c.nodes) + 1 {
@@ -522,8 +521,8 @@ func (c *choice) shortestRow(nodes []int) []int {
 	return best
 }
 
-// TestContiguousVerdict: what is not to be had in a row now waits if it could be had
-// when all nodes are empty.
+// TestContiguousVerdict: a request that cannot have a row now waits if it could have one when
+// all nodes are empty.
 func TestContiguousVerdict(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawChoice(t, Contiguous)
@@ -546,8 +545,8 @@ func TestContiguousVerdict(t *testing.T) {
 	})
 }
 
-// TestMaxBalance: no other choice has speeds nearer to each other, and of those that
-// have them as near none has an earlier first node.
+// TestMaxBalance: no other choice has speeds that are closer together, and none that is equal
+// has an earlier first node.
 func TestMaxBalance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawChoice(t, MaxBalance)
@@ -572,8 +571,7 @@ func TestMaxBalance(t *testing.T) {
 	})
 }
 
-// TestMaxBalanceTies: 2.4 and 2.6 are as near as 2.6 and 2.8, whatever they are as
-// float64.
+// TestMaxBalanceTies: 2.4 and 2.6 are as close as 2.6 and 2.8, whatever they are as float64.
 func TestMaxBalanceTies(t *testing.T) {
 	c := newSite(index.NewDefs(), nil, propertyNow, propertyGrace)
 	for i, speed := range []float64{2.4, 2.6, 2.8} {
@@ -601,8 +599,8 @@ func (c *choice) span(nodes []int) float64 {
 	return slices.Max(speeds) - slices.Min(speeds)
 }
 
-// TestTopology: behind one switch of the lowest level that does, of the leaf switches
-// the fewest, and of those the tightest.
+// TestTopology: nodes are behind one switch of the lowest possible level, on the fewest leaf
+// switches, and of those on the tightest.
 func TestTopology(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawChoice(t, Topology)
@@ -663,9 +661,9 @@ func TestTopologySwitches(t *testing.T) {
 	}
 }
 
-// spread says how far apart nodes are: how many levels up the switch is that they
-// have in common, how many leaf switches they use, how many of the nodes that could
-// serve the request are behind that common switch, and which of these comes first.
+// spread says how far apart nodes are. It returns how many levels up their common switch is,
+// how many leaf switches they use, how many of the possible nodes are behind the common
+// switch, and which of these comes first.
 func (c *choice) spread(all, nodes []int) []int {
 	path := func(k, levels int) string {
 		text := ""

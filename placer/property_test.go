@@ -14,8 +14,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// Random clusters and requests, decided by the placer and by looking at the
-// nodes one by one (naive_test.go).
+// Random clusters and requests, decided by the placer and by examining single nodes (see
+// naive_test.go).
 
 const (
 	propertyNow   = 100
@@ -104,7 +104,7 @@ func (c *cluster) drawNode(t *rapid.T, number uint32) {
 	c.Index.Insert(n, c.classAt(number))
 }
 
-// plan puts a stretch into the calendar unless an overdue job is in its way.
+// plan puts a span into the calendar unless an overdue job is in its way.
 func (c *cluster) plan(t *rapid.T, node uint32, b timeline.Busy) {
 	c.owner++
 	b.Owner = c.owner
@@ -173,7 +173,7 @@ func TestPlaceProperty(t *testing.T) {
 	})
 }
 
-// disturb takes a node up or down, or gives back what one runs.
+// disturb makes a node go up or down, or releases what one runs.
 func (c *cluster) disturb(t *rapid.T) {
 	n := rapid.SampledFrom(c.nodes).Draw(t, "disturbed")
 	was := c.classAt(n.Number)
@@ -212,7 +212,7 @@ func verdictOf(err error) string {
 	return err.Error()
 }
 
-// verdict returns the oracle's.
+// verdict returns the oracle's verdict.
 func (n *naive) verdict(at int64) string {
 	switch {
 	case n.now(at):
@@ -242,8 +242,8 @@ func (c *cluster) checkNow(t *rapid.T, a Ask, text string) {
 	}
 }
 
-// settled reports whether the verdict must equal the oracle's: for a request of one chunk, with
-// Rules.ExactFit, or if first fit leads nowhere.
+// settled reports whether the verdict must equal the oracle's: for a request of one chunk,
+// with Rules.ExactFit, or if first fit leads nowhere.
 func (n *naive) settled() bool {
 	return n.c.Rules.ExactFit || len(n.a.Chunks) == 1 || n.leadsNowhere()
 }
@@ -255,8 +255,8 @@ func (c *cluster) keys(a Ask) []index.ResID {
 	return c.Rules.GroupKey
 }
 
-// checkPlan sees that a plan holds, whatever way it was found, and that it is
-// the first fit's where that finds one.
+// checkPlan verifies a plan, however it was found, and that it equals the first fit's plan if
+// there is one.
 func (c *cluster) checkPlan(t *rapid.T, a Ask, plan *Plan, oracle *naive, text string) {
 	t.Helper()
 	if plan.End != plan.Start+a.Duration || len(plan.Chunks) != len(a.Chunks) || plan.Path != BucketPath {

@@ -28,7 +28,7 @@ func TestSooner(t *testing.T) {
 	})
 }
 
-// checkSooner plans a request later than it could start, and asks how soon it might.
+// checkSooner plans a request later than it could start, and queries how soon it might start.
 func (c *site) checkSooner(t *rapid.T) {
 	a := c.drawShared(t, false)
 	a.Chunks, a.Grants, a.Place.HasGroup = a.Chunks[:1], nil, false

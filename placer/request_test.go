@@ -82,8 +82,8 @@ func TestTotals(t *testing.T) {
 	}
 }
 
-// TestRoundTrip draws requests and sees that their normal form reads back as
-// the same request.
+// TestRoundTrip draws requests and verifies that their normal form reads back as the same
+// request.
 func TestRoundTrip(t *testing.T) {
 	defs := testDefs(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -107,8 +107,8 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// drawChunk draws a chunk as Parse makes them: no resource twice but feature,
-// ncpus always there.
+// drawChunk draws a chunk as Parse makes them: no resource twice except feature, and always
+// ncpus.
 func drawChunk(t *rapid.T, defs *index.Defs) Chunk {
 	c := Chunk{Count: rapid.IntRange(1, 100_000).Draw(t, "count")}
 	list := rapid.SliceOfN(rapid.SampledFrom(defs.All()), 0, 6).Draw(t, "resources")

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/placer/syntax/syntaxtest"
 )
 
-// Each target: no panic, no error without a printable text and a caret, and what
-// is read, written and read again stays the same.
+// For each target there is no panic, every error has a printable text and a caret, and what is
+// read, written and read again stays the same.
 
 func FuzzSelect(f *testing.F) {
 	for _, s := range []string{"2:ncpus=4:mem=8gb+1:ngpus=1", "1:color='a:b'\"c\":feature=x:feature=y", "99999999999", "1:power=1e3"} {

@@ -87,7 +87,7 @@ func loadScenarios(t testing.TB) []scenario {
 	return out
 }
 
-// notFollowed are scenarios whose record is not what we do, with the reason.
+// notFollowed are scenarios whose recorded result we do not produce, with the reason.
 var notFollowed = map[string]string{
 	"zero-request": "an amount of 0 matches any node: the recorded NEVER_RUN is an artefact of its infinity being -1",
 	"two-chunks-share-pool-not-detected-never": "two chunks that fit only one by one are refused for good, not for now",
@@ -95,11 +95,11 @@ var notFollowed = map[string]string{
 	"unset-consumable-order-A":                 "signatures are compared whole: the node with the GPUs has a bucket of its own",
 }
 
-// waitsInVain are scenarios whose documented outcome is that a request waits, on an
-// idle cluster, for a placement set that could hold each of its chunks but never all
-// of them: a defect of OpenPBS, which looks at them one by one. What the program did
-// is followed instead: it ran the request over several sets, and jobs that are
-// documented to run in its place wait.
+// waitsInVain are scenarios whose documented outcome is that a request waits, on an idle
+// cluster, for a placement set. Each set could hold each of its chunks, but never all of them.
+// That is a defect of OpenPBS, which examines them one by one. We follow what the program did
+// instead: it ran the request over several sets, and jobs that are documented to run in its
+// place wait.
 var waitsInVain = map[string]string{
 	"rand-pset-51":  "j0 wants ten nodes, color=g has eight; j1, j2 and j4 find its nodes taken",
 	"rand-pset-83":  "j0 wants three nodes, color=r has two",
@@ -108,11 +108,11 @@ var waitsInVain = map[string]string{
 	"rand-group-27": "j1 wants a node for each of three chunks, color=g has two; j2 finds its nodes taken",
 }
 
-// placedAnyway are jobs recorded as waiting that OpenPBS could not place on the empty
-// cluster either: it takes the chunks in the order of the select, and those before
-// leave too few nodes of the kind that a later one needs. They would wait for ever,
-// though some assignment places them; so we place them by that. The jobs after them
-// find another cluster than the recorded one, and are not compared.
+// placedAnyway are jobs recorded as waiting that OpenPBS could not place on the empty cluster
+// either. It takes the chunks in the order of the select, and the earlier ones leave too few
+// nodes of the kind that a later one needs. They would wait for ever, though some assignment
+// places them, so we place them by that. The jobs after them meet another cluster than the
+// recorded one, and are not compared.
 var placedAnyway = map[string]string{
 	"rand-plain-52":  "j0", // the first chunk takes both nodes with four CPUs from the second
 	"rand-plain-77":  "j1", // the first takes nodes with four CPUs from the second, n9 would have done
@@ -127,8 +127,8 @@ var placedAnyway = map[string]string{
 	"rand-normal-11": "j2", // the first two take n0 or n1 from the third
 }
 
-// checkPlacedAnyway sees that a job of placedAnyway is placed, and that waiting would
-// not have helped it.
+// checkPlacedAnyway verifies that a job of placedAnyway is placed, and that waiting would not
+// have helped it.
 func (s *scenario) checkPlacedAnyway(t *testing.T, c *cluster, a Ask, recorded, got expectation, m *mapping) {
 	t.Helper()
 	if recorded.Status != "NOT_RUN" || got.Status != "RUN" {
@@ -139,7 +139,7 @@ func (s *scenario) checkPlacedAnyway(t *testing.T, c *cluster, a Ask, recorded, 
 	}
 }
 
-// cluster is a small state in memory that plans can be applied to.
+// cluster is a small state in memory to which plans can be applied.
 type cluster struct {
 	*Snapshot
 	defs  *index.Defs
@@ -147,9 +147,9 @@ type cluster struct {
 	jobs  map[string]*Plan
 	owner uint64
 	users map[uint64]string
-	// unplanned is the calendar without the planned events that a record sets up:
-	// its normal path runs jobs into those, so we decide without them as well
-	// where we compare. That we never run into any is for the property tests.
+	// unplanned is the calendar without the planned events that a record sets up. OpenPBS's
+	// normal path runs jobs into those, so we also decide without them where we compare. The
+	// property tests verify that we never run into any.
 	unplanned, planned *timeline.Calendar
 }
 
@@ -202,7 +202,7 @@ func (s *scenario) build(t testing.TB) *cluster {
 	return c
 }
 
-// signature returns the one whose resources the recorded buckets' names show.
+// signature returns the signature whose resources the recorded buckets' names show.
 func (s *scenario) signature(t testing.TB, defs *index.Defs) []index.ResID {
 	var ids []index.ResID
 	for _, b := range s.ExpectBuckets {
@@ -288,7 +288,7 @@ func (c *cluster) apply(t interface{ Fatal(...any) }, a Ask, plan *Plan) {
 	}
 }
 
-// roomOf is what is left of a node that is shared now, or nil if it is not.
+// roomOf returns what is left of a node that is shared now, or nil if it is not shared.
 func (c *cluster) roomOf(number uint32) []index.Amount {
 	n := c.nodes[number]
 	var quantities []uint16
@@ -309,7 +309,7 @@ func (c *cluster) roomOf(number uint32) []index.Amount {
 	return room
 }
 
-// Node, Traits, NodeNumber and User make the cluster Rows.
+// Node, Traits, NodeNumber and User implement Rows.
 func (c *cluster) Node(number uint32) (*index.Node, error) { return c.nodes[number], nil }
 
 func (c *cluster) Traits(number uint32, n *index.Node) error {
@@ -401,7 +401,7 @@ func (s *scenario) run(t *testing.T, c *cluster) {
 	}
 }
 
-// decide places a request and says what came of it, as the records do.
+// decide places a request and returns the outcome in the form of the records.
 func (s *scenario) decide(t *testing.T, c *cluster, a Ask) expectation {
 	path, _ := c.Route(a)
 	plan, err := c.Place(a, 0)
@@ -418,8 +418,8 @@ func (s *scenario) decide(t *testing.T, c *cluster, a Ask) expectation {
 	return expectation{}
 }
 
-// neverOrNot settles between the two ways of not running, which the records do
-// not tell apart reliably, by whether the request fits the empty cluster.
+// neverOrNot decides between the two ways of not running, which the records do not distinguish
+// reliably, by whether the request fits the empty cluster.
 func (s *scenario) neverOrNot(c *cluster, a Ask, status string) string {
 	if status != "NEVER_RUN" && status != "NOT_RUN" {
 		return status
@@ -458,8 +458,8 @@ func (s *scenario) checkBuckets(t *testing.T, c *cluster) {
 	}
 }
 
-// sortName makes bucket names comparable: their parts come in any order, and
-// booleans that are false may be left out.
+// sortName makes bucket names comparable: their parts may be in any order, and false booleans
+// may be omitted.
 func sortName(name string) string {
 	parts := slices.DeleteFunc(strings.Split(name, ":"), func(p string) bool { return strings.HasSuffix(p, "=False") })
 	slices.Sort(parts)

@@ -8,7 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestShortcuts: a shortcut gives the nodes that examining all of them gives, in that order.
+// TestShortcuts: a shortcut gives the nodes that examining all of them gives, in the same
+// order.
 func TestShortcuts(t *testing.T) {
 	t.Parallel()
 	policies := []Policy{Priority, CPULoad, Tetris, Fastest, MinResource, LastAvailable, Contiguous, MaxBalance}

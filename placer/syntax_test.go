@@ -40,7 +40,7 @@ func TestSyntaxError(t *testing.T) {
 	}
 }
 
-// A long text is shown around the error only, and cut between characters.
+// A long text is only shown around the error, and cut between characters.
 func TestSyntaxErrorLong(t *testing.T) {
 	defs := testDefs(t)
 	_, err := ParseSelect(defs, strings.Repeat("1:color=ü+", 200)+"1:y=2+"+strings.Repeat("1:color=ü+", 200))

@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// TestWholeRequestInSet: a placement set is for requests that it could hold whole,
-// when empty. Sets that could hold each chunk alone are not waited for.
+// TestWholeRequestInSet: a placement set is for requests that it could hold whole when empty.
+// Requests do not wait for sets that could only hold each chunk alone.
 func TestWholeRequestInSet(t *testing.T) {
 	threes := []string{"ncpus=1 color=r", "ncpus=1 color=r", "ncpus=1 color=r", "ncpus=1 color=g", "ncpus=1 color=g", "ncpus=1 color=g"}
 	byColor := []index.ResID{index.FirstDeclared}
@@ -48,9 +48,9 @@ func TestWholeRequestInSet(t *testing.T) {
 	}
 }
 
-// TestFirstFitLeadsNowhere: a request that first fit could not place on the empty
-// cluster either is placed by another assignment, now or at its earliest start,
-// whichever path serves it; one that first fit places some day waits for that.
+// TestFirstFitLeadsNowhere: a request that first fit could not place even on the empty cluster
+// is placed by another assignment. That is now or at its earliest start, on either path. A
+// request that first fit can place at some time waits for that.
 func TestFirstFitLeadsNowhere(t *testing.T) {
 	for _, one := range []struct {
 		name       string
@@ -96,8 +96,8 @@ func TestFirstFitLeadsNowhere(t *testing.T) {
 	}
 }
 
-// TestFullReservation: a request that requires a reservation has no start if other jobs have its
-// nodes until it ends.
+// TestFullReservation: a request that requires a reservation has no start if other jobs have
+// its nodes until it ends.
 func TestFullReservation(t *testing.T) {
 	for _, one := range []struct {
 		until int64 // others have one of the two nodes for so long
@@ -130,8 +130,8 @@ func TestFullReservation(t *testing.T) {
 	}
 }
 
-// TestGuestsShareTheirReservation: who insists on a reservation of a part of a node has
-// what the other guests leave of that part, however much of the node is free beside it.
+// TestGuestsShareTheirReservation: a request that insists on a reservation of a part of a node
+// has what the other guests leave of that part, however much of the node is free beside it.
 func TestGuestsShareTheirReservation(t *testing.T) {
 	for _, one := range []struct {
 		kept, others int64
@@ -199,8 +199,8 @@ func TestSolveProperty(t *testing.T) {
 	})
 }
 
-// TestGivenUp: a request is refused for good if the longest search does not find out whether it
-// fits, and the refusal says why.
+// TestGivenUp: a request is refused for good if the longest search does not find out whether
+// it fits, and the refusal says why.
 func TestGivenUp(t *testing.T) {
 	var nodes, chunks []string
 	for i := range 30 { // every node holds one chunk or, one time in three, two
@@ -215,8 +215,8 @@ func TestGivenUp(t *testing.T) {
 	}
 }
 
-// TestGrantOver: a reservation that a request may use, but that is over by its start,
-// has no say in when that is: then the request is one that has no reservations.
+// TestGrantOver: a reservation that a request may use, but that is over by its start, does not
+// affect that start: then the request is one without reservations.
 func TestGrantOver(t *testing.T) {
 	c := handMade(t, "ncpus=2", "ncpus=2", "ncpus=4", "ncpus=3")
 	for node, until := range map[uint32]int64{0: 50, 2: 10} {

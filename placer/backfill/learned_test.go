@@ -8,8 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestLearned: what is believed short goes around the head, by the last two jobs of its user that had
-// ended, and what outlives its prediction delays the head.
+// TestLearned: a job that is predicted to be short starts ahead of the head, judging by the
+// last two jobs of its user that had ended. A job that outlives its prediction delays the
+// head.
 func TestLearned(t *testing.T) {
 	t.Parallel()
 	jobs := []Job{
@@ -39,7 +40,7 @@ func TestLearned(t *testing.T) {
 	}
 }
 
-// TestLearnedIsEASY: where nothing is learned, and all ask for as long, it is EASY.
+// TestLearnedIsEASY: if nothing is learned, and all jobs ask for the same time, it is EASY.
 func TestLearnedIsEASY(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

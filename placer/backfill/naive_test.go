@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naive does what the package comment says, word by word, on an array of what is
-// free at each instant. It is for small logs.
+// naive does exactly what the package comment says, on an array of what is free at each
+// instant. It is for small logs.
 type naive struct {
 	jobs   []Job
 	policy Policy
@@ -25,7 +25,7 @@ type naive struct {
 	added    int
 }
 
-// A naiveEvent happens, unless it is a start that was planned anew.
+// A naiveEvent happens, unless it is a start that was planned again.
 type naiveEvent struct {
 	at           int64
 	kind, job, n int
@@ -164,8 +164,8 @@ func (s *naive) pass(now int64) {
 	s.take(at, at+head.Request, -head.Procs)
 }
 
-// drawJobs draws a log in which much happens at once: few instants, round
-// requests, runs of nothing and of all that was asked for.
+// drawJobs draws a log in which much happens at once: few instants, round requests, and jobs
+// that run for no time or for all of their request.
 func drawJobs(t *rapid.T, procs int64) []Job {
 	latest := rapid.Int64Range(0, 120).Draw(t, "latest")
 	most := rapid.SampledFrom([]int64{3, 10, 40}).Draw(t, "longest")
@@ -180,7 +180,7 @@ func drawJobs(t *rapid.T, procs int64) []Job {
 	}), 0, 60).Draw(t, "jobs")
 }
 
-// TestNaive: the same starts as by the letter of the rules, and what they promise.
+// TestNaive: starts are those of the literal rules, and satisfy what these promise.
 func TestNaive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		procs := rapid.Int64Range(1, 20).Draw(t, "procs")
@@ -207,8 +207,8 @@ func TestNaive(t *testing.T) {
 	})
 }
 
-// TestNaiveRelaxed: the same starts as by the letter of the rules, and every job that was first
-// starts by its promise: without slack by the earliest start that it had.
+// TestNaiveRelaxed: starts are those of the literal rules. Every job that was the head starts
+// by its promise: without slack, by the earliest start that it had.
 func TestNaiveRelaxed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		procs := rapid.Int64Range(1, 20).Draw(t, "procs")
@@ -233,7 +233,8 @@ func TestNaiveRelaxed(t *testing.T) {
 	})
 }
 
-// checkUse: no job starts before it is there, and no instant is overfull.
+// checkUse verifies that no job starts before it is submitted, and that no instant is
+// overfull.
 func checkUse(t *rapid.T, procs int64, jobs []Job, starts []int64) {
 	for i, j := range jobs {
 		if starts[i] < j.Submit {

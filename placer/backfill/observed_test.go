@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// player plays the queue for every job that waits once the last has been submitted.
+// player plays the queue for every job that waits after the last has been submitted.
 type player struct {
 	t    *rapid.T
 	view *View
@@ -32,8 +32,8 @@ func (p *player) Submitted(job int32, now int64) error {
 	return nil
 }
 
-// TestPlay: where nothing comes any more, and all jobs run as long as they asked for, they start
-// when a play says. An observer that plays changes no start.
+// TestPlay: if no more jobs are submitted, and all jobs run as long as they asked for, they
+// start when a play says. An observer that plays changes no start.
 func TestPlay(t *testing.T) {
 	told := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,9 +12,8 @@ import (
 	_ "pgregory.net/rapid" // its flags
 )
 
-// A plannerPlan is conservative backfilling by the letter of the rules on
-// timeline's planner: what plan is measured against, and checked against on logs
-// that are too long for an array of instants.
+// A plannerPlan is literal conservative backfilling on timeline's planner. plan is compared
+// with it, and checked against it on logs that are too long for an array of instants.
 type plannerPlan struct {
 	sim     *Replay
 	planned *timeline.Planner
@@ -81,7 +80,8 @@ func runPlanner(t testing.TB, procs int64, jobs []Job) []int64 {
 	return starts
 }
 
-// busyLog has long queues, jobs of all widths, and runs far shorter than requests.
+// busyLog returns a log with long queues, jobs of all widths, and runs far shorter than
+// requests.
 func busyLog(rng *rand.Rand, jobs int, procs int64) []Job {
 	log := make([]Job, jobs)
 	t := int64(0)
@@ -95,8 +95,8 @@ func busyLog(rng *rand.Rand, jobs int, procs int64) []Job {
 	return log
 }
 
-// seeded returns a source of random numbers from the seed of all random tests: -rapid.seed,
-// or RAPID_SEED in the environment, and a fresh one where neither is given.
+// seeded returns a source of random numbers from the seed of all random tests: -rapid.seed, or
+// RAPID_SEED in the environment, or a new seed if neither is set.
 func seeded(t testing.TB) *rand.Rand {
 	seed, _ := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 0, 64)
 	if seed == 0 {

@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/placer/backfill/swf"
 )
 
-// references are logs that others have simulated; testdata/README.md says who.
+// references are logs that others have simulated; testdata/README.md names them.
 var references = []struct {
 	log, waits string
 	procs      int64
@@ -25,8 +25,7 @@ var references = []struct {
 		[3]string{"2388443.7601 66502.475529", "97155.9945 590.053777", "131567.5089 489.201322"}},
 }
 
-// TestReferences: every start is that of the reference, and so are the averages
-// as they were published.
+// TestReferences: every start is that of the reference, and so are the published averages.
 func TestReferences(t *testing.T) {
 	for _, ref := range references {
 		numbers, jobs := readLog(t, ref.log)

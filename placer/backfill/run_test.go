@@ -8,10 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Jobs that every policy starts otherwise, on ten processors. Beside the head, the
-// second, are two processors for the third and the last. But the last would delay
-// the fourth, which needs the whole machine, and has a plan under conservative
-// alone.
+// someJobs start differently under every policy, on ten processors. Two processors are free
+// for the third and the last job beside the head, the second. But the last would delay the
+// fourth, which needs the whole machine, and has a plan under conservative alone.
 var someJobs = []Job{
 	{Submit: 0, Run: 100, Request: 100, Procs: 6},
 	{Submit: 1, Run: 100, Request: 100, Procs: 8},
@@ -63,7 +62,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// At the bounds of time nothing overflows.
+// Nothing overflows at the limits of time.
 func TestRunFarOff(t *testing.T) {
 	jobs := []Job{{Submit: -latest, Run: 1, Request: latest / 4, Procs: 2}, {Submit: latest, Run: latest / 4, Request: latest / 4, Procs: 2}, {Submit: latest, Run: 1, Request: 1, Procs: 1}}
 	for p := FCFS; p <= Conservative; p++ {

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// wide is a gate that lets everybody through, and counts.
+// wide is a gate that admits all jobs, and counts.
 type wide struct{ waiting, running int }
 
 func (w *wide) Count(_ int32, waiting, running int) {
@@ -17,7 +17,7 @@ func (w *wide) Count(_ int32, waiting, running int) {
 func (w *wide) Pass() error     { return nil }
 func (w *wide) Open(int32) bool { return true }
 
-// turns is a gate that lets one job a pass through.
+// turns is a gate that admits one job in each pass.
 type turns struct {
 	wide
 	left int
@@ -32,8 +32,8 @@ func (g *turns) Count(job int32, waiting, running int) {
 func (g *turns) Pass() error     { g.left = 1; return nil }
 func (g *turns) Open(int32) bool { return g.left > 0 }
 
-// A gate that is open changes nothing; one that is not never starts more than it
-// lets through, and all jobs come to run in the end.
+// An open gate changes nothing. Another one never starts more jobs than it admits, and all
+// jobs run in the end.
 func TestGates(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var jobs []Job

@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/placer/backfill"
 )
 
-// newCluster makes nodes of so many cpus and so much memory each.
+// newCluster returns nodes of the given cpus, and memory for each.
 func newCluster(t interface{ Fatal(...any) }, first int64, cpus ...int64) *Cluster {
 	var nodes []*index.Node
 	for i, n := range cpus {
@@ -49,10 +49,10 @@ func drawJobs(t *rapid.T, procs int64) []backfill.Job {
 	return jobs
 }
 
-// A cluster of one node whose jobs ask for cpus is a machine of so many processors:
-// every job starts when package backfill says it does, which by itself knows no nodes.
-// Conservative backfilling on nodes moves plans forward after submissions, too, as cycles
-// do; package backfill does so after ends alone.
+// TestOneNodeIsProcessors: a cluster of one node whose jobs ask for cpus is a machine with as
+// many processors. Every job starts when package backfill says, which does not know of nodes.
+// Conservative backfilling on nodes moves plans forward after submissions, too, as cycles do;
+// package backfill only does so after ends.
 func TestOneNodeIsProcessors(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		procs := rapid.Int64Range(1, 8).Draw(t, "procs")
@@ -86,8 +86,8 @@ func TestOneNodeIsProcessors(t *testing.T) {
 	})
 }
 
-// conservative is conservative backfilling on processors by the letter: after each event
-// every waiting job in order is planned anew, beside all others.
+// conservative is literal conservative backfilling on processors: after each event it plans
+// every waiting job again, in order, beside all others.
 type conservative struct {
 	replay  *backfill.Replay
 	jobs    []backfill.Job
@@ -151,9 +151,9 @@ func (c *conservative) fits(j backfill.Job, at int64) bool {
 	return true
 }
 
-// On any nodes: nobody has more of a node than there is, nobody starts before it is
-// submitted. Under conservative backfilling no job starts later than first planned, and under
-// relaxed none later than promised: without slack by the earliest start that it had.
+// On any nodes, nobody has more of a node than there is, and nobody starts before being
+// submitted. Under conservative backfilling no job starts later than first planned. Under
+// relaxed none starts later than promised: without slack, by the earliest start that it had.
 func TestNothingIsTakenTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cpus := rapid.SliceOfN(rapid.Int64Range(1, 4), 1, 5).Draw(t, "cpus")
@@ -202,7 +202,7 @@ type stint struct {
 	to int64
 }
 
-// sweep adds up what jobs have of each node at each instant at which one starts.
+// sweep sums up what jobs have of each node at each instant at which one starts.
 func sweep(t interface{ Fatalf(string, ...any) }, c *Cluster, stints []stint) {
 	type use struct {
 		from, to, cpus, mem int64

@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/placer/preempt"
 )
 
-// way is what a replay came to in which jobs made way.
+// way is the result of a replay in which jobs made way.
 type way struct {
 	starts []int64
 	stints []stint
@@ -44,8 +44,8 @@ func replayWay(t interface{ Fatal(...any) }, c *Cluster, log Log, queues []strin
 	return w
 }
 
-// A job that goes before others stops as few as it takes, of which least is lost, once they
-// have run for long enough, and as often as the rule lets it; they wait again in their place.
+// A job with precedence stops as few jobs as necessary, and those that lose least, after they
+// have run for long enough, and as often as the rule allows. They wait again in their place.
 func TestMakeWay(t *testing.T) {
 	rule := func(minRun int64, atMost int) *preempt.Rule {
 		r, err := preempt.Parse("queue:urgent over all")
@@ -61,8 +61,8 @@ func TestMakeWay(t *testing.T) {
 		starts string
 		times  string
 	}{
-		// The one of 1 cpu is the least that is lost, and too little; so it stays, and the one
-		// of 3 goes. With 20 it is spared at first, and later it is enough.
+		// The job with 1 cpu would lose least, but is not enough; so it stays, and the one
+		// with 3 goes. With 20 that one is spared at first, and later it is enough.
 		{"at once", rule(0, 0), "[110 1 10 65]", "[2 0 0 0]"},
 		{"when it has run for 20", rule(20, 0), "[110 70 20 65]", "[1 1 0 0]"},
 		{"once", rule(0, 1), "[60 1 10 160]", "[1 0 0 0]"},
@@ -85,9 +85,9 @@ func TestMakeWay(t *testing.T) {
 	}
 }
 
-// On any nodes, with any rules: nobody has more of a node than there is, each runs as long as it
-// has to after it was stopped for the last time, nobody is stopped before its time, too often,
-// or for one that has not started. On one node nobody waits who could have had room made.
+// On any nodes, with any rules, nobody has more of a node than there is, and each job runs for
+// its time after it was last stopped. Nobody is stopped too early, too often, or for a job
+// that has not started. On one node nobody waits for whom room could have been made.
 func TestMakingWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cpus := rapid.SliceOfN(rapid.Int64Range(1, 4), 1, 5).Draw(t, "cpus")
@@ -127,7 +127,7 @@ func TestMakingWay(t *testing.T) {
 	})
 }
 
-// check holds what came to be against the numbers of the rules.
+// check compares what happened with the numbers of the rules.
 func (w *way) check(t *rapid.T, jobs []backfill.Job, minRun int64, atMost int) {
 	for i, j := range jobs {
 		if w.starts[i] < j.Submit || atMost > 0 && w.times[i] > atMost {
@@ -149,8 +149,8 @@ func (w *way) check(t *rapid.T, jobs []backfill.Job, minRun int64, atMost int) {
 	}
 }
 
-// nobodyWaitsInVain: of the jobs that go before others, the first that waits has nobody running
-// who could have made way for it when it was submitted.
+// nobodyWaitsInVain: for the first waiting job with precedence, no running job could have made
+// way when it was submitted.
 func (w *way) nobodyWaitsInVain(t *rapid.T, cpus int64, jobs []backfill.Job, queues []string, rule *preempt.Rule) {
 	for i, j := range jobs {
 		if queues[i] != "a" || w.starts[i] == j.Submit {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// player plays the queue for every job that waits once the last has been submitted.
+// player plays the queue for every job that waits after the last has been submitted.
 type player struct {
 	view *View
 	jobs []backfill.Job
@@ -34,8 +34,9 @@ func (p *player) Submitted(job int32, now int64) error {
 	return nil
 }
 
-// TestPlay: where nothing comes any more, and all jobs run as long as they asked for, they start
-// on nodes when a play says, to the second, under every policy. A replay that is watched is the same.
+// TestPlay: if no more jobs are submitted, and all jobs run as long as they asked for, they
+// start on nodes when a play says, to the second, under every policy. A replay that is
+// observed is the same.
 func TestPlay(t *testing.T) {
 	told := 0
 	rapid.Check(t, func(t *rapid.T) {

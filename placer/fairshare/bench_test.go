@@ -33,15 +33,15 @@ func (in *benchInput) state(jobs bool) *State {
 	return s
 }
 
-// BenchmarkArithmetic is how many tasks each class starts, which compares with what
-// Scoot's computation of the same takes: 2.8-7.4 us, 1.1-1.4 us and 59-78 us.
+// BenchmarkArithmetic computes how many tasks each class starts. It compares with what Scoot's
+// computation takes: 2.8-7.4 us, 1.1-1.4 us and 59-78 us.
 func BenchmarkArithmetic(b *testing.B) {
 	for _, in := range readLines[benchInput](b, "bench_inputs.jsonl") {
 		b.Run(in.Name, func(b *testing.B) { benchPlan(b, in.state(false)) })
 	}
 }
 
-// BenchmarkPlan is that, and how many of them are in which job.
+// BenchmarkPlan computes the same, and how many of the tasks are in which job.
 func BenchmarkPlan(b *testing.B) {
 	for _, in := range readLines[benchInput](b, "bench_inputs.jsonl") {
 		b.Run(in.Name, func(b *testing.B) { benchPlan(b, in.state(true)) })
@@ -58,17 +58,17 @@ func benchPlan(b *testing.B, s *State) {
 	}
 }
 
-// BenchmarkWhole is what Scoot's whole call comes to: requestors are matched to classes,
-// the jobs of each counted, and the tasks that start listed one by one. Scoot looks at every
-// waiting task to count them, here a job knows how many it has. It compares with 174-491 us,
-// 2.7-5.1 ms and 47-110 ms; the goal is a hundredth of that.
+// BenchmarkWhole does what Scoot's whole call does: it matches requestors to classes, counts
+// the jobs of each, and lists the tasks that start one by one. Scoot looks at every waiting
+// task to count them; here a job knows how many it has. It compares with 174-491 us, 2.7-5.1
+// ms and 47-110 ms; the goal is a hundredth of that.
 func BenchmarkWhole(b *testing.B) {
 	for _, in := range readLines[benchInput](b, "bench_inputs.jsonl") {
 		b.Run(in.Name, func(b *testing.B) { benchWhole(b, &in) })
 	}
 }
 
-// Planning again allocates nothing, whatever the plan is about.
+// Planning again allocates nothing, whatever the plan.
 func TestAllocations(t *testing.T) {
 	s := &State{TotalWorkers: 1000, ClassOrder: []string{"c", "b"}}
 	for i, name := range []string{"a", "b", "c", "d", "e"} {

@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/placer/fairshare"
 )
 
-// The second worked example of Scoot's scheduler: c0 and c3 use what they are entitled
-// to as far as they can, c1 and c4 borrow the rest.
+// The second worked example of Scoot's scheduler: c0 and c3 use as much as they can of their
+// entitlement; c1 and c4 borrow the rest.
 func ExamplePlanner() {
 	state := fairshare.State{
 		TotalWorkers: 1000,

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// FuzzPlan reads numbers of any size from the input and holds plans to the promises of
-// the package; what is refused has to be outside the limits.
+// FuzzPlan reads numbers of any size from the input, and checks plans against the promises of
+// the package. What is refused must be outside the limits.
 func FuzzPlan(f *testing.F) {
 	f.Add([]byte{10, 0, 5, 1, 200, 3, 4, 5, 6, 7, 8, 9})
 	f.Add(binary.AppendUvarint([]byte{1, 1, 1, 1, 1}, MaxCount))

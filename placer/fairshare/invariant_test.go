@@ -10,7 +10,7 @@ type fataler interface {
 	Fatalf(format string, args ...any)
 }
 
-// checkPlan verifies what the package promises of every plan.
+// checkPlan verifies what the package promises for every plan.
 func checkPlan(t fataler, s *State, plan *Plan) {
 	t.Helper()
 	if broken := brokenPromises(s, plan); len(broken) > 0 {

@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// naiveShare starts n tasks one at a time: bins of jobs by how many they run, the
-// lowest bin first, its jobs in the order in which they came into it.
+// naiveShare starts n tasks one at a time: it puts jobs into bins by how many tasks they run,
+// and takes the lowest bin first, its jobs in the order in which they entered it.
 func naiveShare(jobs []Job, n int) []int {
 	starts := make([]int, len(jobs))
 	bins := make(map[int][]int)

@@ -59,7 +59,7 @@ func TestPlainMatches(t *testing.T) {
 	}
 }
 
-// What is plain matches what its expression matches.
+// A plain pattern matches what its expression matches.
 func TestPlainAgainstRegexp(t *testing.T) {
 	plains := 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// want is a class of a table: what goes in, and what comes out.
+// want is a class of a table: the input and the expected result.
 type want struct {
 	name                               string
 	load, running, waiting             int
@@ -122,8 +122,7 @@ func TestAllot(t *testing.T) {
 	}
 }
 
-// With more classes than percents the first is entitled to everything, and all get
-// something.
+// With more classes than percents the first is entitled to everything, and all get something.
 func TestManyClasses(t *testing.T) {
 	s := &State{TotalWorkers: 200}
 	for i := range 200 {
@@ -141,7 +140,7 @@ func TestManyClasses(t *testing.T) {
 	}
 }
 
-// Numbers at their limits leave no int64.
+// Numbers at their limits do not overflow an int64.
 func TestLimits(t *testing.T) {
 	s := &State{TotalWorkers: MaxCount}
 	for i := range MaxClasses {
@@ -186,7 +185,7 @@ func TestImpossibleStates(t *testing.T) {
 	}
 }
 
-// A State goes in and comes out as it was.
+// Planning does not change a State.
 func TestStateIsLeftAlone(t *testing.T) {
 	s := &State{TotalWorkers: 10, ClassOrder: []string{"b"}, Now: 100,
 		Rebalance: Rebalance{10, 1}, Timer: Timer{Running: true},

@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// states draws what a planner may meet: few and many classes, loads that are equal,
-// 0 or far apart, more and less work than workers, jobs, tasks, timers.
+// states draws what a planner may meet: few and many classes, loads that are equal, 0 or very
+// different, more and less work than workers, jobs, tasks, timers.
 func states() *rapid.Generator[*State] {
 	return rapid.Custom(func(t *rapid.T) *State {
 		most := rapid.SampledFrom([]int{3, 30, 1000, 100_000}).Draw(t, "scale")
@@ -61,7 +61,7 @@ func drawClass(t *rapid.T, i, most, greatest int) Class {
 	return c
 }
 
-// copied returns a plan that the Planner does not overwrite.
+// copied returns a copy of a plan, which the Planner does not overwrite.
 func copied(p *Plan) *Plan {
 	out := *p
 	out.Classes = slices.Clone(p.Classes)
@@ -97,7 +97,7 @@ func TestPromises(t *testing.T) {
 	})
 }
 
-// checkStops verifies that no task runs on that is newer than one that stops.
+// checkStops verifies that no task newer than a stopped one keeps running.
 func checkStops(t *rapid.T, in *Class, c *ClassPlan) {
 	if len(in.Tasks) != in.Running {
 		return

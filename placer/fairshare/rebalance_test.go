@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// due makes a state rebalance now.
+// due makes a state need rebalancing now.
 func due(s *State) {
 	s.Rebalance = Rebalance{Threshold: 1, MinDuration: 60}
 	s.Timer = Timer{Running: true, Since: 40}
@@ -59,8 +59,8 @@ func TestRebalance(t *testing.T) {
 	}
 }
 
-// The spread is 60: a lacks 50 points and waits, b has 10 too many; c is short, but has no waiting
-// tasks.
+// The spread is 60: a lacks 50 points and waits, b has 10 too many; c has too little, but no
+// waiting tasks.
 func TestSpread(t *testing.T) {
 	s := &State{TotalWorkers: 200, Classes: []Class{
 		{Name: "a", Load: 50, Waiting: 1}, {Name: "b", Load: 40, Running: 100}, {Name: "c", Load: 10},
@@ -83,7 +83,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// A spread of 50 is looked at again and again, and falls below the threshold in between.
+// A spread of 50 is checked again and again, and falls below the threshold in between.
 func TestTimer(t *testing.T) {
 	apart := []Class{{Name: "a", Load: 50, Waiting: 100}, {Name: "b", Load: 50, Running: 50, Waiting: 100}}
 	level := []Class{{Name: "a", Load: 50, Running: 50, Waiting: 100}, {Name: "b", Load: 50, Running: 50, Waiting: 100}}

@@ -54,7 +54,7 @@ type recorded struct {
 	JobStarts   map[string]int `json:"job_starts"`
 }
 
-// now is when a recorded rebalancing is looked at.
+// now is when a recorded rebalancing is checked.
 const now = 1_000_000
 
 func (r *record) state(o *outcome) *State {
@@ -73,9 +73,8 @@ func (r *record) state(o *outcome) *State {
 	return s
 }
 
-// asRecorded returns a plan the way Scoot's is recorded. Scoot's spread is that of after
-// its starts were counted, so this counts them, too. Not all records say which jobs
-// start tasks.
+// asRecorded returns a plan in the form of Scoot's records. Scoot computes the spread after
+// counting its starts, so this counts them, too. Not all records say which jobs start tasks.
 func (r *record) asRecorded(s *State, plan *Plan, like *outcome) outcome {
 	o := outcome{ClassOrder: s.ClassOrder, Rebalanced: plan.Rebalanced, Starts: plan.Starts, Stops: plan.Stops,
 		PerClass: make(map[string]recorded)}
@@ -110,7 +109,7 @@ func spreadAfter(s *State, plan *Plan) int {
 	return plan.Spread
 }
 
-// notScoot lists the rows without an anomaly whose numbers are not ours, and why.
+// notScoot lists the rows without an anomaly whose numbers differ from ours, with the reason.
 // Its float32 quotients make no difference in any of them.
 var notScoot = map[string]string{
 	"TestEmptyRequestor": "there are no workers: Scoot divides by 0 and finds a spread beyond all bounds, here there is none",

@@ -112,7 +112,7 @@ func TestRefusedSettings(t *testing.T) {
 	}
 }
 
-// An error that names the classes does not name all of many.
+// An error about missing classes does not name all if there are many.
 func TestMissingClass(t *testing.T) {
 	var s Settings
 	if err := s.SetDefaultClass("x"); err == nil || !strings.Contains(err.Error(), "expected class loads to be set first") {

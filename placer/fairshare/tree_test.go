@@ -26,8 +26,8 @@ type shareRow struct {
 	Fairshare          *float64
 }
 
-// TestFairTreeAsSlurm: ranks are those of a real Slurm, levels agree to the last digit that
-// its whole numbers of seconds leave.
+// TestFairTreeAsSlurm: ranks are those of a real Slurm, and levels agree to the last digit
+// that its whole numbers of seconds allow.
 func TestFairTreeAsSlurm(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/fairtree.jsonl")
@@ -84,8 +84,8 @@ func sharesOf(m *Member) (sum int64) {
 	return sum
 }
 
-// sameLevel compares a level: from the parts that Slurm prints to its last digit, from
-// seconds as far as whole ones say.
+// sameLevel compares a level: with the parts that Slurm prints, to the last digit; with
+// seconds, as far as whole ones allow.
 func sameLevel(t *testing.T, id string, m, parent *Member, want shareRow) {
 	t.Helper()
 	text, err := strconv.Unquote(string(want.Level))
@@ -104,7 +104,7 @@ func sameLevel(t *testing.T, id string, m, parent *Member, want shareRow) {
 		}
 		return
 	}
-	// What is printed of a second less than it was, of a part half its last digit.
+	// The error of printing a second too little, and a part half its last digit.
 	off := level*(1.5/max(m.Usage, 1)+1.5*float64(len(parent.Members))/max(parent.Usage, 1)) + 5e-7
 	if math.Abs(m.Level-level) > off {
 		t.Errorf("%s: %s is at level %v, Slurm says %s", id, m.Name, m.Level, text)
@@ -126,8 +126,8 @@ func treeOf(rows []shareRow) (*Member, map[string]*Member) {
 	return root, all
 }
 
-// TestClassicShares: of recorded cases of classic fair share, which FAIRSHARE is not, users come in
-// the same order, where what is recorded differs by no more than the values.
+// TestClassicShares: in recorded cases of classic fair share, which FAIRSHARE is not, users
+// are in the same order. The exception is users whose recorded values differ too little.
 func TestClassicShares(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/classic.jsonl")
@@ -201,7 +201,7 @@ func TestClassicShares(t *testing.T) {
 	}
 }
 
-// TestFairTreeRanks: written cases of ties, which the tables of Slurm have but of all.
+// TestFairTreeRanks: written cases of ties, almost none of which are in the tables of Slurm.
 func TestFairTreeRanks(t *testing.T) {
 	t.Parallel()
 	user := func(name string, shares int64, usage float64) *Member {
@@ -261,8 +261,8 @@ func usersOf(m *Member) (out []*Member) {
 	return out
 }
 
-// TestFairTreeLaws: the first user has 1; a user of an account at a higher level comes
-// before all of its lower siblings; the order in which members are named does not matter.
+// TestFairTreeLaws: the first user has 1; a user of an account at a higher level comes before
+// all of its lower siblings; the order in which members are named does not matter.
 func TestFairTreeLaws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

@@ -39,7 +39,7 @@ func TestLikely(t *testing.T) {
 	}
 }
 
-// TestKeeps: the last twenty of a kind count.
+// TestKeeps: the last twenty jobs of a kind count.
 func TestKeeps(t *testing.T) {
 	var h History
 	j := Job{User: "ann", Asked: 1000}

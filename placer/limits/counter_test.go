@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// naive is a counter that is added up again for each question.
+// naive is a counter that is summed up again for each query.
 type naive struct {
 	total, outside, until, now int64
 	holders                    map[uint64]Holder
@@ -23,7 +23,8 @@ func (n *naive) end(h Holder) int64 {
 	return h.End
 }
 
-// free is what is left at an instant for those within a reservation, or all others for 0.
+// free returns what is left at an instant for those within a reservation, or for all others if
+// within is 0.
 func (n *naive) free(at int64, within uint64) int64 {
 	left := n.total
 	if within != 0 {
@@ -45,8 +46,8 @@ func (n *naive) free(at int64, within uint64) int64 {
 	return left
 }
 
-// TestCounter: a counter answers as one that is added up for each question, whoever came
-// and went, and for those who take out of a reservation as for all others.
+// TestCounter: a counter answers like one that is summed up for each query, whatever was added
+// and removed, also for those who take from a reservation.
 func TestCounter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := &naive{total: rapid.Int64Range(0, 6).Draw(t, "total"), now: 20, holders: make(map[uint64]Holder)}

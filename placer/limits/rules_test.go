@@ -18,7 +18,7 @@ func ruleOf(t *testing.T, key, measure string) *Rule {
 	return &Rule{Key: k, Measure: m, Max: 1}
 }
 
-// TestApply: a name goes before a *; what neither replaces holds together.
+// TestApply: a name takes precedence over a *; rules that neither replaces apply together.
 func TestApply(t *testing.T) {
 	ann := &Subject{Names: [kinds]string{Queue: "gpu", Account: "org", User: "ann"}, Above: []string{"chem"}}
 	for _, c := range []struct {
@@ -66,7 +66,7 @@ func TestMeasures(t *testing.T) {
 	}
 }
 
-// TestLeft: what is left of jobs' time goes down by itself, and up when one starts.
+// TestLeft: what is left of jobs' time decreases by itself, and increases when a job starts.
 func TestLeft(t *testing.T) {
 	c := New("ncpus.left", true, 100, 0, grace)
 	c.Left = true

@@ -36,7 +36,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// some are rules of texts, or nil if they lead in a circle.
+// some returns the ranks of rules, or nil if they form a circle.
 func some(t interface{ Fatal(...any) }, texts ...string) (*Ranks, error) {
 	var rules []*Rule
 	for _, text := range texts {
@@ -91,7 +91,7 @@ func TestOver(t *testing.T) {
 	}
 }
 
-// TestNoCircle compares the refusal of circles with all jobs that there can be.
+// TestNoCircle compares the refusal of circles with all possible jobs.
 func TestNoCircle(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := func(label string) string { return rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, label) }
@@ -170,7 +170,7 @@ func TestNoCircle(t *testing.T) {
 	})
 }
 
-// bench is a machine of so many processors on several nodes, to try sets on.
+// bench is a machine of some processors on several nodes, on which to try sets.
 type bench struct {
 	list    []Candidate
 	on      [][]int // by candidate: what it has of each node
@@ -191,7 +191,8 @@ func (b *bench) Start(latest int64) (int64, bool, error) {
 	return at, ok && at <= latest, nil
 }
 
-// start returns when the job fits: each grace is an instant at which some give back.
+// start returns when the job fits: each grace is an instant at which some jobs release their
+// nodes.
 func (b *bench) start(stopped []bool) (int64, bool) {
 	instants := []int64{b.now}
 	for _, c := range b.list {
@@ -222,7 +223,7 @@ func (b *bench) start(stopped []bool) (int64, bool) {
 	return b.natural, true
 }
 
-// TestChoose holds chosen sets against all sets that there are.
+// TestChoose compares chosen sets with all possible sets.
 func TestChoose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, nodes := rapid.IntRange(0, 8).Draw(t, "candidates"), rapid.IntRange(1, 4).Draw(t, "nodes")
@@ -263,8 +264,8 @@ func TestChoose(t *testing.T) {
 			return some && at <= latest && at < b.natural
 		}
 		if len(chosen) == 0 {
-			// No job is stopped only if no set helps, or if waiting costs no more than the grace of
-			// those that would go first.
+			// No job is stopped only if no set helps, or if waiting costs no more than the
+			// grace of those that would go first.
 			for bits := range 1 << n {
 				set := make([]bool, n)
 				for i := range n {
@@ -289,8 +290,8 @@ func TestChoose(t *testing.T) {
 				t.Fatalf("%d of %v could stay: %+v", i, chosen, b)
 			}
 		}
-		// All that come later in the order could have been asked first: none of the chosen
-		// has one before it that would do alone instead.
+		// All that come later in the order could have been stopped first: before none of the
+		// chosen ones is there one that would alone be enough instead.
 		for _, i := range chosen {
 			for k := range i {
 				set := slices.Clone(b.stopped)

@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is what an order was told, kept plainly.
+// world holds what an order was told, in a simple form.
 type world struct {
 	numbers map[[2]string]int64 // by kind and name
 	had     map[preempt.Subject]float64
@@ -47,7 +47,7 @@ func drawWorld(t *rapid.T) *world {
 	return w
 }
 
-// order tells an order what the world is.
+// order returns an order that was told what is in the world.
 func (w *world) order(t *rapid.T, text string) *Order {
 	expr, err := priorityf.ParseJob(index.NewDefs(), text)
 	if err != nil {
@@ -71,7 +71,7 @@ func (w *world) order(t *rapid.T, text string) *Order {
 	return o
 }
 
-// users are those who have had something, in an order of their own.
+// users returns those who have had something, in an order of their own.
 func (w *world) users() (list []preempt.Subject) {
 	for who := range w.had {
 		list = append(list, who)
@@ -80,7 +80,7 @@ func (w *world) users() (list []preempt.Subject) {
 	return list
 }
 
-// terms are what each term of a job comes to, from what the world says alone.
+// terms are the values of each term of a job, computed from the world alone.
 var terms = map[string]func(w *world, j *Job) float64{
 	"PRIORITY":   func(_ *world, j *Job) float64 { return float64(j.Priority) },
 	"NODES":      func(_ *world, j *Job) float64 { return float64(j.Nodes) },
@@ -133,8 +133,8 @@ func (w *world) part(of func(preempt.Subject) bool) float64 {
 	return some / all
 }
 
-// Each term is what was told, whatever else the order was told; FAIRSHARE and TARGET.user,
-// which package fairshare works out, are the same each time.
+// Each term is what was told, whatever else the order was told. FAIRSHARE and TARGET.user,
+// which package fairshare computes, are the same each time.
 func TestOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := drawWorld(t)
@@ -159,7 +159,7 @@ func TestOrder(t *testing.T) {
 	})
 }
 
-// The highest value comes first, of equals who was submitted first.
+// The highest value comes first; of equal ones, the job that was submitted first.
 func TestSort(t *testing.T) {
 	list := []Valued[string]{{"c", 3, 1}, {"a", 1, 1}, {"z", 9, 2}, {"y", 8, math.Inf(-1)}}
 	Sort(list)

@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// benchNode has six resources and a job that takes three of them.
+// benchNode returns a node with six resources and a job that takes three of them.
 func benchNode() *Node {
 	n := &index.Node{Number: 17, Priority: 5, Speed: 1.5, Features: []string{"ib", "ssd"}}
 	for id, num := range []int64{64, 4, 256 << 20, 300 << 20, 32 << 20, 900 << 20} {

@@ -14,7 +14,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// checkPriorityF holds for every function and every node: the value is finite,
+// checkPriorityF verifies what is true of every function and every node: the value is finite,
 // the terms add up to it, and the normal form reads back as the same function.
 func checkPriorityF(t rapid.TB, defs *index.Defs, f *Function, s *Node) {
 	t.Helper()
@@ -46,10 +46,10 @@ func checkPriorityF(t rapid.TB, defs *index.Defs, f *Function, s *Node) {
 	}
 }
 
-// clamp is what every step of an evaluation does to its result.
+// clamp does what every step of an evaluation does to its result.
 func clamp(v float64) float64 { return max(-math.MaxFloat64, min(v, math.MaxFloat64)) }
 
-// naiveExpr is an expression as a child would draw it: one operator, operands.
+// naiveExpr is the simplest form of an expression: one operator and its operands.
 type naiveExpr struct {
 	op   string // + - * / neg min max abs, or "" for a leaf
 	text string // of a leaf
@@ -122,11 +122,11 @@ func (e *naiveExpr) eval() float64 {
 	return clamp(a / b)
 }
 
-// How tightly operators hold together.
+// binding says how tightly operators bind.
 var binding = map[string]int{"+": 1, "-": 1, "*": 2, "/": 2, "neg": 3, "": 4, "min": 4, "max": 4, "abs": 4}
 
-// write writes an expression as people do: with parentheses, spaces and signs
-// that are not needed, and names in any case.
+// write writes an expression as people do: with unnecessary parentheses, spaces and signs, and
+// names in any case.
 func (e *naiveExpr) write(t *rapid.T, holds int) string {
 	chance := func(what string) bool { return rapid.IntRange(0, 5).Draw(t, what) == 0 }
 	if binding[e.op] < holds || chance("parentheses") {
@@ -158,7 +158,7 @@ func (e *naiveExpr) write(t *rapid.T, holds int) string {
 	return e.kids[0].write(t, binding[e.op]) + " " + e.op + space + e.kids[1].write(t, binding[e.op]+1)
 }
 
-// drawState draws a node and what its terms are, as the manual says them.
+// drawState draws a node, and the values of its terms according to the manual.
 func drawState(t *rapid.T) (*Node, map[string]float64) {
 	measure := rapid.SampledFrom([]float64{0, .1, .5, 1, 2.5, 1e-9, 1e308, math.NaN(), math.Inf(1)})
 	n := &index.Node{
@@ -228,8 +228,8 @@ func drawState(t *rapid.T) (*Node, map[string]float64) {
 	return s, terms
 }
 
-// Random functions of random nodes are what doing one step at a time makes of
-// them, to the last bit.
+// Random functions of random nodes have the value that one step at a time gives, to the last
+// bit.
 func TestPriorityFProperty(t *testing.T) {
 	defs := index.NewDefs()
 	rapid.Check(t, func(t *rapid.T) {

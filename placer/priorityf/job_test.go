@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestJobPriorityAsSlurm: the sum of Slurm's multifactor plugin, written as an expression,
-// comes to what sprio prints, part by part.
+// TestJobPriorityAsSlurm: the sum of Slurm's multifactor plugin, written as an expression, has
+// the value that sprio prints, part by part.
 func TestJobPriorityAsSlurm(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/sprio.jsonl")
@@ -96,7 +96,7 @@ func TestJobPriorityAsSlurm(t *testing.T) {
 	}
 }
 
-// TestJobPriorityText: terms in any case, presets by name, and what is wrong with a text.
+// TestJobPriorityText: terms in any case, presets by name, and errors in a text.
 func TestJobPriorityText(t *testing.T) {
 	t.Parallel()
 	defs := index.NewDefs()

@@ -331,8 +331,8 @@ func TestPriorityFErrors(t *testing.T) {
 	}
 }
 
-// A policy fills a state for each of many nodes: neither that nor what it refers
-// to may go on the heap.
+// A policy fills a state for each of many nodes: neither the state nor what it refers to may
+// be on the heap.
 func TestPriorityFAllocs(t *testing.T) {
 	defs := index.NewDefs()
 	f := mustPriorityF(t, defs, "SPEED + .01*AMEM - 10*JOBCOUNT + max(A.ngpus, abs(1 - LOAD))/2 + FEATURE[ssd]")

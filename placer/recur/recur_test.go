@@ -26,7 +26,7 @@ func instant(t testing.TB, s string) int64 {
 	return at.Unix()
 }
 
-// repeat parses a rule that has to be right.
+// repeat parses a rule that must be valid.
 func repeat(t testing.TB, rule, zone string, start int64) *Recurrence {
 	t.Helper()
 	r, err := Parse(rule, zone, start)
@@ -36,7 +36,7 @@ func repeat(t testing.TB, rule, zone string, start int64) *Recurrence {
 	return r
 }
 
-// occurrences are those after t, at most n, as clocks in the zone show them.
+// occurrences returns those after t, at most n, as clocks in the zone show them.
 func (r *Recurrence) occurrences(t int64, n int) []string {
 	var out []string
 	for range n {
@@ -68,7 +68,7 @@ func TestRepeat(t *testing.T) {
 		{"no zone is UTC", "daily", "", "2027-03-27T10:00:00Z",
 			"2027-03-27T10:00:00Z 2027-03-28T10:00:00Z"},
 
-		// A time that is skipped is read with the offset from before, in east and west.
+		// A time that is skipped is read with the offset before the change, in east and west.
 		{"skipped in Berlin", "daily", berlin, "2027-03-27T02:30:00+01:00",
 			"2027-03-27T02:30:00+01:00 2027-03-28T03:30:00+02:00 2027-03-29T02:30:00+02:00"},
 		{"skipped in New York", "daily", newYork, "2027-03-13T02:30:00-05:00",
@@ -80,7 +80,7 @@ func TestRepeat(t *testing.T) {
 		{"a skipped day falls on the next", "daily", "Pacific/Apia", "2011-12-28T12:00:00-10:00",
 			"2011-12-28T12:00:00-10:00 2011-12-29T12:00:00-10:00 2011-12-31T12:00:00+14:00 2012-01-01T12:00:00+14:00"},
 
-		// Of a time that comes twice the first counts, but for a start at the second.
+		// Of a time that occurs twice the first counts, except for a start at the second.
 		{"twice in Berlin", "daily", berlin, "2027-10-30T02:30:00+02:00",
 			"2027-10-30T02:30:00+02:00 2027-10-31T02:30:00+02:00 2027-11-01T02:30:00+01:00"},
 		{"twice in New York", "daily", newYork, "2027-11-06T01:30:00-04:00",
@@ -88,7 +88,7 @@ func TestRepeat(t *testing.T) {
 		{"starting at the second", "daily", berlin, "2027-10-31T02:30:00+01:00",
 			"2027-10-31T02:30:00+01:00 2027-11-01T02:30:00+01:00"},
 
-		// Within the hour of a change: in order, and each instant once.
+		// Within the hour of a change they are in order, and each instant comes once.
 		{"half-hourly over spring", "FREQ=MINUTELY;INTERVAL=30", berlin, "2027-03-28T01:30:00+01:00",
 			"2027-03-28T01:30:00+01:00 2027-03-28T03:00:00+02:00 2027-03-28T03:30:00+02:00 2027-03-28T04:00:00+02:00"},
 		{"at odd times over spring", "FREQ=MINUTELY;INTERVAL=40", berlin, "2027-03-28T01:20:00+01:00",
@@ -340,7 +340,7 @@ func naiveInstant(wall int64, zone *time.Location) int64 {
 	return best
 }
 
-// daily and weekly are what counting days on a calendar gives.
+// daily and weekly give what counting days on a calendar gives.
 func TestRepeatDayByDay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zone, err := time.LoadLocation(rapid.SampledFrom(testZones).Draw(t, "zone"))
@@ -351,7 +351,8 @@ func TestRepeatDayByDay(t *testing.T) {
 		if rapid.Bool().Draw(t, "weekly") {
 			rule, step = "weekly", 7
 		}
-		// Starts at all times of day within sixty years, often in the small hours, when clocks change.
+		// Starts are at all times of day within sixty years, often in the small hours, when
+		// clocks change.
 		midnight := rapid.Int64Range(1, 60*365).Draw(t, "day") * secondsOfDay
 		wall := midnight + 900*rapid.Int64Range(0, 4*4).Draw(t, "quarters")
 		if rapid.Bool().Draw(t, "any time") {
@@ -381,8 +382,8 @@ func TestRepeatDayByDay(t *testing.T) {
 	})
 }
 
-// naiveRule goes through all minutes of all days and asks of each whether the
-// rule means it, as the RFC has it. Times are in UTC.
+// naiveRule goes through all minutes of all days and checks each against the rule, according
+// to the RFC. Times are in UTC.
 type naiveRule struct {
 	o     *rrule.ROption
 	start time.Time
@@ -493,7 +494,7 @@ func (n naiveRule) day(d time.Time) bool {
 	return d.Day() == n.start.Day() && (o.Freq == rrule.MONTHLY || len(o.Bymonth) > 0 || d.Month() == n.start.Month())
 }
 
-// naiveWeek numbers weeks so that the first has four days of the year or more.
+// naiveWeek numbers weeks so that the first one has at least four days of the year.
 func naiveWeek(d time.Time, wkst int) (week, weeks int) {
 	begin := d.AddDate(0, 0, -((mondayFirst(d) - wkst + 7) % 7))
 	first := func(year int) time.Time {
@@ -505,7 +506,7 @@ func naiveWeek(d time.Time, wkst int) (week, weeks int) {
 	return int(begin.Unix()-first(year).Unix())/length + 1, int(first(year+1).Unix()-first(year).Unix()) / length
 }
 
-// drawRule makes up a rule; not all that it makes make sense.
+// drawRule makes up a rule, which may be invalid.
 func drawRule(t *rapid.T) string {
 	freq := rapid.SampledFrom([]string{"YEARLY", "MONTHLY", "WEEKLY", "DAILY", "HOURLY", "MINUTELY"}).Draw(t, "freq")
 	rule := "FREQ=" + freq
@@ -553,7 +554,7 @@ func drawRule(t *rapid.T) string {
 	return rule
 }
 
-// A rule means what going through all minutes finds.
+// A rule gives what going through all minutes finds.
 func TestRepeatMinuteByMinute(t *testing.T) {
 	read := 0
 	rapid.Check(t, func(t *rapid.T) {
@@ -616,7 +617,7 @@ func stampAt(list []int64, i int) string {
 	return "none"
 }
 
-// After is one and the same sequence, wherever one enters it, also in zones.
+// After returns the same sequence wherever you enter it, also in zones.
 func TestRepeatIncreases(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rule := drawRule(t)

@@ -101,7 +101,7 @@ func TestReaderRefuses(t *testing.T) {
 	}
 }
 
-// A file that was cut off is not a shorter log.
+// A truncated file is not a shorter log.
 func TestReaderCutOff(t *testing.T) {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -118,8 +118,7 @@ func TestReaderCutOff(t *testing.T) {
 	}
 }
 
-// FuzzReader: no text makes it fail other than by an error, and what it read it
-// reads back.
+// FuzzReader: with any text it only fails with an error, and what it reads reads back.
 func FuzzReader(f *testing.F) {
 	f.Add([]byte(sample))
 	f.Add([]byte(line(4, "-461.5e2") + " x"))

@@ -24,8 +24,8 @@ func drawLog(t *rapid.T) *Log {
 	return log
 }
 
-// TestKnowsNoFuture: a forecast depends on nothing that happens later: on no job that comes, no
-// duration of one that has not ended, and no start of one that waits.
+// TestKnowsNoFuture: a forecast does not depend on later events: not on later jobs, on the
+// durations of jobs that have not ended, or on the starts of jobs that wait.
 func TestKnowsNoFuture(t *testing.T) {
 	compared := 0
 	rapid.Check(t, func(t *rapid.T) {
