@@ -31,9 +31,8 @@ func (cy Cycle) LastTook() (time.Duration, error) {
 	return time.Duration(last.Took), nil
 }
 
-// Overdue reports whether a running job is past its end. If so, a cycle in the transaction of
-// a report may decide differently from a separate one, because each transaction estimates how
-// long such a job will stay.
+// Overdue reports whether any running job is past its end. How long it will stay is estimated anew
+// in each transaction, so the same cycle may decide differently in another one.
 func (cy Cycle) Overdue() (bool, error) {
 	late, err := OverdueJobs(cy.tx)
 	return len(late) > 0, err

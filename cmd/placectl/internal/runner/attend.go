@@ -328,7 +328,7 @@ func (a *attendance) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, askFor)
 	defer cancel()
 	h, err := a.DB.Held(ctx, a.slot.Key, a.slot.nonce, a.slot.epoch())
-	if settled(err) && err != nil {
+	if Settled(err) && err != nil {
 		a.stop(store.OutcomeStopped, "the job has gone on without it")
 		return
 	}

@@ -109,7 +109,7 @@ func (a *Attending) Tell(ctx context.Context, result *store.Result) error {
 	defer cancel()
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		err := a.runner.DB.Report(ctx, result)
-		if settled(err) {
+		if Settled(err) {
 			return err
 		}
 		if !sleep(ctx, wait) {
@@ -170,7 +170,7 @@ func (r *Runner) leftBy(a *store.Attendant) *left {
 func (l *left) kill() {
 	tokens := tokensOf(l.nonce)
 	sweep(func(fn func(pid int)) {
-		if l.Command != nil && lives(l.Command.PID, l.Command.Born) {
+		if l.Command != nil && Lives(l.Command.PID, l.Command.Born) {
 			fn(l.Command.PID)
 			eachDescendant(l.Command.PID, fn)
 		}

@@ -111,11 +111,8 @@ func (k Key) result(n store.Nonce, o store.Outcome) *store.Result {
 	return &store.Result{Job: k.Job, Attempt: k.Number, Nonce: n, Outcome: o}
 }
 
-// settled reports whether a database has answered, rather than been unavailable. A missing database
+// Settled reports whether a database has answered, rather than been unavailable. A missing database
 // may come back: it was moved, or its file system is unavailable.
-func settled(err error) bool { return Settled(err) }
-
-// Settled is settled, for other packages.
 func Settled(err error) bool {
 	return err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrNoDatabase)
 }

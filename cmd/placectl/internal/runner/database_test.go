@@ -25,7 +25,7 @@ func TestSettled(t *testing.T) {
 		{ErrNoTurn, false},
 	} {
 		if got := Settled(c.err); got != c.last {
-			t.Errorf("settled(%v) = %v", c.err, got)
+			t.Errorf("Settled(%v) = %v", c.err, got)
 		}
 	}
 	if !errors.Is(away, store.ErrNotFound) {

@@ -110,7 +110,7 @@ const saidAfter = time.Second
 func (a *attendance) emptyAll(until time.Duration) {
 	ctx := context.Background()
 	says := func(why string) {
-		if err := a.DB.LeftOver(ctx, a.slot.Key, a.slot.nonce, "its command has ended; "+why); err != nil && !settled(err) {
+		if err := a.DB.LeftOver(ctx, a.slot.Key, a.slot.nonce, "its command has ended; "+why); err != nil && !Settled(err) {
 			a.notef("%s: %v", a.slot.Key, err)
 		}
 	}
@@ -124,7 +124,7 @@ func (a *attendance) emptyAll(until time.Duration) {
 		a.notef("%s: %v", a.slot.Key, err)
 		slow.Stop()
 		says(err.Error())
-		if _, gone := a.DB.Held(ctx, a.slot.Key, a.slot.nonce, a.slot.epoch()); gone != nil && settled(gone) || a.slot.isRemoved() || !sleep(ctx, wait) {
+		if _, gone := a.DB.Held(ctx, a.slot.Key, a.slot.nonce, a.slot.epoch()); gone != nil && Settled(gone) || a.slot.isRemoved() || !sleep(ctx, wait) {
 			return
 		}
 	}
@@ -182,7 +182,7 @@ func comm(tag string) string { return "on-" + tag }
 func watching(tag string) (list []int) {
 	for _, pid := range processes() {
 		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-		if err == nil && strings.TrimSpace(string(text)) == comm(tag) && lives(pid, 0) {
+		if err == nil && strings.TrimSpace(string(text)) == comm(tag) && Lives(pid, 0) {
 			list = append(list, pid)
 		}
 	}

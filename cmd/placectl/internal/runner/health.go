@@ -104,7 +104,7 @@ func (r *Runner) RefuseAll(ctx context.Context, attempts []Key, why string) erro
 // refuseUnclaimed reports such a result for an attempt, unless it has been claimed meanwhile.
 func (r *Runner) refuseUnclaimed(ctx context.Context, k Key, why store.Result) error {
 	why.Job, why.Attempt, why.Nonce = k.Job, k.Number, drawNonce()
-	if err := r.DB.Report(ctx, &why); !settled(err) {
+	if err := r.DB.Report(ctx, &why); !Settled(err) {
 		return err
 	}
 	return nil

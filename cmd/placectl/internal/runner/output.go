@@ -23,7 +23,7 @@ func (o *output) open() (file int, instead string, err error) {
 	if err != nil {
 		why := err
 		if file, err = openOutput(o.Fallback, true); err != nil {
-			return -1, "", fmt.Errorf("the output: %w; nor %s: %w", why, o.Fallback, err)
+			return -1, "", fmt.Errorf("cannot write the output: %w; nor to %s in its place: %w", why, o.Fallback, err)
 		}
 		instead = o.Fallback
 		unix.Write(file, []byte("placectl: "+o.Path+": "+why.Error()+"\n")) //nolint:errcheck // it is reported elsewhere, too

@@ -24,7 +24,7 @@ func (a *attendance) eachTask() func(func(pid int)) {
 		if !a.foreign {
 			eachDescendant(a.warden, fn)
 		} else {
-			if a.born != 0 && lives(a.pid, a.born) {
+			if a.born != 0 && Lives(a.pid, a.born) {
 				fn(a.pid)
 				eachDescendant(a.pid, fn)
 			}
@@ -55,12 +55,8 @@ func listed(each func(func(pid int))) (list []int) {
 			break
 		}
 	}
-	return slices.DeleteFunc(list, func(pid int) bool { return !lives(pid, 0) })
+	return slices.DeleteFunc(list, func(pid int) bool { return !Lives(pid, 0) })
 }
-
-// lives reports whether a process lives and, unless born is 0, was started then. A zombie does not
-// live.
-func lives(pid int, born uint64) bool { return Lives(pid, born) }
 
 // Lives reports whether a process lives and, unless born is 0, was started then. A zombie does not
 // live.
@@ -269,7 +265,7 @@ func (t *tokens) look(pid int, fn func(pid int)) (unknown bool) {
 		})
 		t.read[pid] = has
 	}
-	if has && (!known || lives(pid, 0)) {
+	if has && (!known || Lives(pid, 0)) {
 		fn(pid)
 	}
 	return false

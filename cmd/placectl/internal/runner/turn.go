@@ -132,7 +132,7 @@ func (k *keeper) told(ctx context.Context, reported []*attendance, answer *Answe
 	settledAny := false
 	for i, a := range reported {
 		err := answer.Reported[i]
-		if !settled(err) {
+		if !Settled(err) {
 			k.notef("%s: %v", a.slot.Key, err)
 			left = append(left, a)
 			continue
