@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAlter: a job that was altered is as one that was submitted so, whatever it was
-// before; and the database stays sound.
+// TestAlter: an altered job equals one that was submitted like that, whatever it was before,
+// and the database stays sound.
 func TestAlter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		db, clock := newDB(t)
@@ -85,7 +85,7 @@ func TestAlter(t *testing.T) {
 	})
 }
 
-// TestAlterRefused: what cannot be changes nothing.
+// TestAlterRefused: a refused alteration changes nothing.
 func TestAlterRefused(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 1, 1)
@@ -126,8 +126,8 @@ func TestAlterRefused(t *testing.T) {
 	}
 }
 
-// TestAlterCarries: what a job carries can be changed by its owner alone, is signed again, and
-// leaves what other jobs carry as it is.
+// TestAlterCarries: only a job's owner can change its payload. The change is signed again, and
+// leaves the payloads of other jobs unchanged.
 func TestAlterCarries(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 1, 4)

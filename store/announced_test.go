@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// TestAnnouncedOnce: a cycle reports each job that it starts for launching, once, but for those that
-// their submitters' own processes launch.
+// TestAnnouncedOnce: a cycle reports each job that it starts for launching, once, except those
+// that their submitters' own processes launch.
 func TestAnnouncedOnce(t *testing.T) {
 	t.Parallel()
 	db := arrayWaits(t, 0)

@@ -13,8 +13,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// TestArchiveCutOff cuts an archive off after each row that is written and each commit of rows
-// that go: each job is in the file or in the database, and the same call again goes on.
+// TestArchiveCutOff interrupts an archive after each row that is written and each commit that
+// removes rows. Each job is in the file or in the database, and the same call again continues.
 func TestArchiveCutOff(t *testing.T) {
 	t.Parallel()
 	errCut := errors.New("cut off")
@@ -77,7 +77,7 @@ func jobsLeft(t *testing.T, db *DB) (list []string) {
 	return strings.Fields(answered(t, db, "SELECT job FROM jobs"))
 }
 
-// archivedJobs returns the jobs in an archive, by number; none if there is no file.
+// archivedJobs returns the jobs in an archive, by number, or none if there is no file.
 func archivedJobs(t *testing.T, path string) (list []string) {
 	t.Helper()
 	text, err := os.ReadFile(path)

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// TestArrayIndexes: the jobs of an array have the indexes that were given, or count from 0;
-// lists that are none are refused.
+// TestArrayIndexes: the jobs of an array have the given indexes, or count from 0; invalid
+// lists are refused.
 func TestArrayIndexes(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 1, 4)

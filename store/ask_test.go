@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// A text that a transaction has read before means the same, with the walltime that is
-// given this time, until the resources are others.
+// A text that a transaction has read before means the same, with the walltime that is given
+// this time, until the resources change.
 func TestReadAgain(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 4, 8)

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// sameAttempts compares the table attempts with what EachAttempt says, as a whole and found
-// by a job, and the columns of the table jobs that are about attempts with the jobs.
+// sameAttempts compares the table attempts with what EachAttempt returns, as a whole and by
+// job. It also compares the columns of the table jobs that are about attempts with the jobs.
 func sameAttempts(t fataler, tx *Tx) {
 	quoted := func(s fmt.Stringer) string {
 		if s.String() == "" {
@@ -50,8 +50,9 @@ func sameAttempts(t fataler, tx *Tx) {
 	}
 }
 
-// sameThen compares the allocations of past instants, which look only at jobs that had not ended,
-// with the whole history: those at which something began or ended, and those just before.
+// sameThen compares the allocations of past instants, which only read jobs that had not ended,
+// with the whole history. The instants are those at which something began or ended, and those
+// just before.
 func sameThen(t fataler, tx *Tx) {
 	instants := map[int64]bool{}
 	err := tx.Attempts().Each(0, func(a *Attempt) error {
@@ -77,8 +78,8 @@ func sameThen(t fataler, tx *Tx) {
 	}
 }
 
-// TestQueryAttempts: what an attempt has used stands in both tables, of the last one in
-// that of jobs.
+// TestQueryAttempts: what an attempt has used is in both tables; the table jobs has that of
+// the last one.
 func TestQueryAttempts(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 1, 4)

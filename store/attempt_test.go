@@ -11,7 +11,7 @@ import (
 )
 
 // attemptLife is a store whose jobs are claimed, reported and ended in any order, and what
-// is known of it besides.
+// else is known of it.
 type attemptLife struct {
 	db    *DB
 	clock *clock
@@ -47,7 +47,7 @@ func (l *attemptLife) get(t *rapid.T, id uint64) (j *Job) {
 	return j
 }
 
-// submit puts a job into the queue, which may be tried again.
+// submit adds a job to the queue, which may be tried again.
 func (l *attemptLife) submit(t *rapid.T) {
 	if len(l.jobs) > 12 {
 		t.Skip()
@@ -97,7 +97,7 @@ func (l *attemptLife) claim(t *rapid.T) {
 	}
 }
 
-// execute lets the first job have its nodes, if it can, and executes it.
+// execute gives the first job its nodes, if possible, and executes it.
 func (l *attemptLife) execute(t *rapid.T) {
 	l.clock.t += 2
 	if err := l.update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }); err != nil {
@@ -121,7 +121,7 @@ func (l *attemptLife) execute(t *rapid.T) {
 
 func (l *attemptLife) report(t *rapid.T) { l.result(t, l.job(t)) }
 
-// result reports how an attempt at a job has ended, or something that cannot be.
+// result reports how an attempt of a job has ended, or something impossible.
 func (l *attemptLife) result(t *rapid.T, id uint64) {
 	j, m := l.get(t, id), l.jobs[id]
 	r := Result{Job: id, Attempt: j.Attempt - rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "before"), Why: "test",
@@ -158,7 +158,8 @@ func (l *attemptLife) result(t *rapid.T, id uint64) {
 	m.ending = 0
 }
 
-// follows is what a job becomes by an accepted result, as the specification's table says.
+// follows returns the state of a job after an accepted result, according to the table of the
+// specification.
 func (m *modelJob) follows(j *Job, r Result) JobState {
 	own := r.Outcome == OutcomeExited || r.Outcome == OutcomeSignal || r.Outcome == OutcomeWalltime || r.Outcome == OutcomeOOM
 	if own {
@@ -205,7 +206,7 @@ func (m *modelJob) follows(j *Job, r Result) JobState {
 	return JobFailed
 }
 
-// refused is what becomes of a job that one more of the four nodes has refused.
+// refused returns the state of a job that one more of the four nodes has refused.
 func (m *modelJob) refused(j *Job) JobState {
 	m.unbegun, m.lost = 0, 0
 	left := 4 - len(j.Excluded) - 1
@@ -215,7 +216,7 @@ func (m *modelJob) refused(j *Job) JobState {
 	return JobQueued
 }
 
-// end cancels, queues again or releases a job.
+// end cancels, requeues or releases a job.
 func (l *attemptLife) end(t *rapid.T) {
 	id := l.job(t)
 	j, m := l.get(t, id), l.jobs[id]
@@ -281,7 +282,7 @@ func (l *attemptLife) unhold(t *rapid.T) {
 	}
 }
 
-// holds verifies what is always so.
+// holds verifies what is always true.
 func (l *attemptLife) holds(t *rapid.T) {
 	err := l.db.View(func(tx *Tx) error {
 		sameAttempts(t, tx)
@@ -320,8 +321,8 @@ func (l *attemptLife) holds(t *rapid.T) {
 	}
 }
 
-// TestAttemptLife: whatever order claims, results and endings come in, an attempt is claimed
-// by one, ends once, and its job becomes what the table of outcomes says.
+// TestAttemptLife: in whatever order claims, results and ends occur, an attempt is claimed by
+// one claimant, ends once, and its job gets the state that the table of outcomes says.
 func TestAttemptLife(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -341,7 +342,7 @@ func TestAttemptLife(t *testing.T) {
 	})
 }
 
-// TestOutcomesInARow: what comes to nothing again and again ends at the limits.
+// TestOutcomesInARow: attempts that repeatedly come to nothing end at the limits.
 func TestOutcomesInARow(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

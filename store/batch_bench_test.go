@@ -8,9 +8,8 @@ import (
 	"github.com/placectl/placectl/locality"
 )
 
-// BenchmarkBatch is next and done of hosts drawn at random out of 100,000 that work
-// in a batch of 1,000,000 jobs, a hundred of each in a transaction. What it reports
-// is a transaction.
+// BenchmarkBatch runs next and done for random hosts out of 100,000 that work in a batch of
+// 1,000,000 jobs, a hundred of each in a transaction. It reports the time of a transaction.
 func BenchmarkBatch(b *testing.B) {
 	const hosts, jobs, each = 100_000, 1_000_000, 100
 	db, clock := newDB(b)
@@ -43,7 +42,7 @@ func BenchmarkBatch(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*each), "µs/job")
 }
 
-// benchUpdate runs fn so often in one transaction.
+// benchUpdate runs fn a number of times in one transaction.
 func benchUpdate(b *testing.B, db *DB, times int, fn func(*Tx, int) error) {
 	b.Helper()
 	if err := db.Update(func(tx *Tx) error {

@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// someJobs are jobs for tests: two or three a file, some of them wanted twice.
+// someJobs returns jobs for tests: two or three for each file, some of them wanted twice.
 func someJobs(n int) []locality.Job {
 	r := rand.New(rand.NewPCG(1, 2))
 	jobs := make([]locality.Job, n)
@@ -48,8 +48,7 @@ func addBatch(t testing.TB, db *DB, name string, s locality.Settings, jobs []loc
 	}
 }
 
-// workBatch leaves a batch with something of everything: jobs that are done, in
-// hands, come back, and failed.
+// workBatch leaves a batch with jobs of every kind: done, with hosts, returned, and failed.
 func workBatch(t testing.TB, db *DB, name string) {
 	t.Helper()
 	err := db.Update(func(tx *Tx) error {
@@ -172,8 +171,8 @@ func TestBatchEqualsMemory(t *testing.T) {
 	}
 }
 
-// TestBatchMutants makes one mistake of each kind in the rows of a batch and
-// expects check to find it.
+// TestBatchMutants makes one error of each kind in the rows of a batch, and expects check to
+// find it.
 func TestBatchMutants(t *testing.T) {
 	cursor := func(change func(*locality.Cursor)) func(*testing.T, *DB) {
 		return func(t *testing.T, db *DB) {

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// BenchmarkEmbeddedPlace places one-node jobs on as many nodes through a private
-// handle, a thousand to a transaction. The goal is 200,000/s: 5 us each.
+// BenchmarkEmbeddedPlace places one-node jobs on the same number of nodes through a private
+// handle, a thousand in a transaction. The goal is 200,000/s: 5 us each.
 func BenchmarkEmbeddedPlace(b *testing.B) {
 	const nodes = 100_000
 	var db *DB

@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// TestBeside: with Options.Beside, readers go on while a writer thinks, and see nothing of its
-// change until it commits. Without it they wait. A dry run blocks no one.
+// TestBeside: with Options.Beside, readers continue while a writer computes, and see nothing
+// of its change until it commits. Without it they wait. A dry run blocks no one.
 func TestBeside(t *testing.T) {
 	t.Parallel()
 	plain, _ := newDB(t)

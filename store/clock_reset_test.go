@@ -14,8 +14,8 @@ import (
 )
 
 // TestClockReset: a process writes with a time a century ahead, all others are locked out, and
-// check reports it. After the reset the file is sound, running jobs go on, and no job is placed on
-// their nodes.
+// check reports it. After the reset the file is sound, running jobs continue, and no job is
+// placed on their nodes.
 func TestClockReset(t *testing.T) {
 	for _, overdue := range []string{"keep", "finish"} {
 		db, clock := lively(t)
@@ -111,8 +111,8 @@ func workHost(tx *Tx) error {
 	return tx.Nodes().SetState(3, index.Up, "")
 }
 
-// TestAnyTime: a clock that is ahead may not write, nor an instant that was chosen, but
-// where the database is for that; a dry run may.
+// TestAnyTime: a process may not write with a clock that is ahead, or at a chosen instant,
+// unless the database allows that. A dry run may.
 func TestAnyTime(t *testing.T) {
 	now := time.Now()
 	for _, c := range []struct {
@@ -142,7 +142,7 @@ func TestAnyTime(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	// Also where nothing is set up.
+	// The same is true if nothing is set up.
 	path := filepath.Join(t.TempDir(), "empty.db")
 	if err := Create(path, &Options{AnyTime: true}, nil); err != nil {
 		t.Fatal(err)
@@ -156,8 +156,8 @@ func TestAnyTime(t *testing.T) {
 	}
 }
 
-// TestBehind: a reader whose clock is behind is answered as of the file's instant, and
-// told when that is far ahead.
+// TestBehind: a reader whose clock is behind gets answers as of the file's instant, and a
+// warning if that is far ahead.
 func TestBehind(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 1, 1)

@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// numbersBetween lists the numbers of a row, as its document has it, that lie between two.
+// numbersBetween lists the numbers in a row's document that are within a range.
 func numbersBetween(v any, path string, from, to float64, out []string) []string {
 	switch v := v.(type) {
 	case float64:
@@ -31,7 +31,7 @@ func numbersBetween(v any, path string, from, to float64, out []string) []string
 	return out
 }
 
-// instantsBetween lists all that rows hold of instants between two, keys among them.
+// instantsBetween lists all instants in rows that are within a range, including those in keys.
 func instantsBetween(t *testing.T, db *DB, from, to int64) (out []string) {
 	t.Helper()
 	err := db.file.View(func(r *file.Recorder) error {
@@ -66,8 +66,8 @@ func instantsBetween(t *testing.T, db *DB, from, to int64) (out []string) {
 	return out
 }
 
-// TestClockResetLeavesNothing: whatever rows come from a clock that was ahead, no instant of it
-// is left in any of them, but for what was asked for.
+// TestClockResetLeavesNothing: whatever rows come from a clock that was ahead, no instant of
+// it is left in any of them, except requested ones.
 func TestClockResetLeavesNothing(t *testing.T) {
 	for _, backfill := range []Backfill{Conservative, Relaxed} {
 		t.Run(backfill.String(), func(t *testing.T) { resetLeavesNothing(t, backfill) })

@@ -14,7 +14,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// rawRows are the rows of every table as they are stored.
+// rawRows holds the rows of every table as they are stored.
 type rawRows [row.TableCount]map[string]string
 
 func readRaw(t *testing.T, db *DB) (rows rawRows) {
@@ -43,7 +43,7 @@ func readRaw(t *testing.T, db *DB) (rows rawRows) {
 	return rows
 }
 
-// do makes the changes of a commit.
+// do applies the changes of a commit.
 func (rows *rawRows) do(set *file.ChangeSet) {
 	for t := range row.TableCount {
 		if set.Cleared(t) {
@@ -59,8 +59,8 @@ func (rows *rawRows) do(set *file.ChangeSet) {
 	}
 }
 
-// TestCommitted: what commits changed, done to a copy of the rows before, makes those of
-// the file after.
+// TestCommitted: the changes of a commit, applied to a copy of the rows before it, give the
+// rows of the file after it.
 func TestCommitted(t *testing.T) {
 	t.Parallel()
 	full, clock := fullDB(t)
@@ -118,7 +118,7 @@ func fillMore(tx *Tx) error {
 	return nil
 }
 
-// commits does something that commits, once.
+// commits does something that must commit exactly once.
 func commits(t *testing.T, name string, db *DB, work func() error) {
 	t.Helper()
 	rows, count := readRaw(t, db), 0

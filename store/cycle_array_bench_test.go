@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// arrayWaits makes a database with a node of two cpus, both taken by jobs of an array, of which
-// so many others wait.
+// arrayWaits returns a database with a node of two cpus. Jobs of an array have both, and
+// others of its jobs wait.
 func arrayWaits(tb testing.TB, waiting int) *DB {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "array.db")

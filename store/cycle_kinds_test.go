@@ -8,9 +8,9 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// TestCycleLooksAgainAtKinds: first fit gives the first chunk the only node with the
-// memory for the second, so the job does not fit; once a part
-// of that node is taken it fits, though no room was made.
+// TestCycleLooksAgainAtKinds: first fit gives the first chunk the only node with the memory
+// for the second, so the job does not fit. After a part of that node is taken it fits, though
+// nothing was freed.
 func TestCycleLooksAgainAtKinds(t *testing.T) {
 	t.Parallel()
 	c := &clock{t: 1_000_000}

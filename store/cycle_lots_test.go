@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestLots: over random lives with arrays, cycles decide lots of equal jobs together as they
-// decide them one by one. Many more lives: -run TestLots -rapid.checks 20000.
+// TestLots: over random lives with arrays, cycles that decide lots of equal jobs together
+// decide as they do one by one. For many more lives use -run TestLots -rapid.checks 20000.
 func TestLots(t *testing.T) {
 	t.Parallel()
 	stats := new(modelStats)
@@ -35,8 +35,8 @@ func TestLots(t *testing.T) {
 	}
 }
 
-// TestLotsOfArrays: so do cycles over long arrays, whose jobs are changed, end and come back here
-// and there.
+// TestLotsOfArrays: the same is true of cycles over long arrays some of whose jobs are
+// changed, end and return.
 func TestLotsOfArrays(t *testing.T) {
 	t.Parallel()
 	stats := new(modelStats)
@@ -58,8 +58,8 @@ func TestLotsOfArrays(t *testing.T) {
 	t.Logf("%+v", *stats)
 }
 
-// lotsAgree: a cycle that decides lots of jobs together does what one does that has each job have
-// its turn.
+// lotsAgree verifies that a cycle which decides lots of jobs together does what one does that
+// decides each job in its turn.
 func (m *queueModel) lotsAgree() {
 	outcome := func(singly bool) (text string) {
 		err := m.db.DryRun(func(tx *Tx) error {
@@ -95,7 +95,7 @@ func (m *queueModel) lotsAgree() {
 	}
 }
 
-// siblings verifies that the jobs of a lot are alike.
+// siblings verifies that the jobs of a lot are equal.
 func siblings(tx *Tx, id uint64, lot []uint64) error {
 	payload, err := tx.k.File.Get(row.Jobs, row.Key64(id))
 	if err != nil {

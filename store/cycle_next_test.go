@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestCycleNext: until the instant that a cycle names, further cycles do nothing, whatever
-// waits for its begin, its deadline, or nodes that are given back by the clock.
+// TestCycleNext: until the instant that a cycle names, further cycles do nothing, whether jobs
+// wait for their begin, their deadline, or nodes that the clock releases.
 func TestCycleNext(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

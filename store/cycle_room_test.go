@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestLetInByNumber: a reservation lets a job that waits in by its number, and by its
-// index in its array.
+// TestLetInByNumber: a reservation admits a waiting job by its number, and by its index in its
+// array.
 func TestLetInByNumber(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ allow, started string }{
@@ -108,8 +108,8 @@ func TestPlannedByNumber(t *testing.T) {
 	}
 }
 
-// TestTimeMakesRoom: a job may use a part of a reservation only; when what is left of it
-// is as short as that, the job starts, though nothing else has happened.
+// TestTimeMakesRoom: a job may only use a part of a reservation. When the rest of it becomes
+// that short, the job starts, though nothing else has happened.
 func TestTimeMakesRoom(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)
@@ -151,8 +151,8 @@ func TestTimeMakesRoom(t *testing.T) {
 	cycle(55, "[]")
 }
 
-// TestDecidedBehind: that a request did not fit around the plan of a job says nothing of
-// one that asks for the same and comes before that job.
+// TestDecidedBehind: if a request did not fit because of the plan of a job, a job that asks
+// for the same but comes before that job may still fit.
 func TestDecidedBehind(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
@@ -189,8 +189,8 @@ func TestDecidedBehind(t *testing.T) {
 	}
 }
 
-// TestWidestFirst: of the jobs behind the head those that ask for most processors start
-// first, whatever their priority and however many chunks they are.
+// TestWidestFirst: of the jobs behind the head, those that ask for most processors start
+// first, whatever their priority and number of chunks.
 func TestWidestFirst(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -230,8 +230,8 @@ func TestWidestFirst(t *testing.T) {
 	})
 }
 
-// bestFit places the jobs one by one: in order until so many have a plan, and then,
-// again and again, of those that fit the one with most processors.
+// bestFit places the jobs one by one. It goes in order until depth jobs have a plan, and then
+// repeatedly takes the fitting job with most processors.
 func bestFit(t *rapid.T, tx *Tx, jobs []*Job, depth int) (started []uint64) {
 	slices.SortStableFunc(jobs, func(a, b *Job) int { return cmp.Compare(b.Priority, a.Priority) })
 	asked := func(j *Job) placer.Request {
@@ -279,9 +279,9 @@ func bestFit(t *rapid.T, tx *Tx, jobs []*Job, depth int) (started []uint64) {
 	}
 }
 
-// TestPlanWhereAnotherWillHaveEnded: a job is planned on nodes that others, which were
-// started in the same cycle, will have given back by then, also when it asks for the same as
-// a job that was planned before those were started.
+// TestPlanWhereAnotherWillHaveEnded: a job is planned on nodes that others, started in the
+// same cycle, will have released by then. That is also true if a job with the same request was
+// planned before those were started.
 func TestPlanWhereAnotherWillHaveEnded(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
@@ -316,8 +316,8 @@ func TestPlanWhereAnotherWillHaveEnded(t *testing.T) {
 	}
 }
 
-// TestPlanBehindAnOverdueJob: a plan that an overdue job is in the way of stays as it is
-// where the queue is not gone through so far.
+// TestPlanBehindAnOverdueJob: a plan that an overdue job blocks stays as it is if the cycle
+// does not get that far in the queue.
 func TestPlanBehindAnOverdueJob(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)
@@ -362,8 +362,8 @@ func TestPlanBehindAnOverdueJob(t *testing.T) {
 	}
 }
 
-// TestPlansBehindOverdueJobs: a job past its end is taken to go on for a grace from now;
-// what is planned on its node before that is put off, what is planned later stays.
+// TestPlansBehindOverdueJobs: a job past its end is assumed to go on for a grace from now.
+// What is planned on its node before that is postponed; later plans stay.
 func TestPlansBehindOverdueJobs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ planned, want int64 }{ // seconds from the beginning
@@ -401,9 +401,9 @@ func TestPlansBehindOverdueJobs(t *testing.T) {
 	}
 }
 
-// TestRefusedKeepsPlan: a job that was placed in a reservation, and put off, keeps its plan after
-// the reservation is removed, even if a pass makes plans again ahead of a later job. The request is
-// refused by then, and must not be planned as if it asked for nothing.
+// TestRefusedKeepsPlan: a job that was placed in a reservation, and postponed, keeps its plan
+// after the reservation is removed, even if a pass makes plans again ahead of a later job. By
+// then the request is refused, and must not be planned as if it asked for nothing.
 func TestRefusedKeepsPlan(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)

@@ -21,7 +21,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// lively makes a database with some of everything in it.
+// lively returns a database with some of everything in it.
 func lively(t testing.TB) (*DB, *clock) {
 	t.Helper()
 	db, clock := newDB(t)
@@ -80,8 +80,8 @@ func lively(t testing.TB) (*DB, *clock) {
 	return db, clock
 }
 
-// countSome makes pools used by a job, a planned job and a reservation, and an array with at most
-// two jobs running at once.
+// countSome makes pools that a job, a planned job and a reservation use, and an array with at
+// most two jobs running at once.
 func countSome(t testing.TB, db *DB) {
 	t.Helper()
 	err := db.Update(func(tx *Tx) error {
@@ -126,7 +126,7 @@ func countSome(t testing.TB, db *DB) {
 	}
 }
 
-// carryPayloads submits jobs that carry something: three the same, one something else.
+// carryPayloads submits jobs with payloads: three with the same, one with another.
 func carryPayloads(t testing.TB, db *DB) {
 	t.Helper()
 	script := &Payload{Script: "#!/bin/sh\necho $X\n", Dir: "/tmp", Umask: 0o22, Env: []string{"LANG=C", "X=1"}, Out: "%x.%j", Compat: "pbs",
@@ -170,7 +170,7 @@ func executeOne(t testing.TB, db *DB) {
 	}
 }
 
-// keepAnswer leaves what a request with a key was answered.
+// keepAnswer leaves the answer to a request with a key.
 func keepAnswer(t testing.TB, db *DB) {
 	t.Helper()
 	err := db.file.Update(func(r *file.Recorder) (bool, error) {
@@ -209,7 +209,7 @@ func fillQueue(t testing.TB, db *DB, clock *clock) {
 	}
 }
 
-// findings runs Check and gathers what it says.
+// findings runs Check and returns its findings.
 func findings(t *testing.T, db *DB) []string {
 	t.Helper()
 	var list []string
@@ -293,7 +293,7 @@ func addRow(t *testing.T, db *DB, table row.Table) {
 	}
 }
 
-// spoilRow flips a bit in the first row of a table, as it lies in the file.
+// spoilRow flips a bit in the first row of a table, in the file.
 func spoilRow(t *testing.T, db *DB, table row.Table) {
 	t.Helper()
 	var stored []byte
@@ -341,7 +341,7 @@ func sharedNode(t *testing.T, db *DB) (node uint32) {
 	return node
 }
 
-// remedy is what repair does about a mistake.
+// remedy is what repair does about an error.
 type remedy int
 
 const (
@@ -350,8 +350,8 @@ const (
 	left // as it is: what is derived is right
 )
 
-// TestCheckMutants makes one mistake of each kind and expects check to find it,
-// and repair to mend what is derived.
+// TestCheckMutants makes one error of each kind, and expects check to find it and repair to
+// mend what is derived.
 func TestCheckMutants(t *testing.T) {
 	type mutant struct {
 		name   string
@@ -584,8 +584,8 @@ func TestCheckMutants(t *testing.T) {
 	}
 }
 
-// dump writes out what a reader sees, every row of it but the sums, which tell how often
-// the file was written.
+// dump writes every row that a reader sees, except the sums, which depend on how often the
+// file was written.
 func dump(db *DB) (text string, err error) {
 	var b strings.Builder
 	err = db.View(func(tx *Tx) error {

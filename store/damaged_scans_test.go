@@ -19,7 +19,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A scan reads some rows of a table in one of the ways in which the store does.
+// A scan reads some rows of a table in one of the ways that the store uses.
 type scan struct {
 	what  string
 	table row.Table
@@ -105,8 +105,8 @@ func scansOf(t row.Table, rows []storedRow, random *rand.Rand) (list []scan) {
 	return list
 }
 
-// silent runs a scan of a damaged file, and reports whether it reads other rows than there
-// were without an error.
+// silent runs a scan of a damaged file, and reports whether it reads wrong rows without an
+// error.
 func (s *scan) silent(v *damagedFile, r *file.Recorder) bool {
 	got := new(bytes.Buffer)
 	err := s.run(r, func(key, payload []byte) {
@@ -132,8 +132,8 @@ func keyBit(content []byte, one storedRow, random *rand.Rand) {
 	}
 }
 
-// TestDamagedKeys flips a bit in a key of an index, of each in turn, and asks every reader
-// of it: each answers with the rows that there were, or with an error.
+// TestDamagedKeys flips a bit in each key of an index in turn, and queries every reader of it.
+// Each answers with the original rows, or with an error.
 func TestDamagedKeys(t *testing.T) {
 	seed := damageSeed()
 	random := rand.New(rand.NewPCG(seed, 4))
@@ -195,8 +195,8 @@ func (v *damagedFile) scan(list []scan) (asked int, silent []string) {
 	return asked, silent
 }
 
-// TestDamagedAnswers flips a bit in a key of a table, of each in turn, and asks SQL for
-// tables: the rows are those that there were, or the answer is an error.
+// TestDamagedAnswers flips a bit in each key of a table in turn, and queries tables in SQL:
+// the rows are the original ones, or the answer is an error.
 func TestDamagedAnswers(t *testing.T) {
 	seed := damageSeed()
 	random := rand.New(rand.NewPCG(seed, 5))
@@ -242,8 +242,8 @@ func TestDamagedAnswers(t *testing.T) {
 	t.Logf("%d tables, %d files, %d answers, %d errors", len(want), rounds*len(tables), rounds*len(tables)*len(want), noticed)
 }
 
-// TestLostDependency: asking about a job whose dependency has lost its row reports damage, not a job
-// that was not found.
+// TestLostDependency: a query for a job whose dependency has lost its row reports damage, not
+// a job that was not found.
 func TestLostDependency(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
@@ -268,8 +268,8 @@ func TestLostDependency(t *testing.T) {
 	}
 }
 
-// TestLostJob: whichever job has lost its row, what goes over the queue or the calendar says that the
-// file is damaged, never that a job is unknown.
+// TestLostJob: whichever job has lost its row, everything that reads the queue or the calendar
+// reports that the file is damaged, and never that a job is unknown.
 func TestLostJob(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)

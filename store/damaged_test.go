@@ -24,7 +24,7 @@ var (
 	damage  = flag.Uint64("damage", 0, "the seed of TestDamage; 0: that of RAPID_SEED, or another each time")
 )
 
-// damageSeed returns the seed that was asked for, or a new one.
+// damageSeed returns the requested seed, or a new one.
 func damageSeed() uint64 {
 	if *damage != 0 {
 		return *damage
@@ -35,8 +35,9 @@ func damageSeed() uint64 {
 	return uint64(time.Now().UnixNano())
 }
 
-// damages are the ways in which files are damaged. One in place leaves the file as long
-// as it was, and is what disks do: of such a file nothing is read wrongly in silence.
+// damages are the ways in which files are damaged. Damage in place leaves the length of the
+// file as it was, and is what disks do: nothing in such a file may be read wrongly without an
+// error.
 var damages = []struct {
 	name    string
 	inPlace bool
@@ -185,7 +186,8 @@ type damagedFile struct {
 	warned bool
 }
 
-// read reads, checks and writes a damaged file, and reports whether anybody noticed.
+// read reads, checks and writes a damaged file, and reports whether any of them noticed the
+// damage.
 func (v *damagedFile) read(inPlace bool) bool {
 	before := allocated()
 	db, err := Open(v.path, &Options{Now: v.clock.now, Warn: func(string) { v.warned = true }})
@@ -218,8 +220,8 @@ func (v *damagedFile) read(inPlace bool) bool {
 	return true
 }
 
-// single reads row after row, each by itself. It is the right one, or an error says why
-// not; that it should be there and is not is one, too.
+// single reads each row by itself. It must be the right one, or there must be an error, also
+// if the row is missing.
 func (v *damagedFile) single(db *DB) {
 	err := db.View(func(tx *Tx) error {
 		for _, one := range v.rows {
@@ -256,7 +258,7 @@ func (v *damagedFile) scans() {
 	}
 }
 
-// A storedRow is one of the file as it was before it was damaged.
+// A storedRow is a row of the file before it was damaged.
 type storedRow struct {
 	table        row.Table
 	key, payload []byte
@@ -284,9 +286,9 @@ func storedRows(t *testing.T, db *DB) (list []storedRow) {
 	return list
 }
 
-// write places a job in a file in which check finds something. Where that ends well the
-// damage is none that the verb has read, and is still found, unless it lay in pages that
-// are in use no more.
+// write places a job in a file in which check finds something. If that succeeds, the damage is
+// not in anything that the verb has read. It must still be found, unless it was in pages that
+// are no longer in use.
 func (v *damagedFile) write(db *DB, inPlace bool) {
 	sum, err := os.ReadFile(v.path)
 	if err != nil {
@@ -321,8 +323,8 @@ func allocated() uint64 {
 	return m.TotalAlloc
 }
 
-// TestDamagedRows changes a row of each table, with a right checksum, in a commit that
-// says it was the last one: the sums tell.
+// TestDamagedRows changes a row of each table, with a right checksum, in a commit that claims
+// to be the last one: the sums show it.
 func TestDamagedRows(t *testing.T) {
 	seed := damageSeed()
 	random := rand.New(rand.NewPCG(seed, 3))
@@ -342,7 +344,7 @@ func TestDamagedRows(t *testing.T) {
 	}
 }
 
-// changeUncounted changes a row of a table past the store. There may be none.
+// changeUncounted changes a row of a table without the store. There may be none.
 func changeUncounted(path string, table row.Table, random *rand.Rand) (changed bool, err error) {
 	b, err := bbolt.Open(path, 0o600, &bbolt.Options{NoSync: true})
 	if err != nil {
@@ -383,8 +385,8 @@ func changeUncounted(path string, table row.Table, random *rand.Rand) (changed b
 	return changed, err
 }
 
-// TestStaleMeta puts a meta page back to what it was some commits ago. Readers take the
-// other one; check tells.
+// TestStaleMeta replaces a meta page by what it was some commits ago. Readers take the other
+// one; check reports it.
 func TestStaleMeta(t *testing.T) {
 	for slot := range 2 {
 		db, _ := lively(t)

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// TestDecayedRates: what decaying use says that is held now is compared with the jobs that
-// run, and mended without a word of what lies back.
+// TestDecayedRates: what is held now according to decaying use is compared with the running
+// jobs. It is mended without a change of the past.
 func TestDecayedRates(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)
@@ -79,7 +79,7 @@ func TestDecayedRates(t *testing.T) {
 	}
 }
 
-// copied returns a copy of it.
+// copied returns a copy of x.
 func copied(x *row.Decayed) *row.Decayed {
 	out := *x
 	out.Uses = append([]row.DecayedUse{}, x.Uses...)

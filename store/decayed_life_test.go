@@ -15,7 +15,7 @@ import (
 )
 
 // TestDecayedRatesOfResources declares and removes resources while jobs that ask for them run,
-// wait and end: what is held by jobs that run is what decaying use says, at every step.
+// wait and end. At every step, decaying use says exactly what running jobs hold.
 func TestDecayedRatesOfResources(tt *testing.T) {
 	rapid.Check(tt, func(t *rapid.T) {
 		db, clock := newDB(tt)
@@ -92,8 +92,8 @@ func TestDecayedRatesOfResources(tt *testing.T) {
 	})
 }
 
-// TestSalvageDecayed loses what decaying use was: salvage has it grow by what jobs hold that
-// run, from then on.
+// TestSalvageDecayed loses decaying use: salvage makes it grow by what running jobs hold, from
+// then on.
 func TestSalvageDecayed(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)

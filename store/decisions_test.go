@@ -15,8 +15,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// TestLiftedAtItsTurn: a plan that is lifted for a job that comes first is made again, or put
-// back, at its turn: before anybody behind it has one.
+// TestLiftedAtItsTurn: a plan that is lifted for an earlier job is made again, or put back, at
+// its turn: before any later job has one.
 func TestLiftedAtItsTurn(t *testing.T) {
 	for _, backfill := range []string{"easy", "conservative"} {
 		t.Run(backfill, func(t *testing.T) {
@@ -34,8 +34,8 @@ func TestLiftedAtItsTurn(t *testing.T) {
 	}
 }
 
-// TestPutOffInTurn: a job whose start an overdue one puts off keeps its turn, whoever writes
-// first, and those behind it come behind it.
+// TestPutOffInTurn: a job whose start is postponed by an overdue one keeps its turn, whoever
+// writes first, and later jobs come after it.
 func TestPutOffInTurn(t *testing.T) {
 	for _, first := range []string{"done", "cycle", "hold"} {
 		t.Run(first, func(t *testing.T) {
@@ -62,8 +62,8 @@ func TestPutOffInTurn(t *testing.T) {
 	}
 }
 
-// TestPlacedIsPutOff: a job placed for an instant that an overdue one puts off goes before
-// those of the queue, and comes forward again, but not to before that instant.
+// TestPlacedIsPutOff: a job placed for an instant, and postponed by an overdue one, goes
+// before those of the queue. It moves forward again, but not to before that instant.
 func TestPlacedIsPutOff(t *testing.T) {
 	s := newStory(t, "conservative", "n1=4")
 	s.place("A", "1:ncpus=4", 0, 60)
@@ -78,8 +78,8 @@ func TestPlacedIsPutOff(t *testing.T) {
 	s.want("B running 70 n1, C reserved 130 n1")
 }
 
-// TestNodeTakesPlansAlong: a node that cannot serve any more takes the plans on it along: they
-// are made again in the order of the queue, or wait and say why.
+// TestNodeTakesPlansAlong: if a node becomes unavailable, the plans on it are removed: they
+// are made again in the order of the queue, or the jobs wait and say why.
 func TestNodeTakesPlansAlong(t *testing.T) {
 	for _, state := range []index.State{index.Down, index.Offline, index.Drained} {
 		t.Run(state.String(), func(t *testing.T) {
@@ -101,8 +101,8 @@ func TestNodeTakesPlansAlong(t *testing.T) {
 	}
 }
 
-// TestChangeBehindATakenPlan: a job whose plan was taken away, and that is changed in the same
-// transaction, is planned as it is then, if it waits at all.
+// TestChangeBehindATakenPlan: a job whose plan was removed, and that is changed in the same
+// transaction, is planned as it then is, if it still waits.
 func TestChangeBehindATakenPlan(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -129,7 +129,7 @@ func TestChangeBehindATakenPlan(t *testing.T) {
 			s.place("B", "1:ncpus=4", 600, 60)
 			s.want("B reserved 600 n1")
 			s.do(func(tx *Tx) error {
-				// As a host's refusal does, in a transaction that goes on.
+				// A host's refusal does this, in a transaction that continues.
 				if err := jobs.SetNodeState(tx.k, 0, index.Drained, row.Because(row.CauseHealth, "no disk")); err != nil {
 					return err
 				}
@@ -141,7 +141,7 @@ func TestChangeBehindATakenPlan(t *testing.T) {
 	}
 }
 
-// night is a standing reservation of all processors of a node, for the first 100 seconds of
+// night makes a standing reservation of all processors of a node, for the first 100 seconds of
 // each 600, kept two times ahead.
 func (s *story) night(nodes ...uint32) {
 	s.t.Helper()
@@ -156,7 +156,7 @@ func (s *story) night(nodes ...uint32) {
 	})
 }
 
-// nights verifies when it occurs from now on, and which occurrences are events as missed.
+// nights verifies when it occurs from now on, and which occurrences are reported as missed.
 func (s *story) nights(want string) {
 	s.t.Helper()
 	var starts, missed []string
@@ -186,8 +186,8 @@ func (s *story) nights(want string) {
 	}
 }
 
-// TestStandingSkipsNothing: windows of a standing reservation that cannot be had are tried
-// as long as they lie ahead or are on, and are events once they are over.
+// TestStandingSkipsNothing: windows of a standing reservation that are not available are tried
+// until they are over; then they are events.
 func TestStandingSkipsNothing(t *testing.T) {
 	t.Run("back in time", func(t *testing.T) {
 		s := newStory(t, "easy", "n1=4")
@@ -257,7 +257,7 @@ func TestStandingSkipsNothing(t *testing.T) {
 	})
 }
 
-// limit makes limits such as "user:ann running=1".
+// limit sets a limit such as "user:ann running=1".
 func (s *story) limit(key, measure string, most int64) {
 	s.t.Helper()
 	s.do(func(tx *Tx) error { return tx.Limits().Set(Limit{Key: key, Measure: measure, Max: most}) })
@@ -372,7 +372,7 @@ func TestClaims(t *testing.T) {
 	})
 }
 
-// claims verifies which claims there are, and from when on.
+// claims verifies which claims exist, and from when on.
 func (s *story) claims(want string) {
 	s.t.Helper()
 	got := ""
@@ -390,8 +390,8 @@ func (s *story) claims(want string) {
 	}
 }
 
-// TestClassPlans: across classes, shares decide which jobs start and which are planned, whenever
-// something is given back. A job that cannot start keeps nothing from others.
+// TestClassPlans: across classes, shares decide which jobs start and which are planned,
+// whenever nodes are released. A job that cannot start does not block others.
 func TestClassPlans(t *testing.T) {
 	classes := func(t *testing.T, backfill string) *story {
 		s := newStory(t, backfill, "n1=1 n2=1 n3=1 n4=1 n5=1")
@@ -465,8 +465,8 @@ func TestClassPlans(t *testing.T) {
 	}
 }
 
-// TestCycleAgain: a cycle with nothing new commits nothing, though it lifts plans and puts them
-// back.
+// TestCycleAgain: a cycle with nothing new commits nothing, though it lifts plans and puts
+// them back.
 func TestCycleAgain(t *testing.T) {
 	for _, backfill := range []string{"fcfs", "easy", "conservative"} {
 		s := newStory(t, backfill, "n1=4 n2=4")
@@ -490,7 +490,7 @@ func TestCycleAgain(t *testing.T) {
 }
 
 // TestPlacedKeepsItsReason: the plan of a job placed at an instant, which could not run now,
-// stands, and further cycles add nothing to its reason.
+// stays, and further cycles add nothing to its reason.
 func TestPlacedKeepsItsReason(t *testing.T) {
 	s := newStory(t, "fcfs", "n1=4 n2=4")
 	s.place("Y", "1:ncpus=1", 0, 60)
@@ -507,8 +507,8 @@ func TestPlacedKeepsItsReason(t *testing.T) {
 	}
 }
 
-// TestFollowers: what depends on the start of a job, or on the end of one that a cycle cancels, has
-// its turn in that cycle, before those behind it.
+// TestFollowers: jobs that depend on the start of a job, or on the end of one that a cycle
+// cancels, have their turn in that cycle, before later jobs.
 func TestFollowers(t *testing.T) {
 	s := newStory(t, "easy", "n1=2")
 	s.submit("A", "1:ncpus=1", 100, prio(9))
@@ -524,8 +524,8 @@ func TestFollowers(t *testing.T) {
 	s.want("Y running 50 n1, Z reserved 150 n1")
 }
 
-// TestFollowerBehindItsBetters: where an expression or shares order the queue, a job that depends
-// on the start of another comes behind those of its class that are before it.
+// TestFollowerBehindItsBetters: if an expression or shares order the queue, a job that depends
+// on the start of another comes after those of its class that precede it.
 func TestFollowerBehindItsBetters(t *testing.T) {
 	follows := func(s *story) func(*Submission) {
 		return func(x *Submission) { x.After = []Dependency{{When: After, Job: s.ids["A"]}} }

@@ -98,15 +98,15 @@ func BenchmarkDeviceStart(b *testing.B) {
 	}
 }
 
-// cpuTime returns the processor's time that this process has used.
+// cpuTime returns the processor time that this process has used.
 func cpuTime() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkDeviceTable reads all of 80,000 devices: 10,000 nodes of 4 GPUs and 4 cores, some of
-// them in use.
+// BenchmarkDeviceTable reads all of 80,000 devices: 10,000 nodes with 4 GPUs and 4 cores, some
+// of them in use.
 func BenchmarkDeviceTable(b *testing.B) {
 	db, _ := newDB(b)
 	gpuNode(b, db, "g0", "ncpus=0-1@0+2-3@1", "ngpus=0-1@0+2-3@1")

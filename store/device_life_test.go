@@ -17,17 +17,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// attemptDevices are those of a job's attempt: a pass that puts an overdue job back may start
-// it again, elsewhere.
+// attemptDevices holds the devices of a job's attempt: a pass that requeues an overdue job may
+// start it again elsewhere.
 type attemptDevices struct {
 	number  int
 	devices map[string][]string // by "node resource"
 }
 
-// deviceLife is a random life of a few nodes that name their devices: jobs begin now, by
-// the clock and from the queue, are extended, overdue, released; reservations keep parts;
-// devices are drained, put back, cut, added and removed. The model knows the devices by
-// name, and which of them each job was first seen with.
+// deviceLife is a random life of a few nodes that name their devices. Jobs begin now, by the
+// clock and from the queue, and are extended, overdue or released; reservations keep parts.
+// Devices are drained, returned, cut, added and removed. The model knows the devices by name,
+// and which of them each job was first seen with.
 type deviceLife struct {
 	t      *rapid.T
 	db     *DB
@@ -93,8 +93,8 @@ func (l *deviceLife) name(n *index.Node, id index.ResID, text string) {
 	l.known[n.Name+" "+lifeResources[id]] = all
 }
 
-// do carries out a change. Refusals are answers; a start that finds fewer devices than
-// the amounts promise never is.
+// do makes a change. Refusals are allowed, but not a start that finds fewer devices than the
+// amounts promise.
 func (l *deviceLife) do(what string, fn func(tx *Tx) error) bool {
 	err := l.db.Update(fn)
 	l.t.Logf("@%d %s: %v", l.clock.t, what, err)
@@ -179,7 +179,7 @@ func (l *deviceLife) reserve(t *rapid.T) {
 	})
 }
 
-// device drains a device, puts it back, cuts it, or makes it whole.
+// device drains a device, returns it to service, cuts it, or makes it whole.
 func (l *deviceLife) device(t *rapid.T) {
 	node := rapid.Uint32Range(0, 2).Draw(t, "node")
 	resource := rapid.SampledFrom([]string{"ngpus", "ngpus", "ncpus", "gslices"}).Draw(t, "resource")
@@ -273,7 +273,7 @@ func (l *deviceLife) pass(t *rapid.T) {
 	l.do("cycle", func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative}); return err })
 }
 
-// sound verifies what must hold after each step.
+// sound verifies what must be true after each step.
 func (l *deviceLife) sound(t *rapid.T) {
 	held := make(map[string]uint64)
 	err := l.db.View(func(tx *Tx) error {
@@ -327,8 +327,8 @@ func (l *deviceLife) soundJob(tx *Tx, j *Job, held map[string]uint64) error {
 	return l.began(tx, j, now)
 }
 
-// began verifies what a job has that was seen for the first time: as many as it asked for,
-// or all there are, and none that is drained.
+// began verifies what a job has when it is seen for the first time: as many devices as it
+// asked for, or all, and none that is drained.
 func (l *deviceLife) began(tx *Tx, j *Job, now map[string][]string) error {
 	chunks, err := tx.Jobs().Asked(j)
 	if err != nil {
@@ -375,8 +375,8 @@ func (l *deviceLife) began(tx *Tx, j *Job, now map[string][]string) error {
 	return nil
 }
 
-// TestDeviceLife: whenever the amounts let a job begin, it finds its devices, and keeps them until
-// it has ended; no other job has them meanwhile.
+// TestDeviceLife: whenever the amounts let a job begin, it finds its devices, and keeps them
+// until it has ended. No other job has them meanwhile.
 func TestDeviceLife(t *testing.T) {
 	starts, lives := 0, 0
 	base := t.TempDir()

@@ -130,7 +130,7 @@ func TestDevicesOfJobs(t *testing.T) {
 	sound(t, db)
 }
 
-// A job that has a node for itself has all its devices that are in service.
+// A job that has a node for itself has all its devices in service.
 func TestDevicesOfWholeNodes(t *testing.T) {
 	db, _ := newDB(t)
 	gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")
@@ -198,10 +198,10 @@ func TestDevicesByTheClock(t *testing.T) {
 	sound(t, db)
 }
 
-// happenedNothing returns a change that changes nothing but the instant of the file.
+// happenedNothing makes a change that only changes the instant of the file.
 func (tx *Tx) happenedNothing() error { tx.k.Dirty = true; return nil }
 
-// What cannot be done while jobs have devices, or unnamed amounts, changes nothing.
+// Changes that are impossible while jobs have devices, or unnamed amounts, change nothing.
 func TestDevicesInUseStay(t *testing.T) {
 	db, _ := newDB(t)
 	mustUpdate(t, db, func(tx *Tx) error {
@@ -267,8 +267,8 @@ func TestDevicesInUseStay(t *testing.T) {
 	sound(t, db)
 }
 
-// Devices of an attempt stay known after it is over, whatever the node names by then. An unclaimed
-// attempt is described without devices.
+// The devices of an attempt stay known after it is over, whatever devices the node then names.
+// An unclaimed attempt is described without devices.
 func TestDevicesOfAttemptsThatAreOver(t *testing.T) {
 	db, _ := newDB(t)
 	gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")
@@ -334,8 +334,8 @@ func TestDevicesOfAttemptsThatAreOver(t *testing.T) {
 	sound(t, db)
 }
 
-// What is free of a node is kept while a transaction goes on, whatever it does: jobs never
-// have a device twice, and get one as long as the count says so.
+// What is free of a node is remembered during a transaction, whatever it does: jobs never
+// share a device, and get one as long as the count allows.
 func TestDevicesInOneTransaction(outer *testing.T) {
 	rapid.Check(outer, func(t *rapid.T) {
 		db, _ := newDB(outer)

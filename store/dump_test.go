@@ -25,7 +25,7 @@ func dumped(t testing.TB, db *DB) string {
 	return b.String()
 }
 
-// loaded loads a dump into a new database.
+// loadedFrom loads a dump into a new database.
 func loadedFrom(t testing.TB, dump string, clock *clock) *DB {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "loaded.db")
@@ -40,7 +40,7 @@ func loadedFrom(t testing.TB, dump string, clock *clock) *DB {
 	return db
 }
 
-// TestDump loads a dump and gets the same database: its rows, and what is derived.
+// TestDump loads a dump, which gives the same database: its rows, and what is derived.
 func TestDump(t *testing.T) {
 	db, clock := lively(t)
 	dump := dumped(t, db)
@@ -63,7 +63,7 @@ func TestDump(t *testing.T) {
 	}
 }
 
-// TestLoadMoved moves all instants of a dump, and back: the rows are what they were, and sound in
+// TestLoadMoved moves all instants of a dump, and back: the rows are unchanged, and sound in
 // between.
 func TestLoadMoved(t *testing.T) {
 	db, clock := lively(t)
@@ -103,8 +103,7 @@ func TestLoadMoved(t *testing.T) {
 	}
 }
 
-// TestLoadRefuses loads dumps that are not what they should be: each is refused with its
-// line, and leaves no file.
+// TestLoadRefuses loads invalid dumps: each is refused with its line, and leaves no file.
 func TestLoadRefuses(t *testing.T) {
 	db, clock := lively(t)
 	lines := strings.SplitAfter(dumped(t, db), "\n")
@@ -154,8 +153,8 @@ func TestLoadRefuses(t *testing.T) {
 	}
 }
 
-// TestLoadWithoutARow leaves a row of a dump out, each in turn: the dump is refused as damaged, or
-// the database that it makes is sound, and still is when jobs and batches come and go in it.
+// TestLoadWithoutARow omits each row of a dump in turn. The dump is refused as damaged, or the
+// database that it makes is sound, and stays so when jobs and batches come and go in it.
 func TestLoadWithoutARow(t *testing.T) {
 	db, clock := lively(t)
 	lines := strings.SplitAfter(dumped(t, db), "\n")

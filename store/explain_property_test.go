@@ -16,9 +16,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestExplainHoldsTrue: in random lives of a queue, what explain says of a request is
-// what placing it then does, and so is what it says would help; and what it says of
-// jobs is what the next cycle does.
+// TestExplainHoldsTrue: in random lives of a queue, explain says what placing a request then
+// does, and what would help it. What explain says of jobs is what the next cycle does.
 func TestExplainHoldsTrue(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		q := newQueueLife(rt, t.TempDir())
@@ -45,10 +44,10 @@ func TestExplainHoldsTrue(t *testing.T) {
 	})
 }
 
-// errBack ends a transaction that was only to see what would happen.
+// errBack ends a transaction that only tried something.
 var errBack = errors.New("all of it back")
 
-// tried is what fn would come to.
+// tried returns what fn would return, and undoes it.
 func (q *queueLife) tried(fn func(tx *Tx) error) (err error) {
 	if back := q.dbs[1].Update(func(tx *Tx) error {
 		err = fn(tx)
@@ -66,7 +65,7 @@ func (q *queueLife) placed(r placer.Request, at int64) error {
 	})
 }
 
-// requestsAsSaid explains a request and does what was said.
+// requestsAsSaid explains a request and does what it says.
 func (q *queueLife) requestsAsSaid(t *rapid.T) {
 	r := q.request(t)
 	r.Queue = rapid.SampledFrom([]string{"", "", "fast"}).Draw(t, "queue")
@@ -118,7 +117,7 @@ func (q *queueLife) requestsAsSaid(t *rapid.T) {
 	}
 }
 
-// followed returns a request changed as was said to help.
+// followed returns a request with the change that should help.
 func followed(r placer.Request, h *placer.Help) placer.Request {
 	switch h.Change {
 	case "select":
@@ -139,7 +138,7 @@ func followed(r placer.Request, h *placer.Help) placer.Request {
 	return r
 }
 
-// jobsAsSaid explains all jobs that wait, and makes a cycle.
+// jobsAsSaid explains all waiting jobs, and makes a cycle.
 func (q *queueLife) jobsAsSaid(t *rapid.T) {
 	spec := CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, FCFS}).Draw(t, "backfill"), Silent: true}
 	err := q.tried(func(tx *Tx) error {
@@ -178,7 +177,8 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 				s.Place, s.Before, s.Start, tx.k.Now, j.State, j.Start)
 			switch s.Wait {
 			case WaitsJob:
-				// What it waited for may have been cancelled, or have started in the same cycle.
+				// The job it waited for may have been cancelled, or have started in the same
+				// cycle.
 				row, err := tx.k.Job(id)
 				if err != nil {
 					return err

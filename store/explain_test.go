@@ -14,7 +14,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// explainStore is four nodes, one of a queue, with a job for an hour on two.
+// explainStore returns a store of four nodes, one of them of a queue, with a job for an hour
+// on two.
 func explainStore(t *testing.T) (*DB, *clock) {
 	t.Helper()
 	c := &clock{t: 1_000_000}
@@ -50,8 +51,8 @@ func explainStore(t *testing.T) (*DB, *clock) {
 	return db, c
 }
 
-// TestExplainOtherQueues: a queue with nodes of its own is tried, and one that
-// comes to the same as no queue is not.
+// TestExplainOtherQueues: a queue with nodes of its own is tried, and one that is equivalent
+// to no queue is not.
 func TestExplainOtherQueues(t *testing.T) {
 	db, _ := explainStore(t)
 	r := placer.Request{Select: "2:ncpus=1", Place: "scatter:excl"}
@@ -86,7 +87,7 @@ func TestExplainOtherQueues(t *testing.T) {
 	}
 }
 
-// TestExplainJob: jobs that run, are planned, are overdue, wait and have ended.
+// TestExplainJob explains jobs that run, are planned, are overdue, wait and have ended.
 func TestExplainJob(t *testing.T) {
 	db, c := explainStore(t)
 	var planned *Job

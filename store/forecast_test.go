@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// line is a database in which jobs come one behind the other on one node.
+// line is a database in which jobs follow each other on one node.
 type line struct {
 	*testing.T
 	db    *DB
@@ -76,7 +76,7 @@ func (l *line) view() (fs *Forecasts, startable uint64) {
 	return fs, startable
 }
 
-// is checks the forecast of a job: seconds from now on.
+// is checks the forecast of a job, in seconds from now.
 func (l *line) is(job uint64, likely, safe, asked int64) {
 	l.Helper()
 	fs, _ := l.view()
@@ -89,8 +89,8 @@ func (l *line) is(job uint64, likely, safe, asked int64) {
 	}
 }
 
-// TestForecasts: one value is kept for all readers, made now and then, and raises no revision. With
-// nothing learned all of a forecast is the play by asked walltimes.
+// TestForecasts: one forecast is kept for all readers, made from time to time, and does not
+// change the revision. If nothing is learned, all of it is the play by requested walltimes.
 func TestForecasts(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
@@ -125,7 +125,7 @@ func TestForecasts(t *testing.T) {
 	l.is(61, 5969, 5969, 5969)
 }
 
-// TestForecastFew: of few jobs readers play for themselves, as things are now.
+// TestForecastFew: if there are few jobs, readers play for themselves, from the present state.
 func TestForecastFew(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
@@ -136,8 +136,8 @@ func TestForecastFew(t *testing.T) {
 	l.is(4, 300, 300, 300)
 }
 
-// TestForecastLearns: likely starts follow from how long jobs like those ran that have ended by
-// themselves, and the record from when those started that had a forecast.
+// TestForecastLearns: likely starts depend on how long similar jobs ran that ended by
+// themselves. The record depends on when jobs started that had a forecast.
 func TestForecastLearns(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
@@ -207,7 +207,7 @@ func TestForecastKeepsPastRuns(t *testing.T) {
 	}
 }
 
-// TestPastRunsBounded: of removed jobs the last runs are kept.
+// TestPastRunsBounded: only the last runs of removed jobs are kept.
 func TestPastRunsBounded(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
@@ -241,7 +241,7 @@ func TestPastRunsBounded(t *testing.T) {
 	}
 }
 
-// TestPlayFirst: of a long queue the first are played, and those behind start later.
+// TestPlayFirst: only the first jobs of a long queue are played, and later ones start later.
 func TestPlayFirst(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)

@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/store/internal/cycle"
 )
 
-// TestKeepEnded: cycles drop jobs that ended longer ago than keep_ended says, with their
-// events, a bounded number each, and no job that has not ended or that one depends on.
+// TestKeepEnded: cycles drop jobs that ended longer ago than keep_ended, with their events, a
+// limited number each time. They drop no job that has not ended or on which another depends.
 func TestKeepEnded(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 2, 1)

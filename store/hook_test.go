@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// hookLife is a database whose events are handed to a hook by processes that fail, are
-// killed, or take too long.
+// hookLife is a database whose events are given to a hook by processes that fail, are killed,
+// or take too long.
 type hookLife struct {
 	db    *DB
 	clock *clock
@@ -27,9 +27,9 @@ type hookRun struct {
 	late bool // another was begun since
 }
 
-// TestHookLife: runs of the hook get all events from when it was set, in order and the next
-// ones again until a run has ended well, and no two have them at once for as long as a run
-// may take.
+// TestHookLife: runs of the hook get all events since it was set, in order, and the next ones
+// again until a run has succeeded. No two runs have them at once for as long as a run may
+// take.
 func TestHookLife(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -116,7 +116,7 @@ func (l *hookLife) end(t *rapid.T) {
 	}
 }
 
-// check looks at what the file says without anybody's help.
+// check compares the cursor in the file with the events that were taken.
 func (l *hookLife) check(t *rapid.T) {
 	err := l.db.DryRun(func(tx *Tx) error {
 		h, err := tx.Hook().Row()
@@ -130,7 +130,7 @@ func (l *hookLife) check(t *rapid.T) {
 	}
 }
 
-// TestHookEvents: what the hook is told about jobs, and for which events their submitters want
+// TestHookEvents: what the hook gets about jobs, and for which events their submitters want
 // mail.
 func TestHookEvents(t *testing.T) {
 	db, clock := newDB(t)

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// hostLife is two nodes whose hosts say that they are there, or do not.
+// hostLife is a life of two nodes whose hosts send heartbeats, or do not.
 type hostLife struct {
 	*suspectLife
 }
@@ -54,7 +54,7 @@ func (l *hostLife) cycle() {
 	l.update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
 }
 
-// is verifies what a job is, and whether it and the node are said to be unreachable.
+// is verifies the state of a job, and whether it and the node are reported as unreachable.
 func (l *hostLife) is(when string, id uint64, state JobState, job, node bool) {
 	l.t.Helper()
 	err := l.db.View(func(tx *Tx) error {
@@ -118,7 +118,7 @@ func TestSilentHost(t *testing.T) {
 	}
 }
 
-// TestSilentHosts: any user's heartbeat counts for the host; a claim counts as one; a node state
+// TestSilentHosts: any user's heartbeat counts for the host, and so does a claim; a node state
 // set by hand stays.
 func TestSilentHosts(t *testing.T) {
 	t.Run("another user sends heartbeats", func(t *testing.T) {
@@ -172,8 +172,8 @@ func TestSilentHosts(t *testing.T) {
 	})
 }
 
-// TestSilentRun: on a host without heartbeats, an interactive run whose time is over is lost, and
-// its job has failed. It is not run again behind the user's back.
+// TestSilentRun: on a host without heartbeats, an interactive run whose time is over is lost,
+// and its job has failed. It does not run again without its user.
 func TestSilentRun(t *testing.T) {
 	l := newHostLife(t)
 	run := l.claimed("ann", ByRun, time.Hour)

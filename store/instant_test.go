@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Part of a second counts as a whole one, as in a walltime, so that a limit is never
-// taken for none.
+// Part of a second counts as a whole one, as in a walltime, so that a limit is never read as
+// none.
 func TestInstants(t *testing.T) {
 	for d, want := range map[time.Duration]int64{0: 0, 1: 1, time.Second: 1, 1500 * time.Millisecond: 2, -1: -1, -time.Second: -1} {
 		if got := kernel.Seconds(d); got != want {
@@ -29,7 +29,7 @@ func TestInstants(t *testing.T) {
 	}
 }
 
-// What callers get of a reservation that repeats is all that was asked for.
+// A repeating reservation as callers see it has everything that was requested.
 func TestStandingsAreTheirRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.Make[row.Standing]().Draw(t, "standing")
