@@ -24,8 +24,8 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// TestLogin: user and password come from a file that only its owner can read; a token that etcd has
-// forgotten is requested again.
+// TestLogin: user and password come from a file that only its owner can read; a token that
+// etcd has forgotten is requested again.
 func TestLogin(t *testing.T) {
 	f := newFake()
 	host := f.member(t, nil)
@@ -66,8 +66,8 @@ func TestLogin(t *testing.T) {
 	appended(t, d, at, []byte("\x01two"), nil)
 }
 
-// TestRealLogin: the same with etcd's users and roles; who may do nothing below a prefix
-// is told so.
+// TestRealLogin: the same with etcd's users and roles; a user without rights below a prefix
+// gets an error that says so.
 func TestRealLogin(t *testing.T) {
 	eachReal(t, func(t *testing.T, cluster *members.Cluster) {
 		root := connect(t, "ours", cluster.Hosts...)
@@ -131,7 +131,7 @@ func newAuthority(t *testing.T, dir, name string) *authority {
 	return a
 }
 
-// sign makes a certificate and a key, and writes them; an authority's own first.
+// sign makes a certificate and a key, and writes them. An authority signs its own first.
 func (a *authority) sign(t *testing.T, c *x509.Certificate, certPath, keyPath string) (*x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -169,8 +169,8 @@ func writePEM(t *testing.T, path, kind string, der []byte) {
 	}
 }
 
-// TestTLS: etcds:// speaks to those whose certificate the CA has signed, with a certificate
-// of its own.
+// TestTLS: etcds:// only connects to members whose certificate the CA has signed, with a
+// certificate of its own.
 func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	ca, other := newAuthority(t, dir, "ca"), newAuthority(t, dir, "other")

@@ -26,7 +26,7 @@ var (
 	chaosSeed = flag.Uint64("chaos-seed", 0, "what the faults are drawn from, 0: something new")
 )
 
-// writer appends entries of its own, as a store does, and knows which are acknowledged.
+// writer appends its own entries, as a store does, and knows which are acknowledged.
 type writer struct {
 	d      *driver
 	number uint64
@@ -38,18 +38,18 @@ type writer struct {
 	handed int // how many changes another has made
 }
 
-// fell notes how many entries a call has found that others have put meanwhile.
+// fell notes how many entries of others a call has found.
 func (w *writer) fell(call string, began time.Time, tail *replica.Tail) {
 	if n := int(tail.Head.N - min(tail.Head.N, w.at.N)); n > w.most {
 		w.most, w.late = n, fmt.Sprintf("%d entries behind %s that took %v", n, call, time.Since(began).Round(time.Millisecond))
 	}
 }
 
-// idBytes is how long the name of a change is: its writer, and a number.
+// idBytes is the length of the name of a change: its writer and a number.
 const idBytes = 16
 
-// changesIn returns the names of the changes in an entry: of its writer, and of those whose words that
-// one has run.
+// changesIn returns the names of the changes in an entry: its writer's, and those of the
+// writers whose words it has run.
 func changesIn(entry []byte) (list []string) {
 	names := entry[1:]
 	if len(entry) > pieceBytes {
@@ -61,7 +61,7 @@ func changesIn(entry []byte) (list []string) {
 	return list
 }
 
-// entry is one that no other is like: version, writer, number, and sometimes a lot.
+// entry returns a unique entry: version, writer, number, and sometimes a lot more.
 func (w *writer) entry(random *rand.Rand) []byte {
 	b := binary.BigEndian.AppendUint64([]byte{1}, w.number)
 	b = binary.BigEndian.AppendUint64(b, uint64(len(w.tried)))
@@ -72,11 +72,11 @@ func (w *writer) entry(random *rand.Rand) []byte {
 	return b
 }
 
-// errUnknown says that it is not known whether another writer has made a change.
+// errUnknown says that it is unknown whether another writer has made a change.
 var errUnknown = errors.New("not known")
 
-// write makes one change, and returns when its outcome is known or the context ends. Some it says
-// in words.
+// write makes one change, and returns when its outcome is known or the context ends. It makes
+// some changes in words.
 func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 	own := w.entry(random)
 	id := own[1 : 1+idBytes]
@@ -156,8 +156,8 @@ func (w *writer) answered(id, answer []byte) error {
 	return nil
 }
 
-// follow goes through the entries of a tail, and of those after it where that was too long to
-// be whole, and reports whether one is the writer's.
+// follow goes through the entries of a tail, and of later ones if the tail was too long to be
+// complete. It reports whether one of them is the writer's.
 func (w *writer) follow(ctx context.Context, tail *replica.Tail, entry []byte) (mine bool, err error) {
 	for {
 		for _, e := range tail.Entries {
@@ -178,7 +178,7 @@ func (w *writer) follow(ctx context.Context, tail *replica.Tail, entry []byte) (
 	}
 }
 
-// chaos lets writers write while something disturbs them, and then reads what came of it.
+// chaos runs writers while something disturbs them, and then reads the result.
 func chaos(t *testing.T, open func(prefix string) *driver, disturb func(ctx context.Context, random *rand.Rand)) {
 	seed := *chaosSeed
 	if seed == 0 {
@@ -209,8 +209,8 @@ func chaos(t *testing.T, open func(prefix string) *driver, disturb func(ctx cont
 	verify(t, open(prefix), start, writers)
 }
 
-// verify reads the whole log: it has each acknowledged entry, none twice, and none that no writer
-// wrote.
+// verify reads the whole log: it has each acknowledged entry, none twice, and none that no
+// writer wrote.
 func verify(t *testing.T, d *driver, start replica.Position, writers []*writer) {
 	t.Helper()
 	count, at := make(map[string]int), start
@@ -259,8 +259,8 @@ func verify(t *testing.T, d *driver, start replica.Position, writers []*writer) 
 	}
 }
 
-// TestChaos: members that cut and delay requests and answers, so that late copies of
-// them are carried out, too; leases that run out.
+// TestChaos: members drop and delay requests and answers, so that late copies are carried out,
+// too; and leases expire.
 func TestChaos(t *testing.T) {
 	f := newFake()
 	var passed, harm atomic.Int64 // nanoseconds that leases have lost; faults in a thousand
@@ -292,7 +292,7 @@ func TestChaos(t *testing.T) {
 	})
 }
 
-// quietly is connect without a word on members that fail: they are made to.
+// quietly does what connect does, without messages about members that fail on purpose.
 func quietly(t *testing.T, prefix string, hosts []string) *driver {
 	d, err := open(replica.Config{Scheme: schemePlain, Members: hosts, Prefix: prefix}, func(string) string { return "" })
 	if err != nil {
@@ -302,8 +302,8 @@ func quietly(t *testing.T, prefix string, hosts []string) *driver {
 	return d.(*driver)
 }
 
-// TestRealChaos: members of etcd that are killed, stopped for a while, or that some machines do
-// not reach, one or two at once.
+// TestRealChaos: members of etcd are killed, stopped for a while, or unreachable for some
+// machines, one or two at once.
 func TestRealChaos(t *testing.T) {
 	eachReal(t, func(t *testing.T, c *members.Cluster) {
 		var ways []*way

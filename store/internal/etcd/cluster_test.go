@@ -28,8 +28,8 @@ func connectWith(t testing.TB, c replica.Config, env map[string]string) *driver 
 	return d.(*driver)
 }
 
-// eachEtcd runs a test with the fake, and with every etcd that there is: one member of it
-// is as good as three where nothing fails.
+// eachEtcd runs a test with the fake, and with every available etcd. One member is enough,
+// because nothing fails.
 func eachEtcd(t *testing.T, test func(t *testing.T, hosts []string)) {
 	t.Run("fake", func(t *testing.T) { test(t, []string{newFake().member(t, nil)}) })
 	for _, binary := range members.Find() {
@@ -37,8 +37,8 @@ func eachEtcd(t *testing.T, test func(t *testing.T, hosts []string)) {
 	}
 }
 
-// eachReal runs a test with each etcd that there is, three members that forget before long what
-// was overwritten, as those of a site do.
+// eachReal runs a test with each available etcd. Three members soon forget what was
+// overwritten, as those of a site do.
 func eachReal(t *testing.T, test func(t *testing.T, c *members.Cluster)) {
 	list := members.Find()
 	if len(list) == 0 {

@@ -22,7 +22,7 @@ func ending(t testing.TB) context.Context {
 	return ctx
 }
 
-// made makes a log, and returns where it begins.
+// made makes a log, and returns its first position.
 func made(t testing.TB, d *driver) replica.Position {
 	t.Helper()
 	at := testID.Start()
@@ -32,7 +32,7 @@ func made(t testing.TB, d *driver) replica.Position {
 	return at
 }
 
-// appended appends an entry that nothing stands in the way of.
+// appended appends an entry that nothing prevents.
 func appended(t testing.TB, d *driver, at replica.Position, entry []byte, where replica.Place) replica.Position {
 	t.Helper()
 	tail, err := d.Append(ending(t), at, entry, where)
@@ -42,7 +42,7 @@ func appended(t testing.TB, d *driver, at replica.Position, entry []byte, where 
 	return at.After(entry)
 }
 
-// TestDriver: entries are put behind the last or not at all; a waiting writer comes first.
+// TestDriver: entries are put after the last one or not at all; a waiting writer comes first.
 func TestDriver(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		ctx := ending(t)
@@ -101,7 +101,7 @@ func TestDriver(t *testing.T) {
 	})
 }
 
-// TestLostPlace: a writer that has lost its place takes another, at the end.
+// TestLostPlace: a writer that has lost its place takes another one, at the end.
 func TestLostPlace(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		ctx := ending(t)
@@ -125,7 +125,8 @@ func TestLostPlace(t *testing.T) {
 	})
 }
 
-// TestLongEntries: entries in parts, and a tail of more than one page, come whole and in order.
+// TestLongEntries: entries in parts, and a tail of more than one page, are read completely and
+// in order.
 func TestLongEntries(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		ctx := ending(t)
@@ -164,7 +165,7 @@ func TestLongEntries(t *testing.T) {
 	})
 }
 
-// leased counts the keys below a prefix that are bound to a lease.
+// leased counts the keys below a prefix that have a lease.
 func leased(t testing.TB, d *driver, under string) (count int) {
 	var a struct {
 		Pairs []struct {
@@ -182,8 +183,8 @@ func leased(t testing.TB, d *driver, under string) (count int) {
 	return count
 }
 
-// TestSnapshots: the newest is read whole, the one before stays until it is trimmed, and
-// what is needed is not trimmed.
+// TestSnapshots: the newest one is read completely, the one before stays until it is trimmed,
+// and what is needed is not trimmed.
 func TestSnapshots(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		ctx := ending(t)
@@ -231,7 +232,7 @@ func TestSnapshots(t *testing.T) {
 	})
 }
 
-// TestWatch: it returns soon after head has moved, and at once where it had.
+// TestWatch: it returns soon after head has moved, and at once if it had moved before.
 func TestWatch(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		d, other := connect(t, "watch", hosts...), connect(t, "watch", hosts...)
@@ -271,7 +272,7 @@ func TestClock(t *testing.T) {
 	}
 }
 
-// TestHeadAlone: at the end of the log no more is asked for than whether it ends there.
+// TestHeadAlone: at the end of the log, a driver only requests whether the log ends there.
 func TestHeadAlone(t *testing.T) {
 	t.Parallel()
 	d := connect(t, "alone", newFake().member(t, nil))

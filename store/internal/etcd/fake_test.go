@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// fake is etcd in memory, with the gateway's manners: numbers of 64 bits are strings, what
-// is 0, false or empty is left out of answers. Several servers may be its members.
+// fake is etcd in memory, with the conventions of the gateway: 64-bit numbers are strings, and
+// answers omit what is 0, false or empty. Several servers may be its members.
 type fake struct {
 	mu       sync.Mutex
 	changed  chan struct{} // closed at every change
@@ -45,8 +45,8 @@ func newFake() *fake {
 	return &fake{changed: make(chan struct{}), revision: 1, cluster: 14841639068965178418, pairs: make(map[string]*fakePair), ever: make(map[string]bool), leases: make(map[int64]time.Time), tokens: make(map[string]bool), now: time.Now}
 }
 
-// member starts a server. Before a request is carried out, and before its answer is sent,
-// hook is called, which may hang, or answer false: then the connection is cut.
+// member starts a server. It calls hook before it carries out a request and before it sends
+// the answer. hook may hang, or return false to cut the connection.
 func (f *fake) member(t testing.TB, hook func(r *http.Request, after bool) bool) string {
 	s := httptest.NewServer(f.handler(hook))
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
@@ -161,7 +161,7 @@ func (f *fake) answer(r *http.Request, body []byte) (any, *refusal) {
 	return nil, &refusal{codeUnknown, "Not Found"}
 }
 
-// expire ends leases that have run out.
+// expire ends leases whose time is over.
 func (f *fake) expire() {
 	for id, until := range f.leases {
 		if f.now().Before(until) {
@@ -181,7 +181,8 @@ func (f *fake) head() map[string]string {
 	return map[string]string{"cluster_id": fmt.Sprint(f.cluster), "revision": fmt.Sprint(f.revision)}
 }
 
-// lag makes the next read of a member's own state return the state as it is now, whatever comes.
+// lag makes the next read of a member's own state return the present state, whatever happens
+// before.
 func (f *fake) lag() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -247,7 +248,7 @@ func (f *fake) find(q ranged) map[string]any {
 	return out
 }
 
-// holds evaluates a comparison as etcd does: over a range without keys, as of zeros.
+// holds evaluates a comparison as etcd does: a range without keys counts as zeros.
 func (f *fake) holds(c comparison) bool {
 	list := f.within(c.Key, c.End)
 	if len(list) == 0 {
@@ -353,7 +354,7 @@ func (f *fake) transact(t transaction) (any, *refusal) {
 	return out, nil
 }
 
-// watch sends a line when the watch stands, and one for each change of anything.
+// watch sends a line when the watch begins, and one for each change of anything.
 func (f *fake) watch(w http.ResponseWriter, r *http.Request, _ []byte) {
 	send := func(s string) { fmt.Fprintln(w, s); w.(http.Flusher).Flush() }
 	f.mu.Lock()

@@ -17,10 +17,10 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// isTransaction tells appends, and what else is one, from the rest.
+// isTransaction reports whether a request is a transaction, as appends are.
 func isTransaction(r *http.Request) bool { return r.URL.Path == "/v3/kv/txn" }
 
-// TestHangingMember: a member that hangs, or is not there, makes no call fail or wait for long.
+// TestHangingMember: a member that hangs or is missing makes no call fail or wait for long.
 func TestHangingMember(t *testing.T) {
 	f := newFake()
 	hang := make(chan struct{})
@@ -56,7 +56,7 @@ func unused(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestLostAnswer: what was carried out, but not answered, is found behind the position.
+// TestLostAnswer: what was carried out, but not answered, is found after the position.
 func TestLostAnswer(t *testing.T) {
 	f := newFake()
 	var cut atomic.Bool
@@ -72,8 +72,8 @@ func TestLostAnswer(t *testing.T) {
 	}
 }
 
-// TestLateCopy: while a copy may be under way, and head has not moved, a refusal of the
-// line says nothing about the entry.
+// TestLateCopy: as long as a copy may be under way and head has not moved, a refusal because
+// of the line says nothing about the entry.
 func TestLateCopy(t *testing.T) {
 	f := newFake()
 	hold, let := make(chan struct{}), make(chan struct{}, 1)
@@ -122,9 +122,9 @@ func TestLateCopy(t *testing.T) {
 	}
 }
 
-// TestDoubledAndTrimmed: one member has carried a request out and is slow to say so, another
-// refuses the copy that it was sent, and meanwhile the entry was trimmed. Whether it was put is
-// unknown, and taking the refusal for an answer would put it twice.
+// TestDoubledAndTrimmed: one member has carried out a request and answers slowly, another
+// refuses the copy that it gets, and meanwhile the entry is trimmed. Whether it was put is
+// unknown. Treating the refusal as the answer would put it twice.
 func TestDoubledAndTrimmed(t *testing.T) {
 	f := newFake()
 	done, hold := make(chan struct{}), make(chan struct{})
@@ -169,8 +169,8 @@ func TestDoubledAndTrimmed(t *testing.T) {
 	}
 }
 
-// TestSilence: with no listener, calls fail with ErrAway. Without an answer, a change fails with
-// ErrLost, and a read with ErrAway.
+// TestSilence: with no listener, calls fail with ErrAway. Without an answer, a change fails
+// with ErrLost, and a read with ErrAway.
 func TestSilence(t *testing.T) {
 	soon := func() context.Context {
 		ctx, cancel := context.WithTimeout(context.Background(), 400*time.Millisecond)
@@ -192,7 +192,7 @@ func TestSilence(t *testing.T) {
 	}
 }
 
-// TestNotEtcd: what will not do by asking again fails at once, and says why.
+// TestNotEtcd: errors that a retry cannot help fail at once, and say why.
 func TestNotEtcd(t *testing.T) {
 	other := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(other.Close)
@@ -225,7 +225,7 @@ func TestNoSpace(t *testing.T) {
 	appended(t, d, at, []byte("\x01one"), nil)
 }
 
-// TestPartsRunOut: parts that went with their lease are put again.
+// TestPartsRunOut: parts that were deleted with their lease are put again.
 func TestPartsRunOut(t *testing.T) {
 	f := newFake()
 	var passes atomic.Int32
@@ -255,8 +255,8 @@ func TestPartsRunOut(t *testing.T) {
 	}
 }
 
-// TestLatePart: a copy of a part that arrives when the entry counts already does not bind
-// it to a lease again, with which it would go.
+// TestLatePart: a copy of a part that arrives after the entry counts does not bind it to a
+// lease again, with which it would be deleted.
 func TestLatePart(t *testing.T) {
 	f := newFake()
 	var passed atomic.Int64
@@ -287,7 +287,7 @@ func TestLatePart(t *testing.T) {
 	}
 }
 
-// TestTwoSnapshots: of two who put a snapshot in the place of the same one, one does.
+// TestTwoSnapshots: of two writers that replace the same snapshot, one succeeds.
 func TestTwoSnapshots(t *testing.T) {
 	f := newFake()
 	var other *driver
@@ -316,8 +316,8 @@ func TestTwoSnapshots(t *testing.T) {
 	}
 }
 
-// TestHole: an entry, or part of one, that another program has deleted is reported, not passed
-// over.
+// TestHole: an entry, or a part of one, that another program has deleted is reported, not
+// skipped.
 func TestHole(t *testing.T) {
 	f := newFake()
 	d := connect(t, "hole", f.member(t, nil))

@@ -13,8 +13,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// TestHungOwner: a writer whose turn has come and that gets nowhere loses its place, however
-// busy the rest of its process is; one that works keeps it.
+// TestHungOwner: a writer that makes no progress in its turn loses its place, however busy the
+// rest of its process is; one that works keeps it.
 func TestHungOwner(t *testing.T) {
 	t.Parallel()
 	const faster = 3 // the fake's clock: a place runs out after 3.3 s
@@ -52,7 +52,7 @@ func TestHungOwner(t *testing.T) {
 		for began := time.Now(); time.Since(began) < d; {
 		}
 	}
-	// second does something in the run whose turn has come, after the first lost its race.
+	// second does something in the run that has the turn, after the first lost its race.
 	second := func(runs *int, do func()) func() {
 		return func() {
 			if *runs++; *runs == 1 {

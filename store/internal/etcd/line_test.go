@@ -14,7 +14,7 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// turned waits for a turn that has to come soon.
+// turned waits for a turn that must come soon.
 func turned(t testing.TB, d *driver, at replica.Position) (replica.Place, *replica.Tail) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ending(t), placeLease/2*time.Second)
@@ -26,8 +26,8 @@ func turned(t testing.TB, d *driver, at replica.Position) (replica.Place, *repli
 	return p, tail
 }
 
-// TestOlderState: if a member reports a deleted key before other members show that, the waiting
-// writer looks again at once, not in the next round.
+// TestOlderState: if a member reports a deleted key before other members show that, the
+// waiting writer looks again at once, not in the next round.
 func TestOlderState(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -58,8 +58,8 @@ func TestOlderState(t *testing.T) {
 	}
 }
 
-// TestLateEnter: a copy of the request that entered the line is carried out long after the place
-// was given up: no writer has to wait for that key to expire.
+// TestLateEnter: a copy of the request that entered the line is carried out long after the
+// place was given up: no writer has to wait for that key to expire.
 func TestLateEnter(t *testing.T) {
 	t.Parallel()
 	for name, give := range map[string]func(d *driver, at replica.Position, p replica.Place){
@@ -96,8 +96,8 @@ func TestLateEnter(t *testing.T) {
 	}
 }
 
-// TestLeaseOfPlaces: places that are taken one after the other have one lease; one that has
-// run out is not used again.
+// TestLeaseOfPlaces: places that are taken one after the other use one lease; an expired one
+// is not used again.
 func TestLeaseOfPlaces(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -128,8 +128,9 @@ func TestLeaseOfPlaces(t *testing.T) {
 	}
 }
 
-// TestKeptLease: processes of a machine that take places one after the other have one lease,
-// but never that of one which was killed in the line: its place would be kept alive.
+// TestKeptLease: processes of a machine that take places one after the other use one lease.
+// They never use that of a process which was killed in the line, because that would keep its
+// place alive.
 func TestKeptLease(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -179,8 +180,9 @@ func TestKeptLease(t *testing.T) {
 	}
 }
 
-// TestKeysOfPlaces: a writer has one key in the line however often it waits there, because etcd goes
-// through all that were ever there; but for what may still be put by a copy of an earlier request.
+// TestKeysOfPlaces: a writer has one key in the line however often it waits there, because
+// etcd goes through all that ever existed. The exception is keys that a copy of an earlier
+// request may still put.
 func TestKeysOfPlaces(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -225,8 +227,8 @@ func TestKeysOfPlaces(t *testing.T) {
 	}
 }
 
-// TestCopiedLease: a folder of replicas is copied with the lease of a machine, and both machines go
-// into the line: each has a place of its own, with words or without.
+// TestCopiedLease: a folder of replicas is copied with the lease of a machine, and both
+// machines enter the line: each has its own place, with words or without.
 func TestCopiedLease(t *testing.T) {
 	t.Parallel()
 	for _, words := range []string{"", "words"} {
@@ -256,8 +258,8 @@ func TestCopiedLease(t *testing.T) {
 	}
 }
 
-// TestLateLeaving: a copy of what gives a place up is carried out when its owner has the next: that
-// one stays.
+// TestLateLeaving: a copy of the request that gives up a place is carried out when its owner
+// has the next one: that one stays.
 func TestLateLeaving(t *testing.T) {
 	t.Parallel()
 	f := newFake()

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// How the way to a member is.
+// The states of the way to a member.
 const (
 	wayOpen    = iota
 	waySlow    // what is sent comes late
@@ -19,8 +19,8 @@ const (
 	wayCut     // connections are reset, and none is taken
 )
 
-// way is what lies between a machine and a member: a network that can be slow, lose what is
-// under way, or let nothing through, while the member itself is well.
+// way is what is between a machine and a member: a network that can be slow, lose what is
+// under way, or let nothing pass, while the member itself works.
 type way struct {
 	Host  string // where the machine finds the member
 	state atomic.Int32
@@ -29,7 +29,7 @@ type way struct {
 	conns map[net.Conn]bool
 }
 
-// newWay lays a way to a member.
+// newWay makes a way to a member.
 func newWay(t *testing.T, host string) *way {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -49,7 +49,7 @@ func newWay(t *testing.T, host string) *way {
 	return w
 }
 
-// set says how the way is from now on.
+// set sets the state of the way.
 func (w *way) set(state int32) {
 	w.state.Store(state)
 	if state != wayCut {
@@ -64,7 +64,7 @@ func (w *way) set(state int32) {
 	clear(w.conns)
 }
 
-// keep takes note of a connection, unless the way is cut.
+// keep notes a connection, unless the way is cut.
 func (w *way) keep(list ...net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -94,7 +94,7 @@ func (w *way) carry(from net.Conn, host string) {
 	w.pass(from, to)
 }
 
-// pass carries bytes one way until that ends.
+// pass copies bytes in one direction until the connection ends.
 func (w *way) pass(to, from net.Conn) {
 	defer to.Close()
 	b := make([]byte, 32<<10)

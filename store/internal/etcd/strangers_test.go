@@ -11,7 +11,7 @@ import (
 )
 
 // TestStrangers: a member of another etcd in the list changes no answer, whichever is asked
-// first; where none has the log the list is called wrong, and nothing is made.
+// first. If none has the log, the error says that the list is wrong, and nothing is made.
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	f, other := newFake(), newFake()
@@ -60,7 +60,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// TestNested: no log is made below another, or above one.
+// TestNested: no log is made below or above another one.
 func TestNested(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		made(t, connect(t, "site/cluster", hosts...))
@@ -93,7 +93,7 @@ func TestChains(t *testing.T) {
 	})
 }
 
-// TestEarlier: the snapshot before the newest can be read while it counts.
+// TestEarlier: the snapshot before the newest can be read as long as it counts.
 func TestEarlier(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		d := connect(t, "earlier", hosts...)

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store/internal/replica"
 )
 
-// TestTrimOrder: nothing is deleted before first says that it is not needed: a reader would miss it
-// meanwhile.
+// TestTrimOrder: nothing is deleted before first says that it is not needed, because a reader
+// would miss it meanwhile.
 func TestTrimOrder(t *testing.T) {
 	t.Parallel()
 	f := newFake()

@@ -32,7 +32,7 @@ func asksFor(ctx context.Context, d *driver, at replica.Position, words string) 
 	return w
 }
 
-// heardBehind waits until a place hears of so many who ask behind it.
+// heardBehind waits until a place learns of count writers that ask behind it.
 func heardBehind(t testing.TB, d *driver, p replica.Place, at replica.Position, count int) (replica.Place, []replica.Asked) {
 	t.Helper()
 	for until := time.Now().Add(placeLease / 2 * time.Second); ; time.Sleep(time.Millisecond) {
@@ -50,8 +50,8 @@ func heardBehind(t testing.TB, d *driver, p replica.Place, at replica.Position, 
 	}
 }
 
-// TestWords: the first in the line hears what those behind it want, in their order, and each gets
-// its answer from the step that puts the entry.
+// TestWords: the first in the line gets what those behind it want, in their order, and each
+// gets its answer from the step that puts the entry.
 func TestWords(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		d := connect(t, "words", hosts...)
@@ -92,8 +92,8 @@ func TestWords(t *testing.T) {
 	})
 }
 
-// TestWordsTakenBack: words are run, or taken back, and never both; a writer that runs them too
-// late puts nothing.
+// TestWordsTakenBack: words are either run or withdrawn, never both; a writer that runs them
+// too late puts nothing.
 func TestWordsTakenBack(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		d, other := connect(t, "words", hosts...), connect(t, "words", hosts...)
@@ -128,8 +128,8 @@ func TestWordsTakenBack(t *testing.T) {
 	})
 }
 
-// TestWordsOfTheFirst: a writer that was the first, and did not know that it is no more, has run the
-// words of the next: that one puts nothing, and has its answer.
+// TestWordsOfTheFirst: a writer that was the first, and did not know that it no longer is, has
+// run the words of the next: that one puts nothing, and has its answer.
 func TestWordsOfTheFirst(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -154,8 +154,8 @@ func TestWordsOfTheFirst(t *testing.T) {
 	}
 }
 
-// TestLateWords: a copy of what has put words into the line is carried out when they were run long
-// ago: they are not there again.
+// TestLateWords: a copy of the request that put words into the line is carried out long after
+// they were run: they do not appear again.
 func TestLateWords(t *testing.T) {
 	t.Parallel()
 	f := newFake()
@@ -201,7 +201,7 @@ func TestLateWords(t *testing.T) {
 	}
 }
 
-// TestTrimmedWords: where answers may have been trimmed words are not handed over.
+// TestTrimmedWords: words are not handed over if their answers may have been trimmed.
 func TestTrimmedWords(t *testing.T) {
 	t.Parallel()
 	f := newFake()

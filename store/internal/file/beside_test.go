@@ -13,8 +13,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// TestBesideIsAsAlone: whoever writes beside readers sees what he would see with the file to
-// himself, and leaves the same rows.
+// TestBesideIsAsAlone: a writer beside readers sees what it would see if it had the file for
+// itself, and leaves the same rows.
 func TestBesideIsAsAlone(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
@@ -56,7 +56,7 @@ func TestBesideIsAsAlone(t *testing.T) {
 	}
 }
 
-// randomStep does something, and says what came of it.
+// randomStep does something, and reports the result.
 func randomStep(r *Recorder, table row.Table, draw func(int) int, say func(string, ...any)) error {
 	key := func() []byte { return row.Key64(uint64(draw(40))) }
 	switch draw(9) {
@@ -103,7 +103,7 @@ func randomStep(r *Recorder, table row.Table, draw func(int) int, say func(strin
 	return nil
 }
 
-// stored are all rows of a file.
+// stored returns all rows of a file.
 func stored(t *testing.T, f *File) (all []string) {
 	t.Helper()
 	err := f.View(func(r *Recorder) error {
@@ -126,9 +126,9 @@ func stored(t *testing.T, f *File) (all []string) {
 	return all
 }
 
-// TestThinking: while a writer thinks, others read, and other writers wait. Who brings the
-// file to where a log is does not wait: then nothing is written down, unless the writer says
-// that it may be.
+// TestThinking: while a writer computes, others read, and other writers wait. A process that
+// brings the file up to date with a log does not wait. It then writes nothing, unless the
+// writer allows that.
 func TestThinking(t *testing.T) {
 	t.Parallel()
 	f := newFile(t)

@@ -16,8 +16,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestChanges puts and removes rows in a change-set, many enough for several pages, and
-// in a map.
+// TestChanges puts and removes rows in a change-set, enough for several pages, and in a map.
 func TestChanges(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -84,7 +83,7 @@ type view struct {
 	rows map[string]string
 }
 
-// after returns the keys behind one, or from it on.
+// after returns the keys after one, or from it on.
 func (v *view) after(key string, past bool) []string {
 	keys := slices.Sorted(maps.Keys(v.rows))
 	at, found := slices.BinarySearch(keys, key)
@@ -115,8 +114,8 @@ func (v *view) change(t *rapid.T, key string) {
 	}
 }
 
-// walk goes through a part of the table and changes it meanwhile: each row that was
-// there at the beginning comes once, as it is, or as it was where it is gone.
+// walk goes through a part of the table and changes it meanwhile. Each row that was there at
+// the beginning comes once, as it is now, or as it was if it is gone.
 func (v *view) walk(t *rapid.T, key *rapid.Generator[string], nested int) {
 	from, prefix := key.Draw(t, "from"), rapid.SampledFrom([]string{"", "k", "k0"}).Draw(t, "prefix")
 	var want []string
@@ -151,8 +150,8 @@ func (v *view) walk(t *rapid.T, key *rapid.Generator[string], nested int) {
 	}
 }
 
-// leap goes through the table with a cursor that skips, and changes it meanwhile: what
-// comes is the first row after the last one, as the table is by then.
+// leap goes through the table with a cursor that skips, and changes it meanwhile. It gets the
+// first row after the last one, in the table as it is then.
 func (v *view) leap(t *rapid.T, key *rapid.Generator[string]) {
 	c := v.file.Cursor(row.Keys)
 	at, past := "", false
@@ -180,8 +179,8 @@ func (v *view) leap(t *rapid.T, key *rapid.Generator[string]) {
 	}
 }
 
-// TestReaderPatches: a writer changes a table in the file, a reader has a patch over it,
-// and both see what they should, whatever they go through meanwhile.
+// TestReaderPatches: a writer changes a table in the file, a reader has a patch over it, and
+// both see what they should, whatever they iterate over meanwhile.
 func TestReaderPatches(test *testing.T) {
 	test.Parallel()
 	key := rapid.Custom(func(t *rapid.T) string { return fmt.Sprintf("k%02d", rapid.IntRange(0, 60).Draw(t, "number")) })
@@ -251,7 +250,7 @@ func TestReaderPatches(test *testing.T) {
 	})
 }
 
-// TestBackAgain: rows that become again what they were are no change, and nothing is committed.
+// TestBackAgain: rows that return to what they were are no change, and nothing is committed.
 func TestBackAgain(t *testing.T) {
 	f := newFile(t)
 	defer f.Close()

@@ -9,8 +9,8 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// A panic counts as damage where bbolt is what panics, whatever it says; our own goes on,
-// with the stack that it comes from.
+// A panic counts as damage if it comes from bbolt, whatever its text; one of ours continues,
+// with its stack.
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	f := newFile(t)

@@ -11,7 +11,8 @@ import (
 	bbolterrors "go.etcd.io/bbolt/errors"
 )
 
-// A file is not ours whatever its name is; only a lock that is not had in time is one.
+// Which error opening a file gives does not depend on its name: a file that is not a database
+// is not ours, and only a lock that is not available in time is a lock error.
 func TestOpenErrorIsNotInTheName(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "timeout.db")

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// TestHeadLost: a small table whose rows lie within another page seems empty once the head
-// of its own is lost from where it counts them. That is not taken for a row that is not there.
+// TestHeadLost: a small table whose rows are inside another page seems empty once its head has
+// lost their number. That must not count as a row that does not exist.
 func TestHeadLost(t *testing.T) {
 	t.Parallel()
 	f := newFile(t)
@@ -51,8 +51,8 @@ func TestHeadLost(t *testing.T) {
 	}
 }
 
-// TestLastOfNone: a transaction that has removed every row of a table of many pages finds
-// no last one, and goes on.
+// TestLastOfNone: a transaction that has removed every row of a table of many pages finds no
+// last one, and continues.
 func TestLastOfNone(t *testing.T) {
 	t.Parallel()
 	const rows = 2000

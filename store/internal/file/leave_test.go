@@ -15,7 +15,7 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// stamp makes every row of a table say the same, a different thing each time.
+// stamp gives every row of a table the same value, a different one each time.
 func stamp(t *testing.T, f *File, rows int, says uint64) {
 	t.Helper()
 	err := f.Update(func(r *Recorder) (bool, error) {
@@ -33,7 +33,7 @@ func stamp(t *testing.T, f *File, rows int, says uint64) {
 	}
 }
 
-// sameStamp fails unless all rows of a table say the same.
+// sameStamp fails unless all rows of a table have the same value.
 func sameStamp(r *Recorder, rows int) error {
 	says, count := uint64(0), 0
 	err := r.Each(row.Jobs, nil, func(_, value []byte) (bool, error) {
@@ -51,8 +51,8 @@ func sameStamp(r *Recorder, rows int) error {
 	return err
 }
 
-// A long read keeps writers waiting for a short time only, and sees what it saw however
-// often the pages that it reads are written over meanwhile.
+// A long read makes writers wait for a short time only. It sees the same rows however often
+// the pages that it reads are overwritten meanwhile.
 func TestLongRead(t *testing.T) {
 	const rows = 20_000
 	f := newFile(t)
@@ -75,7 +75,7 @@ func TestLongRead(t *testing.T) {
 	}
 }
 
-// Readers that go on reading while their file is put in another's place, all the time.
+// Readers continue to read while their file is replaced by another, all the time.
 func TestLongReads(t *testing.T) {
 	const rows = 3000
 	f := newFile(t)
@@ -95,8 +95,8 @@ func TestLongReads(t *testing.T) {
 	}
 }
 
-// readAlways lets some readers read one time after the other, with pauses up to some time,
-// until the function is called that it returns.
+// readAlways runs readers that read repeatedly, with pauses up to a limit, until the returned
+// function is called.
 func readAlways(t *testing.T, f *File, readers int, pause time.Duration, read func(*Recorder) error) (end func()) {
 	var over atomic.Bool
 	var all sync.WaitGroup
@@ -113,8 +113,8 @@ func readAlways(t *testing.T, f *File, readers int, pause time.Duration, read fu
 	return func() { over.Store(true); all.Wait() }
 }
 
-// Readers whose copies take long, one after the other, do not keep a writer out: they
-// wait behind it.
+// Readers whose copies take long, one after the other, do not block a writer: they wait behind
+// it.
 func TestWriterBesideSlowCopies(t *testing.T) {
 	f := newFile(t)
 	stamp(t, f, 100, 1)
@@ -139,7 +139,7 @@ func TestWriterBesideSlowCopies(t *testing.T) {
 	}
 }
 
-// Where there is no room for a copy the reader keeps the lock, and says so.
+// If there is no room for a copy, the reader keeps the lock, and says so.
 func TestNoRoomForCopy(t *testing.T) {
 	f := newFile(t)
 	stamp(t, f, 100, 1)
@@ -186,8 +186,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// A check finds nothing in a sound file that others write to meanwhile: it looks at the
-// pages of its snapshot, and not at those that later commits have put in their places.
+// A check finds nothing in a sound file to which others write meanwhile. It reads the pages of
+// its snapshot, not those that later commits have put in their places.
 func TestPagesOfSnapshot(t *testing.T) {
 	f := newFile(t)
 	stamp(t, f, 3000, 1)

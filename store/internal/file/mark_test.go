@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// told is a system that keeps what it was asked for, and lets some of it fail.
+// told is a system that notes the calls, and makes some of them fail.
 type told struct {
 	mu    sync.Mutex
 	asked []string // kind and file
@@ -32,7 +32,7 @@ func (s *told) Do(op Operation, fn func() error) error {
 	return fn()
 }
 
-// listen puts a system in the place of the true one. The test must not be parallel.
+// listen replaces the real system. The test must not be parallel.
 func listen(t *testing.T, fail func(Operation) error) *told {
 	s := &told{fail: fail}
 	calls = s
@@ -95,8 +95,7 @@ func TestMark(t *testing.T) {
 	}
 }
 
-// A file that cannot be mended is not answered from, and not written, and is mended once
-// it can be.
+// A file that cannot be mended is neither read nor written, and is mended as soon as possible.
 func TestMendFails(t *testing.T) {
 	f := newFile(t)
 	for _, kind := range []string{"read", "write", "sync"} {
@@ -121,8 +120,8 @@ func TestMendFails(t *testing.T) {
 	}
 }
 
-// Who may not write the lock file shares it for reading, and does not go past a mark.
-// Who finds none, and may not make one, reads without it.
+// A reader that may not write the lock file shares it for reading, and does not ignore a mark.
+// One that finds none, and may not make one, reads without it.
 func TestMarkForReaders(t *testing.T) {
 	f := newFile(t)
 	if err := change(f); err != nil {
@@ -163,7 +162,7 @@ func TestMarkForReaders(t *testing.T) {
 	}
 }
 
-// refusing makes no lock file.
+// refusing is a system that makes no lock file.
 type refusing struct{}
 
 func (refusing) Do(op Operation, fn func() error) error {

@@ -14,9 +14,9 @@ import (
 	"go.etcd.io/bbolt"
 )
 
-// TestPanicOnTheWay: a panic out of bbolt is damage, also if a function on the way has
-// recovered it and panicked again, as the parsers of queries do; and so is one of a bitmap
-// that was read. Another panic goes on.
+// TestPanicOnTheWay: a panic from bbolt is damage, even if a function in between has recovered
+// it and panicked again, as the parsers of queries do. So is one from a bitmap that was read.
+// Other panics continue.
 func TestPanicOnTheWay(t *testing.T) {
 	t.Parallel()
 	var bucket *bbolt.Bucket
@@ -61,7 +61,7 @@ func TestPanicOnTheWay(t *testing.T) {
 	}
 }
 
-// TestForeignBackup: a file of bbolt's that has no tables of ours is not backed up.
+// TestForeignBackup: a bbolt file without our tables is not backed up.
 func TestForeignBackup(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -83,8 +83,8 @@ func TestForeignBackup(t *testing.T) {
 	}
 }
 
-// TestLitterOfOtherNames: what a backup that was killed has left goes with the next file that
-// is made in the folder, whatever its name; what others have put there stays.
+// TestLitterOfOtherNames: what a killed backup has left is removed when the next file is made
+// in the folder, whatever its name. Files of others stay.
 func TestLitterOfOtherNames(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -121,7 +121,7 @@ func TestLitterOfOtherNames(t *testing.T) {
 	}
 }
 
-// TestClosed: a handle that is closed answers nothing.
+// TestClosed: a closed handle answers nothing.
 func TestClosed(t *testing.T) {
 	t.Parallel()
 	for _, private := range []bool{false, true} {
@@ -140,7 +140,7 @@ func TestClosed(t *testing.T) {
 	}
 }
 
-// TestPrivateReaders: those who read through a private handle do not wait for each other.
+// TestPrivateReaders: readers of a private handle do not wait for each other.
 func TestPrivateReaders(t *testing.T) {
 	t.Parallel()
 	f, err := Open(newFile(t).Path(), Options{Private: true})

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// A list of free pages that is wrong keeps writers from the file, and no reader.
+// A wrong list of free pages stops writers, but no reader.
 func TestDamagedFreePages(t *testing.T) {
 	for name, damage := range map[string]func(list []byte, pages uint64){
 		"a page behind the end": func(list []byte, pages uint64) { binary.NativeEndian.PutUint64(list, pages) },

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// meanwhile lets something happen before a file is read for the first times.
+// meanwhile makes something happen before the first reads of a file.
 type meanwhile struct{ next []func() }
 
 func (m *meanwhile) Do(op Operation, fn func() error) error {
@@ -21,7 +21,7 @@ func (m *meanwhile) Do(op Operation, fn func() error) error {
 	return fn()
 }
 
-// lookWhile is what a look without a lock says of a file to which something happens.
+// lookWhile returns what a check without a lock says of a file to which something happens.
 func lookWhile(t *testing.T, path string, happens ...func()) (string, error) {
 	t.Helper()
 	calls = &meanwhile{happens}
@@ -29,7 +29,7 @@ func lookWhile(t *testing.T, path string, happens ...func()) (string, error) {
 	return preflight(path)
 }
 
-// A commit that grows the file meanwhile does not damage it.
+// A commit that makes the file grow meanwhile does not damage it.
 func TestLookWhileItGrows(t *testing.T) {
 	f := newFile(t)
 	before, err := os.Stat(f.Path())
@@ -52,7 +52,7 @@ func TestLookWhileItGrows(t *testing.T) {
 	}
 }
 
-// A meta page that is read while it is written is looked at again; one that stays as it is
+// A meta page that is read while it is being written is read again; one that stays as it is
 // has lost a transaction.
 func TestLookWhileAMetaPageIsWritten(t *testing.T) {
 	f := newFile(t)
@@ -83,8 +83,8 @@ func TestLookWhileAMetaPageIsWritten(t *testing.T) {
 	}
 }
 
-// A small table that lies within another page is not taken for one that begins at a page of
-// its own, where rows of others lie: one that is asked for would not be there, without an error.
+// A small table inside another page must not be read as one that begins at a page of its own,
+// where rows of others are. Rows would be missing without an error.
 func TestInlineTableLedAstray(t *testing.T) {
 	f := newFile(t)
 	if err := f.Update(func(r *Recorder) (bool, error) {

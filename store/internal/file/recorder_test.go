@@ -11,11 +11,11 @@ import (
 	"testing"
 )
 
-// TestOneDoor: nothing outside recorder.go calls what writes to bbolt. That no other
-// package imports it states the test of the imports.
+// TestOneDoor: nothing outside recorder.go calls the functions of bbolt that write. The test
+// of the imports verifies that no other package imports it.
 func TestOneDoor(t *testing.T) {
 	writes := []string{"Put", "Delete", "CreateBucket", "CreateBucketIfNotExists", "DeleteBucket", "MoveBucket", "NextSequence", "SetSequence"}
-	// Of the same names, and of something else than bbolt.
+	// Calls with the same names, of something other than bbolt.
 	others := []string{"slices.Delete", "b.r.Put", "b.Put", "r.Put"}
 	files, err := filepath.Glob("*.go")
 	if err != nil {

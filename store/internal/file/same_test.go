@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// A change that went into a file whose name leads elsewhere by then is not acknowledged.
+// A change to a file whose name no longer leads to it is not acknowledged.
 func TestSameFile(t *testing.T) {
 	for what, swap := range map[string]func(path string) error{
 		"removed": os.Remove,

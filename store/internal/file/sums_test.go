@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSums: whatever a transaction puts and removes, in whatever order, the sum that is
-// kept of the table is that of its rows.
+// TestSums: whatever a transaction puts and removes, in whatever order, the table's stored sum
+// is that of its rows.
 func TestSums(t *testing.T) {
 	t.Parallel()
 	f := newFile(t)

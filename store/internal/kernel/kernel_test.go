@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// asked are the fields of function type that callers of package store set: what only they know, or
-// decide. Nothing else is handed down as a function: packages take the transaction, and those below
-// them.
+// asked are the fields of function type that callers of package store set, because only they
+// know or decide these things. Nothing else is passed down as a function: packages take the
+// transaction, and those below them.
 var asked = []string{"Options.Now", "Options.Warn", "Options.Detail", "Options.Local", "Options.UIDOf", "Options.Present", "Actor.Member",
 	"settingDef.read", "Alteration.Payload", "CycleSpec.Enough", "PlaySpec.Done", "PlaySpec.Runs", "Step.How", "Step.change", "Findings.report", "LoadOptions.Wrong", "LoadOptions.Last", "SalvageOptions.Last",
 	"gateway.detail", "Config.Detail", "File.Committed", "Words.Run",
@@ -25,8 +25,8 @@ var asked = []string{"Options.Now", "Options.Warn", "Options.Detail", "Options.L
 	"getter.get", "nodeGetter.bucket", "nodeGetter.get", "listFunction.gather", "listTable.gather", "orderedTable.part", "queryTable.make",
 	"rowsTable.open", "rowsTable.read", "tableFunction.make"}
 
-// TestLayers: nothing embeds the transaction, and no structure below package store has a field of
-// function type, but for declarations and those that callers set.
+// TestLayers: nothing embeds the transaction, and no struct below package store has a field of
+// function type, except declarations and fields that callers set.
 func TestLayers(t *testing.T) {
 	t.Parallel()
 	var found []string

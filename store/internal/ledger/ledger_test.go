@@ -7,8 +7,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// TestHeldWithoutEnd: what a job holds and what many hold adds up to no less than nothing,
-// however much it is.
+// TestHeldWithoutEnd: the sum of what jobs hold never becomes negative, however much it is.
 func TestHeldWithoutEnd(t *testing.T) {
 	for _, c := range []struct{ a, b, c, want int64 }{
 		{16, 3600, 1, 57600}, {1 << 40, 36_000, 1, (1 << 40) * 36_000}, {1 << 53, 3600, 1, mostHeld}, {math.MaxInt64, math.MaxInt64, 1024, mostHeld}, {math.MaxInt64, 1, 1, mostHeld}, {-1, 5, 1, 0},

@@ -22,7 +22,7 @@ func write(t testing.TB, rep *Replica, key, value string) {
 	}
 }
 
-// gap is a driver that leaves an entry out of what it reads.
+// gap is a driver that omits an entry from what it reads.
 type gap struct{ *Memory }
 
 func (g gap) After(ctx context.Context, at Position) (*Tail, error) {
@@ -33,7 +33,7 @@ func (g gap) After(ctx context.Context, at Position) (*Tail, error) {
 	return t, err
 }
 
-// TestGap: what does not begin right behind the replica is not applied.
+// TestGap: a tail that does not begin right after the replica is not applied.
 func TestGap(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -47,7 +47,7 @@ func TestGap(t *testing.T) {
 	}
 }
 
-// TestGoneBack: a log in an earlier state than a replica answers no read and takes no write.
+// TestGoneBack: a log in an earlier state than a replica answers no read and accepts no write.
 func TestGoneBack(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -88,8 +88,8 @@ func TestGoneBack(t *testing.T) {
 	}
 }
 
-// TestOtherLog: a log that was made again under a name has another id, and nothing of the
-// one before is mixed into its replicas.
+// TestOtherLog: a log that was made again under the same name has another id, and nothing of
+// the earlier one gets into its replicas.
 func TestOtherLog(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -111,8 +111,8 @@ func TestOtherLog(t *testing.T) {
 	}
 }
 
-// TestDamagedReplica: a replica that is damaged, gone, or differs from the log is made again,
-// for readers and writers.
+// TestDamagedReplica: a replica that is damaged, missing, or different from the log is made
+// again, for readers and writers.
 func TestDamagedReplica(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -156,8 +156,8 @@ func TestDamagedReplica(t *testing.T) {
 	}
 }
 
-// TestNewerFormat: who knows less than the log stops, changes nothing, and is told what to
-// install; also where only the snapshot is left that is newer.
+// TestNewerFormat: a machine that is too old for the log stops, changes nothing, and gets an
+// error that says what to install. The same is true if only the snapshot is newer.
 func TestNewerFormat(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -198,7 +198,7 @@ func TestNewerFormat(t *testing.T) {
 	}
 }
 
-// TestProof: an entry that does not make the rows of the transaction is found before it is
+// TestProof: an entry that does not give the rows of the transaction is found before it is
 // appended.
 func TestProof(t *testing.T) {
 	t.Parallel()
@@ -239,8 +239,8 @@ func TestProof(t *testing.T) {
 	}
 }
 
-// doubledAndTrimmed is a driver on whose way an entry comes twice, the second time after
-// what the first has put was trimmed, and whose answer is the second's.
+// doubledAndTrimmed is a driver with which an entry arrives twice, the second time after the
+// first was trimmed; the writer gets the second answer.
 type doubledAndTrimmed struct {
 	*Memory
 	between func()
@@ -258,8 +258,8 @@ func (d *doubledAndTrimmed) Append(ctx context.Context, at Position, entry []byt
 	return nil, ErrLost
 }
 
-// TestTrimmedMeanwhile: a writer that finds the log to begin behind an entry that may have been put
-// says so, and does not put it again.
+// TestTrimmedMeanwhile: a writer that finds that the log now begins after an entry which may
+// have been put says so, and does not put it again.
 func TestTrimmedMeanwhile(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)

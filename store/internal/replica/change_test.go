@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// TestChange: what a change says makes the new row of the old one.
+// TestChange: a change makes the new row from the old one.
 func TestChange(t *testing.T) {
 	t.Parallel()
 	rng := rand.New(rand.NewPCG(1, 2))

@@ -22,8 +22,8 @@ var (
 	chaosSeed = flag.Uint64("chaos-seed", 0, "what chance the chaos goes by; 0: another one each time")
 )
 
-// killedAfterAppend is a driver whose process is killed between an entry that is in the
-// log and the replica's own commit, now and then.
+// killedAfterAppend is a driver whose process is sometimes killed between the entry in the log
+// and the replica's own commit.
 type killedAfterAppend struct {
 	*rough
 	kill func() bool
@@ -37,7 +37,7 @@ func (k *killedAfterAppend) Append(ctx context.Context, at Position, entry []byt
 	return t, err
 }
 
-// mortal runs what may be killed.
+// mortal runs a function that may be killed.
 func mortal(fn func() error) (err error) {
 	defer func() {
 		switch p := recover().(type) {
@@ -59,10 +59,10 @@ func mortal(fn func() error) (err error) {
 	return fn()
 }
 
-// TestChaos: machines write over connections on which calls are lost, doubled and late, are killed
-// in the middle, cut off, and make snapshots and trim. What was acknowledged is there, once; what
-// was refused is not; what is unknown is there once or not at all. All replicas are equal in the
-// end, and equal to a new one.
+// TestChaos: machines write over connections on which calls are lost, doubled and late. They
+// are killed in the middle, cut off, and make snapshots and trim. What was acknowledged is
+// there once, what was refused is not, and what is unknown is there at most once. All replicas
+// are equal in the end, and equal to a new one.
 func TestChaos(t *testing.T) {
 	t.Parallel()
 	seed := *chaosSeed
@@ -174,12 +174,12 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// noted notes a key, once more each time.
+// noted counts a key once more.
 func noted(r *file.Recorder, key string) error {
 	return errors.Join(set(r, key, "x"), set(r, "all", get(r, "all")+" "+key))
 }
 
-// runNoted does so for another writer, and fails, halfway, for one of five.
+// runNoted does the same for another writer, and fails halfway for one in five.
 func runNoted(r *file.Recorder, key []byte) ([]byte, error) {
 	err := noted(r, string(key))
 	if key[len(key)-1]%5 == 0 {
@@ -188,8 +188,8 @@ func runNoted(r *file.Recorder, key []byte) ([]byte, error) {
 	return append([]byte("done "), key...), err
 }
 
-// machineAgain is another process on the machine of a replica, whose way to the log is a
-// good one.
+// machineAgain returns another process on the machine of a replica, with a good connection to
+// the log.
 func machineAgain(t testing.TB, rep *Replica, d Driver) *Replica {
 	return machine(t, d, func(o *Options) { o.Folder = rep.opt.Folder })
 }

@@ -9,9 +9,8 @@ import (
 	"time"
 )
 
-// rough is a way to a log on which calls and answers get lost: what is sent may be carried
-// out and the answer not come, come late, be carried out twice, or some time after its
-// caller has given it up.
+// rough is a connection to a log on which calls and answers get lost. A call may be carried
+// out although its answer is lost or late, twice, or after its caller has given up.
 type rough struct {
 	*Memory
 	bad float64 // how many of the calls go wrong
@@ -27,7 +26,7 @@ func newRough(m *Memory, seed uint64, bad float64) *rough {
 	return &rough{Memory: m, bad: bad, rng: rand.New(rand.NewPCG(seed, 7))}
 }
 
-// fate is what becomes of a call.
+// fate is what happens to a call.
 type fate int
 
 const (
@@ -86,7 +85,7 @@ func (d *rough) Append(ctx context.Context, at Position, entry []byte, place Pla
 	return d.Memory.Append(ctx, at, entry, place, answers...)
 }
 
-// After may give less than there is, as an answer that has a limit does.
+// After may return less than there is, as a limited answer does.
 func (d *rough) After(ctx context.Context, at Position) (*Tail, error) {
 	f, pause := d.draw()
 	switch f {
@@ -102,7 +101,7 @@ func (d *rough) After(ctx context.Context, at Position) (*Tail, error) {
 	return t, err
 }
 
-// retry is what a driver does with a read that was lost: it asks another member.
+// retry does what a driver does with a lost read: it asks another member.
 func (d *rough) retry(ctx context.Context, at Position) (*Tail, error) {
 	for ctx.Err() == nil {
 		time.Sleep(time.Millisecond)
@@ -132,7 +131,7 @@ func (d *rough) Keep(ctx context.Context, was Position, s *Snapshot) (bool, erro
 	return kept, err
 }
 
-// away cuts the machine off, or lets it reach the log again.
+// away cuts off the machine, or connects it again.
 func (d *rough) away(cut bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// FuzzEntry: bytes are an entry or not, and what is one comes out as it went in.
+// FuzzEntry: bytes are an entry or not, and an entry is encoded as the same bytes.
 func FuzzEntry(f *testing.F) {
 	e := &Entry{Head: Head{Position: 7, Format: row.Format, Version: "v1", Host: "h", User: "u", Verb: "place", Now: 5},
 		tables: []tableChange{{name: "config", cleared: true, ops: []op{{opPut, []byte("k"), []byte("v")}, {kind: opDelete, key: []byte("l")}}},

@@ -17,7 +17,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// asked is every way in which a verb asks a log.
+// asked returns the result of every way in which a verb uses a log.
 func asked(rep *Replica) map[string]error {
 	return map[string]error{
 		"read":  rep.View(func(*file.Recorder) error { return nil }),
@@ -33,8 +33,8 @@ func asked(rep *Replica) map[string]error {
 	}
 }
 
-// TestVanished: a log that is gone takes no machine's replica along, and each verb says that
-// it is the last copy.
+// TestVanished: if a log is gone, no machine's replica is removed, and each verb says that it
+// is the last copy.
 func TestVanished(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -64,7 +64,7 @@ func TestVanished(t *testing.T) {
 	}
 }
 
-// TestDamagedLastCopy: a replica that is damaged is not removed before there is another.
+// TestDamagedLastCopy: a damaged replica is not removed before there is another one.
 func TestDamagedLastCopy(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -104,8 +104,8 @@ func rot(t *testing.T, rep *Replica, key string) {
 	}
 }
 
-// TestRotStaysLocal: a machine with a damaged replica makes no snapshot of it and no entry,
-// but makes it again.
+// TestRotStaysLocal: a machine with a damaged replica makes no snapshot or entry from it, but
+// makes it again.
 func TestRotStaysLocal(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -135,9 +135,9 @@ func TestRotStaysLocal(t *testing.T) {
 	}
 }
 
-// TestDamagedSnapshot: of a snapshot with a damaged row no replica is made: the one before
-// and the entries are still there. log check finds it, and one whose rows are whole and
-// others than the log makes.
+// TestDamagedSnapshot: no replica is made from a snapshot with a damaged row: the one before
+// and the entries still exist. log check finds it, and also a snapshot with intact rows that
+// differ from those of the log.
 func TestDamagedSnapshot(t *testing.T) {
 	t.Parallel()
 	for what, spoil := range map[string]func(*file.Recorder) error{
@@ -174,7 +174,7 @@ func TestDamagedSnapshot(t *testing.T) {
 	}
 }
 
-// unverified makes a snapshot as versions did that did not look at what they copied.
+// unverified makes a snapshot as versions did that did not verify what they copied.
 func unverified(t *testing.T, rep *Replica, at Position) *Snapshot {
 	t.Helper()
 	var snap *Snapshot
@@ -196,7 +196,7 @@ func unverified(t *testing.T, rep *Replica, at Position) *Snapshot {
 	return snap
 }
 
-// TestLongWork: a transaction that works longer than its timeout for waiting is done.
+// TestLongWork: a transaction that works longer than its timeout for waiting succeeds.
 func TestLongWork(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -216,7 +216,7 @@ func TestLongWork(t *testing.T) {
 }
 
 // TestJoinsAtOnce: processes of a machine that is behind the log's first entry make its
-// replica again at once, and beside those that have it already; none calls that damage.
+// replica again at once, and beside those that already have it; none of them reports damage.
 func TestJoinsAtOnce(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -261,7 +261,7 @@ func TestJoinsAtOnce(t *testing.T) {
 }
 
 // TestGoneBackAndTrimmed: a log that has gone back and on, and has trimmed the entries that a
-// machine knew differently, is not taken for the one that it was.
+// machine knew differently, does not count as the same log.
 func TestGoneBackAndTrimmed(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -301,8 +301,8 @@ func TestGoneBackAndTrimmed(t *testing.T) {
 	}
 }
 
-// TestSharedFolder: a folder of replicas that machines share, as a home is, keeps those of
-// the others.
+// TestSharedFolder: in a folder of replicas that machines share, such as a home, each keeps
+// those of the others.
 func TestSharedFolder(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)

@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/store/internal/file"
 )
 
-// watched notes what a writer asks of the log.
+// watched notes a writer's calls to the log.
 type watched struct {
 	*Memory
 	asked []string
@@ -37,8 +37,8 @@ func (w *watched) Turn(ctx context.Context, place Place, at Position, words []by
 	return p, t, err
 }
 
-// TestLineUp: a machine whose write had to wait for others lines up first for its next writes. It
-// stops once it finds no one before it, or after some time.
+// TestLineUp: a machine whose write had to wait for others enters the line first for its next
+// writes. It stops once no one is before it, or after some time.
 func TestLineUp(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -109,8 +109,8 @@ func (d *muffled) Turn(ctx context.Context, place Place, at Position, words []by
 	return &mufflePlace{p, d}, t, err
 }
 
-// TestLostAnswerInLine: a writer whose entry was taken gives his place up, also where he finds
-// that out only when he asks again.
+// TestLostAnswerInLine: a writer whose entry was accepted gives up its place, even if it only
+// learns that when it asks again.
 func TestLostAnswerInLine(t *testing.T) {
 	t.Parallel()
 	d := &muffled{Memory: newLog(t)}

@@ -14,10 +14,10 @@ import (
 	"github.com/placectl/placectl/store/internal/file"
 )
 
-// An operation of a history appends a token to a list, or reads the list. Each sees all of the list
-// before it, so the final list orders all writes, and each read stands behind the write that it saw
-// last. A history is linearizable exactly if that order contradicts no operation that ended
-// before another one began.
+// An operation of a history appends a token to a list, or reads the list. Each sees all of the
+// list before it. So the final list orders all writes, and each read comes after the last
+// write that it saw. A history is linearizable exactly if that order contradicts no operation
+// that ended before another one began.
 type operation struct {
 	token      string // "" for a read
 	began      time.Time
@@ -36,8 +36,8 @@ func (o *operation) String() string {
 	return fmt.Sprintf("client %d, %s", o.fromClient, what)
 }
 
-// unlinearizable says how a history contradicts that its operations took place one after the other,
-// each at an instant between its begin and its end.
+// unlinearizable says how a history contradicts that its operations happened one after the
+// other, each at an instant between its begin and its end.
 func unlinearizable(final []string, history []*operation) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	at := make(map[string]int)
@@ -95,7 +95,7 @@ func unlinearizable(final []string, history []*operation) (faults []string) {
 	return faults
 }
 
-// TestUnlinearizable: the judge finds what it is for.
+// TestUnlinearizable: the judge finds contradictions.
 func TestUnlinearizable(t *testing.T) {
 	at := func(s int) time.Time { return time.Unix(int64(1000+s), 0) }
 	write := func(token string, began, ended int, seen ...string) *operation {
@@ -130,9 +130,9 @@ func TestUnlinearizable(t *testing.T) {
 	}
 }
 
-// TestLinearizable: machines read and write over bad ways, some writers by functions and some in
-// words that the first in the line runs for those behind it. Some are killed, cut off, or run out
-// of time. The history of all is linearizable.
+// TestLinearizable: machines read and write over bad connections. Some writers use functions,
+// and some use words that the first in the line runs for those behind it. Some are killed, cut
+// off, or run out of time. The whole history is linearizable.
 func TestLinearizable(t *testing.T) {
 	t.Parallel()
 	seed := cmp.Or(*chaosSeed, rand.Uint64())
@@ -224,7 +224,8 @@ func TestLinearizable(t *testing.T) {
 	}
 }
 
-// appends is what words do: the token goes to the end of the list. One of five fails halfway.
+// appends does what words mean: it adds the token to the end of the list. One in five fails
+// halfway.
 func appends(r *file.Recorder, token []byte) ([]byte, error) {
 	was := get(r, "all")
 	err := set(r, "all", was+" "+string(token))

@@ -13,9 +13,9 @@ import (
 
 var manyEntries = flag.Int("entries", 200, "how many entries are put into a log before a machine comes back to it")
 
-// TestManyEntries: however much was written, the log stays short, as writers keep snapshots
-// behind their answers, and a machine that was away all the time is back soon: by entries,
-// or by the newest snapshot and what came after it.
+// TestManyEntries: however much was written, the log stays short, because writers make
+// snapshots after their answers. A machine that was away all the time is soon up to date: by
+// entries, or by the newest snapshot and what came after it.
 func TestManyEntries(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)

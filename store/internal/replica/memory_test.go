@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TestMemory: entries are put behind the last, or not at all; a waiting writer comes first.
+// TestMemory: entries are put after the last one, or not at all; a waiting writer comes first.
 func TestMemory(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

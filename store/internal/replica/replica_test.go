@@ -15,7 +15,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// newLog makes a log in memory that holds an empty database.
+// newLog returns a log in memory that holds an empty database.
 func newLog(t testing.TB) *Memory {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "first.db")
@@ -33,7 +33,7 @@ func newLog(t testing.TB) *Memory {
 	return m
 }
 
-// machine makes a replica of a log on a machine of its own.
+// machine returns a replica of a log on a machine of its own.
 func machine(t testing.TB, d Driver, change ...func(*Options)) *Replica {
 	t.Helper()
 	opt := Options{Folder: t.TempDir(), LockTimeout: 20 * time.Second, Version: "test", Verb: "test"}
@@ -63,7 +63,7 @@ func get(r *file.Recorder, key string) string {
 	return string(b[1:])
 }
 
-// contents are all rows of a replica.
+// contents returns all rows of a replica.
 func contents(t testing.TB, rep *Replica) map[string]string {
 	t.Helper()
 	var all map[string]string
@@ -86,7 +86,7 @@ func contents(t testing.TB, rep *Replica) map[string]string {
 	return all
 }
 
-// TestTwoMachines: what one has written the other reads, and none writes over the other.
+// TestTwoMachines: each reads what the other has written, and neither overwrites the other.
 func TestTwoMachines(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -121,8 +121,7 @@ func TestTwoMachines(t *testing.T) {
 	}
 }
 
-// TestRefusalNeedsFreshReplica: an answer that changes nothing is given of what the log
-// holds.
+// TestRefusalNeedsFreshReplica: an answer that changes nothing is based on what the log holds.
 func TestRefusalNeedsFreshReplica(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -142,7 +141,7 @@ func TestRefusalNeedsFreshReplica(t *testing.T) {
 	}
 }
 
-// TestJoin: a replica behind where the log begins is made again.
+// TestJoin: a replica that is behind the beginning of the log is made again.
 func TestJoin(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -184,9 +183,9 @@ func (d *slow) Append(ctx context.Context, at Position, entry []byte, place Plac
 	return tail, err
 }
 
-// TestReadersDoNotWait: those who read on a machine wait neither for a transaction of it that
-// thinks nor for the log that it asks; they see what is in the log, no more and no less,
-// also before the writer has written it down.
+// TestReadersDoNotWait: readers on a machine wait neither for its transaction that computes
+// nor for the log that it calls. They see exactly what is in the log, even before the writer
+// has written it to the file.
 func TestReadersDoNotWait(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -249,7 +248,7 @@ func TestReadersDoNotWait(t *testing.T) {
 	}
 }
 
-// counted counts how often the log is asked for what is newer.
+// counted counts how often the log is asked for newer entries.
 type counted struct {
 	*Memory
 	asked int
@@ -260,8 +259,8 @@ func (d *counted) After(ctx context.Context, at Position) (*Tail, error) {
 	return d.Memory.After(ctx, at)
 }
 
-// TestFreshOnceItHasCaughtUp: a replica that was behind, or missing, and has read what was new, is
-// fresh, and says so to callers that accept that.
+// TestFreshOnceItHasCaughtUp: a replica that was behind, or missing, and has read what was
+// new, is fresh, and says so to callers that accept that.
 func TestFreshOnceItHasCaughtUp(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
@@ -300,7 +299,8 @@ func TestFreshOnceItHasCaughtUp(t *testing.T) {
 	}
 }
 
-// TestLongSilent: a writer that has not read the log for long asks what is new before it decides.
+// TestLongSilent: a writer that has not read the log for long asks for new entries before it
+// decides.
 func TestLongSilent(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)

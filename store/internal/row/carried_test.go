@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPayloadCodec: what is written is read, and as a document as well; the key knows all
-// of it but the number of jobs; a row that is cut off is damaged.
+// TestPayloadCodec: what is written reads back, also as a document. The key depends on all of
+// it except the number of jobs, and a truncated row is damaged.
 func TestPayloadCodec(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.Make[Payload]().Draw(t, "payload")
@@ -68,8 +68,7 @@ func TestPayloadCodec(t *testing.T) {
 	})
 }
 
-// TestJobNamesItsPayload: a job's row grows by what names it, and only where it carries
-// something.
+// TestJobNamesItsPayload: a job's row only gets longer by the key if the job has a payload.
 func TestJobNamesItsPayload(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := Job{ID: 7, State: JobQueued, Command: rapid.SliceOf(rapid.String()).Draw(t, "command")}

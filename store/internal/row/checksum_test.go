@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestChecksum: a checksum is that of key and payload in one.
+// TestChecksum: a checksum covers key and payload together.
 func TestChecksum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.SliceOfN(rapid.Byte(), 0, 20).Draw(t, "key")

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestDecayedInSteps: one step or many come to the same, and so does a change that is told
-// of late.
+// TestDecayedInSteps: one step or many give the same, and so does a change that is reported
+// late.
 func TestDecayedInSteps(t *testing.T) {
 	t.Parallel()
 	close := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(a), math.Abs(b)) }
@@ -48,7 +48,7 @@ func TestDecayedInSteps(t *testing.T) {
 	})
 }
 
-// TestDecayedMillion: a million steps are worth one.
+// TestDecayedMillion: a million steps give the same as one.
 func TestDecayedMillion(t *testing.T) {
 	t.Parallel()
 	one, many := &Decayed{}, &Decayed{}
@@ -65,7 +65,7 @@ func TestDecayedMillion(t *testing.T) {
 	}
 }
 
-// TestDecayedAsSlurm: what a Slurm has kept of its use a minute later.
+// TestDecayedAsSlurm compares with what a Slurm has kept of its use a minute later.
 func TestDecayedAsSlurm(t *testing.T) {
 	t.Parallel()
 	f, err := os.Open("testdata/decay.jsonl")

@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// TestWrittenRowsAreShared: nothing is written into a row while it is encoded, so that several
-// goroutines may encode one. The race detector notices.
+// TestWrittenRowsAreShared: encoding a row does not write to it, so several goroutines may
+// encode one. The race detector would notice.
 func TestWrittenRowsAreShared(t *testing.T) {
 	n := &index.Node{Name: "n1", Bucket: 3, Priority: 2, Speed: 1, Features: []string{"a"}}
 	n.Set(index.NCPUs, index.Value{Num: 4})

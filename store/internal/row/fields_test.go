@@ -23,7 +23,7 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// fill makes a random value: every field is zero now and then, and every text of any length.
+// fill makes a random value: every field is sometimes zero, and texts have any length.
 func fill(r *rand.Rand, v reflect.Value) {
 	if r.IntN(4) == 0 {
 		return
@@ -76,7 +76,8 @@ type sampled struct {
 	said   func(key, payload []byte) (doc, back []byte, err error) // as a document, and as that is heard
 }
 
-// sample makes one. fit has a random row be one that there can be, and returns its key.
+// sample returns a kind of row. fit turns a random row into a possible one, and returns its
+// key.
 func sample[T any](name string, list func(*Fields, *T), fit func(r *rand.Rand, v *T) (key []byte)) sampled {
 	s := sampled{name: name}
 	s.again = func(key, payload []byte) ([]byte, error) {
@@ -295,7 +296,7 @@ var samples = []sampled{
 	}),
 }
 
-// fitChunks has nodes be shared alike now and then.
+// fitChunks makes nodes be shared equally sometimes.
 func fitChunks(r *rand.Rand, chunks []JobChunk) {
 	alike := r.IntN(2) == 0
 	for i := range chunks {
@@ -332,8 +333,8 @@ func fitNode(r *rand.Rand, n *index.Node) {
 	}
 }
 
-// TestFields: random rows come back from their bytes and from their documents, and damaged ones
-// do no harm.
+// TestFields: random rows read back from their bytes and from their documents, and damaged
+// ones do no harm.
 func TestFields(t *testing.T) {
 	for _, s := range samples {
 		t.Run(s.name, func(t *testing.T) {
@@ -419,7 +420,7 @@ func TestFieldsOfOldFiles(t *testing.T) {
 	}
 }
 
-// TestIdentityDocument: another file has an epoch and an owner of its own.
+// TestIdentityDocument: another file has its own epoch and owner.
 func TestIdentityDocument(t *testing.T) {
 	uid := uint32(7)
 	line, err := AppendDocument(nil, Meta, KeyIdentity, (&Identity{ID: [16]byte{1}, Epoch: 5, AnyTime: true, Owner: &uid}).Encode())
@@ -428,8 +429,7 @@ func TestIdentityDocument(t *testing.T) {
 	}
 }
 
-// TestFieldsAllocate: a list allocates what the row holds, and nothing else: not itself, for
-// one.
+// TestFieldsAllocate: decoding allocates what the row holds, and nothing else.
 func TestFieldsAllocate(t *testing.T) {
 	j := &Job{ID: 7, State: JobRunning, Chunks: []JobChunk{{Count: 1, Nodes: []JobNode{{Node: 3, Chunks: 1}}}}}
 	job, key := EncodeJob(j), Key64(7)
@@ -496,8 +496,8 @@ func BenchmarkDecodeNode(b *testing.B) {
 
 var update = flag.Bool("update", false, "write testdata/fields.txt anew")
 
-// TestFieldsNamed pins the names of all fields, which documents have, and what each instant is
-// to the clock.
+// TestFieldsNamed pins the names of all fields, which documents have, and how each instant
+// relates to the clock.
 func TestFieldsNamed(t *testing.T) {
 	var b strings.Builder
 	add := func(what string, k *kind) {

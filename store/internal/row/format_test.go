@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFormatStages: a program reads its own stage of an unreleased format and no other,
-// and each refusal names what the file has.
+// TestFormatStages: a program only reads its own stage of an unreleased format, and each
+// refusal names what the file has.
 func TestFormatStages(t *testing.T) {
 	const own, other = Format | Stage<<16, Format | (Stage+1)<<16
 	for _, c := range []struct {

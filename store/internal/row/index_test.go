@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// keysOf writes down the keys that a stored row has in the indexes of its kind, and where it
+// keysOf writes the keys that a stored row has in the indexes of its kind, and where it
 // counts. Borrowed rows have the same.
 func keysOf[T any](t *testing.T, b *strings.Builder, of *Stored[T], key, payload []byte) {
 	var v T
@@ -29,8 +29,8 @@ func keysOf[T any](t *testing.T, b *strings.Builder, of *Stored[T], key, payload
 	}
 }
 
-// TestIndexKeys pins the keys of declared indexes: package check makes them by the same
-// declarations.
+// TestIndexKeys pins the keys of declared indexes, because package check makes them from the
+// same declarations.
 func TestIndexKeys(t *testing.T) {
 	text, err := os.ReadFile("testdata/rows.txt")
 	if err != nil {

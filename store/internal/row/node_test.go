@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// fullNode sets every field that a row holds.
+// fullNode returns a node with every field that a row holds.
 func fullNode() *index.Node {
 	n := &index.Node{Number: 7, Name: "n7", Queue: "q", Priority: -3, State: index.Drained, Reason: "fan", Bucket: 2,
 		Speed: 1.5, ProcSpeed: 2400, Load: 0.25, Usage: 0.5, Access: index.AccessSingleTask, Sharing: index.ForceExclHost,
@@ -21,8 +21,8 @@ func fullNode() *index.Node {
 	return n
 }
 
-// TestNodeRowDevices verifies that what is known of devices comes back, and that a node
-// without any has no byte of it.
+// TestNodeRowDevices verifies that facts about devices read back, and that a node without
+// devices has no byte for them.
 func TestNodeRowDevices(t *testing.T) {
 	bare := EncodeNode(fullNode())
 	n := fullNode()
@@ -70,7 +70,7 @@ func TestNodeRowDevices(t *testing.T) {
 	}
 }
 
-// A node that was read before has nothing of what it was.
+// Reading a node into one that was read before leaves nothing of the earlier one.
 func TestReadNodeAgain(t *testing.T) {
 	full, bare := fullNode(), &index.Node{Number: 9, Name: "n9"}
 	full.SetDevices(index.NGPUs, devices.Set{{ID: "0"}})
@@ -99,8 +99,8 @@ func TestNodeRow(t *testing.T) {
 	}
 }
 
-// A row that was written before nodes had a sharing ends two bytes earlier, one of before
-// it was known whether they had been given less one byte: they may have been.
+// A row from before nodes had a sharing ends two bytes earlier. One from before it was known
+// whether they had been reduced ends one byte earlier: they may have been.
 func TestNodeRowWithoutSharing(t *testing.T) {
 	n := fullNode()
 	row := EncodeNode(n)
@@ -119,7 +119,7 @@ func TestNodeRowWithoutSharing(t *testing.T) {
 	}
 }
 
-// The layout of before access was a type: a word, whichever it is, then the rest.
+// The layout from before access was a type: any word, then the rest.
 func TestNodeRowWords(t *testing.T) {
 	row := func(access string, sharing ...byte) []byte {
 		e := encoder{}
@@ -152,7 +152,7 @@ func TestNodeRowWords(t *testing.T) {
 	}
 }
 
-// Whatever a row is, it is read without a panic.
+// Any row is read without a panic.
 func TestNodeRowCut(t *testing.T) {
 	row := EncodeNode(fullNode())
 	for i := range row {

@@ -2,7 +2,7 @@ package row
 
 import "testing"
 
-// TestCauseOf: the cause that an outcome is has the outcome's word.
+// TestCauseOf: the cause of an outcome has the outcome's word.
 func TestCauseOf(t *testing.T) {
 	for o := range Outcome(len(outcomeNames)) {
 		if got := CauseOf(o).String(); got != outcomeNames[o] {

@@ -10,8 +10,7 @@ import (
 	"github.com/placectl/placectl/index/devices"
 )
 
-// TestSiblings: of two rows of jobs, one is a sibling of the other if they differ in what is each
-// job's own, and in nothing else.
+// TestSiblings: two rows of jobs are siblings if they only differ in what is each job's own.
 func TestSiblings(t *testing.T) {
 	t.Parallel()
 	own := []string{"ID", "Index"}

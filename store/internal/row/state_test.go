@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestStateInstants: a state beyond the year 9999, or before 1970, is damaged: what goes
-// through months up to it would not end.
+// TestStateInstants: a state after the year 9999, or before 1970, is damaged, because loops
+// over the months up to it would not end.
 func TestStateInstants(t *testing.T) {
 	for at, sound := range map[int64]bool{0: true, 1_700_000_000: true, LastInstant: true, LastInstant + 1: false, 1 << 53: false, -1: false} {
 		var s State

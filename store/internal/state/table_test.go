@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// tables are those that no other code writes, as the source names them: rows that others
-// follow from, and those others. What is counted is kept in a package of its own.
+// tables are those that no other code writes, by their names in the source: rows from which
+// others follow, and those others. What is counted is in a package of its own.
 var tables = map[row.Table]string{row.Jobs: "Jobs", row.Attempts: "Attempts", row.Reservations: "Reservations", row.Answers: "Answers", row.Hosts: "Hosts",
 	row.BatchRanges: "BatchRanges", row.JobStates: "JobStates", row.JobKinds: "JobKinds", row.Ended: "Ended", row.Waiting: "Waiting", row.Claimed: "Claimed",
 	row.Launches: "Launches", row.ReservationIDs: "ReservationIDs", row.Access: "Access", row.AnswerDues: "AnswerDues", row.HostNames: "HostNames",
@@ -37,7 +37,7 @@ func declared[T any](t *testing.T, of *row.Stored[T]) {
 	}
 }
 
-// TestFollows: what follows from rows is moved by the one function that puts them. No other
+// TestFollows: the one function that puts rows also changes what follows from them. No other
 // code writes such a table, or rows that have declarations.
 func TestFollows(t *testing.T) {
 	declared(t, &row.JobRows)
