@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// TestJobKinds: what is answered by the list of jobs by user, account, queue and class is
-// what their rows say, in a transaction that adds to it, too, and after some are archived.
+// TestJobKinds: the lists of jobs by user, account, queue and class agree with the jobs' rows.
+// That is also true in a transaction that adds to them, and after some jobs are archived.
 func TestJobKinds(t *testing.T) {
 	db, _ := newDB(t)
 	rng := rand.New(rand.NewPCG(3, 3))

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// What callers get of a job is all of its row.
+// A job as callers see it has all of its row.
 func TestJobsAreTheirRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		j := rapid.Make[row.Job]().Draw(t, "job")

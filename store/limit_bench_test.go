@@ -11,8 +11,9 @@ import (
 	"github.com/placectl/placectl/store/internal/cycle"
 )
 
-// BenchmarkLimitedPass is a cycle over 10,000 waiting jobs of 100 users while other jobs have the
-// nodes: without rules, with twenty that hold back no job, and with one that holds back all.
+// BenchmarkLimitedPass makes a cycle over 10,000 waiting jobs of 100 users while other jobs
+// have the nodes: without rules, with twenty that hold back no job, and with one that holds
+// back all.
 func BenchmarkLimitedPass(b *testing.B) {
 	for _, rules := range []string{"none", "twenty", "full"} {
 		b.Run(rules, func(b *testing.B) {
@@ -61,8 +62,8 @@ func BenchmarkLimitedPass(b *testing.B) {
 	}
 }
 
-// BenchmarkPriorities puts 10,000 waiting jobs of 100 users in 20 accounts in order, by all
-// that the preset slurm looks at.
+// BenchmarkPriorities sorts 10,000 waiting jobs of 100 users in 20 accounts, by everything
+// that the preset slurm uses.
 func BenchmarkPriorities(b *testing.B) {
 	db, _ := newDB(b)
 	err := db.Update(func(tx *Tx) error {

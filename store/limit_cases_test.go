@@ -51,7 +51,7 @@ type caseStep struct {
 	caseLimit
 }
 
-// TestLimitCases: what OpenPBS and Slurm decide, as far as we do not say otherwise.
+// TestLimitCases compares with what OpenPBS and Slurm decide, unless we say that we differ.
 func TestLimitCases(t *testing.T) {
 	f, err := os.Open(filepath.Join("..", "testdata", "limits", "cases.jsonl"))
 	if err != nil {
@@ -72,7 +72,7 @@ func TestLimitCases(t *testing.T) {
 	}
 }
 
-// caseRun is a case under way.
+// caseRun is a case that is being run.
 type caseRun struct {
 	t     *testing.T
 	c     *limitCase
@@ -240,7 +240,8 @@ func (r *caseRun) run() {
 	}
 }
 
-// job returns the number of a job: 2, "1[4]" or "1[]". Jobs of an array have numbers in a row.
+// job returns the number of a job: 2, "1[4]" or "1[]". Jobs of an array have consecutive
+// numbers.
 func (r *caseRun) job(text any) uint64 {
 	head, index, _ := strings.Cut(strings.TrimSuffix(fmt.Sprint(text), "]"), "[")
 	n, err := strconv.ParseUint(head, 10, 64)
@@ -303,7 +304,7 @@ func (r *caseRun) submit(at string, s *caseStep) {
 	}
 }
 
-// reason verifies what a job that waits is said to wait for.
+// reason verifies the reason that a waiting job has.
 func (r *caseRun) reason(at string, id uint64, want string) {
 	r.t.Helper()
 	err := r.db.View(func(tx *Tx) error {
@@ -327,7 +328,7 @@ func (r *caseRun) reason(at string, id uint64, want string) {
 	}
 }
 
-// age is what a job's AGE is, some time later than now.
+// age returns the AGE of a job, some time from now.
 func (r *caseRun) age(text any) (age float64) {
 	r.clock.t += 600
 	err := r.db.View(func(tx *Tx) error {
@@ -418,7 +419,7 @@ func (r *caseRun) planned(at string, s *caseStep) {
 	}
 }
 
-// over starts a job past its limits by hand: it is placed again so.
+// over starts a job beyond its limits by hand, by placing it again.
 func (r *caseRun) over(s *caseStep) {
 	r.do(func(tx *Tx) error {
 		j, err := tx.Jobs().Cancel(r.job(s.Job), "")

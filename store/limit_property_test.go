@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// lawLimits are rules as the oracle reads them: which jobs one is for, who of them count
+// lawLimit is a rule as the oracle reads it: the jobs that it applies to, who of them count
 // together, what is counted, and what replaces it.
 type lawLimit struct {
 	Limit
@@ -65,7 +65,7 @@ func (l *lawLimit) beats(o *lawLimit) bool {
 	return more > 0
 }
 
-// group is who counts together with a job.
+// group returns the jobs that count together with a job.
 func (l *lawLimit) group(j *Job) string {
 	var out []string
 	for _, kind := range []string{"queue", "class", "account", "group", "user"} {
@@ -76,7 +76,7 @@ func (l *lawLimit) group(j *Job) string {
 	return strings.Join(out, ",")
 }
 
-// cpusOf is what a job of the random lives asks for: N:ncpus=M+...
+// cpusOf returns what a job of the random lives asks for: N:ncpus=M+...
 func cpusOf(j *Job) (sum int64) {
 	for chunk := range strings.SplitSeq(j.Select, "+") {
 		count, each, _ := strings.Cut(chunk, ":ncpus=")
@@ -121,9 +121,9 @@ func worst(l *lawLimit, members []*Job, now int64) (most int64) {
 	return most
 }
 
-// TestLimitLaws: in random lives no start and no plan breaks a rule that was there and as
-// strict before, no rule on jobs that wait is broken by a submission, and what is counted
-// is what is counted again.
+// TestLimitLaws: in random lives no start and no plan breaks a rule that existed and was as
+// strict before. No submission breaks a rule on waiting jobs, and counts are what counting
+// again gives.
 func TestLimitLaws(tt *testing.T) {
 	tt.Parallel()
 	rapid.Check(tt, func(t *rapid.T) {
@@ -230,7 +230,7 @@ func TestLimitLaws(tt *testing.T) {
 	})
 }
 
-// lawful fails where a rule is broken.
+// lawful fails if a rule is broken.
 func lawful(t *rapid.T, db *DB, rules []lawLimit, over map[uint64]bool, what string) {
 	var live []*Job
 	var now int64
@@ -287,8 +287,8 @@ func lawful(t *rapid.T, db *DB, rules []lawLimit, over map[uint64]bool, what str
 	}
 }
 
-// TestAlterCounts: an altered job counts for whose it is and what it asks for from then on,
-// and does not stand in its own way.
+// TestAlterCounts: an altered job counts for its new owner and request from then on, and does
+// not block itself.
 func TestAlterCounts(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 1, 8)

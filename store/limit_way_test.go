@@ -15,8 +15,8 @@ import (
 )
 
 // TestLimitedAreInNobodysWay: in random queues, with easy backfilling and first come, first
-// served, a job that a limit keeps from starting changes no start of jobs that share no limit
-// with it: a cycle decides of them as if the job was not there.
+// served, a job that a limit holds back changes no start of jobs that share no limit with it.
+// A cycle decides those as if the job did not exist.
 func TestLimitedAreInNobodysWay(t *testing.T) {
 	t.Parallel()
 	kept := 0
@@ -104,8 +104,8 @@ func sharers(t fataler, db *DB, with map[uint64]bool) map[uint64]bool {
 	return out
 }
 
-// TestPlansAreNotLiftedForNothing: a plan is as it would be without jobs before it that a limit
-// keeps, though it had to be seen first that nothing else does.
+// TestPlansAreNotLiftedForNothing: a plan is as it would be without earlier jobs that a limit
+// holds back, although the cycle first had to find out that nothing else does.
 func TestPlansAreNotLiftedForNothing(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)
@@ -156,8 +156,8 @@ func TestPlansAreNotLiftedForNothing(t *testing.T) {
 	}
 }
 
-// decidedBy is what a cycle makes of each job, once some are gone, and who of those that got
-// neither a start nor a plan is kept by a limit then, or can never run.
+// decidedBy returns what a cycle decides for each job after some are gone. limited are those
+// without a start or a plan that a limit then holds back, or that can never run.
 func decidedBy(t fataler, db *DB, spec CycleSpec, gone map[uint64]bool) (is map[uint64]string, limited map[uint64]bool) {
 	is, limited = make(map[uint64]string), make(map[uint64]bool)
 	err := db.DryRun(func(tx *Tx) error {

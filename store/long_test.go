@@ -28,7 +28,8 @@ func TestLongNames(t *testing.T) {
 	}
 }
 
-// TestLongTexts: reasons, paths, addresses and settings have an end, whichever way they come in.
+// TestLongTexts: reasons, paths, addresses and settings have a maximum length, wherever they
+// come from.
 func TestLongTexts(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 1, 1)

@@ -22,7 +22,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestOneMachine: the state of a job changes in the machine alone.
+// TestOneMachine: only the machine changes the state of a job.
 func TestOneMachine(t *testing.T) {
 	files, err := os.ReadDir(".")
 	if err != nil {
@@ -54,7 +54,7 @@ func TestOneMachine(t *testing.T) {
 	}
 }
 
-// lifeOfJobs is a random life of jobs, with what is expected of each: every verb is asked in
+// lifeOfJobs is a random life of jobs, with what is expected of each. It calls every verb in
 // every state, and a table of its own says what follows.
 type lifeOfJobs struct {
 	*rapid.T
@@ -76,7 +76,7 @@ type expected struct {
 
 func (e *expected) String() string { return fmt.Sprintf("%+v", *e) }
 
-// after says what a verb makes of a job, and whether it is refused.
+// after returns what a verb makes of a job, and whether it is refused.
 func (e *expected) after(verb string, status int) (state, fate JobState, refused bool) {
 	stop := func(becomes JobState) (JobState, JobState, bool) {
 		if e.executed {
@@ -135,7 +135,7 @@ func (e *expected) after(verb string, status int) (state, fate JobState, refused
 	panic(verb)
 }
 
-// unlessPlaced is what a job becomes: one that was placed has no place in the queue.
+// unlessPlaced returns the next state of a job: one that was placed has no place in the queue.
 func unlessPlaced(placed bool, s JobState) JobState {
 	if placed && s == JobQueued {
 		return JobFailed
@@ -157,8 +157,8 @@ func (l *lifeOfJobs) job() uint64 {
 	return rapid.Uint64Range(1, uint64(len(l.jobs))).Draw(l.T, "job")
 }
 
-// look learns the states of jobs after time has passed or a cycle was made, and verifies that
-// each change is one that there is.
+// look reads the states of jobs after time has passed or a cycle was made, and verifies that
+// each change is possible.
 func (l *lifeOfJobs) look(tx *Tx) error {
 	return tx.k.EachJob(func(j *row.Job) error {
 		e := l.jobs[j.ID]
@@ -184,7 +184,7 @@ func (l *lifeOfJobs) look(tx *Tx) error {
 	})
 }
 
-// ask asks a verb for a job, and compares what it answers.
+// ask calls a verb for a job, and compares its answer.
 func (l *lifeOfJobs) ask(verb string) {
 	id := l.job()
 	if id == 0 {
@@ -335,8 +335,8 @@ func (l *lifeOfJobs) act() {
 	}
 }
 
-// signal sends a job STOP or CONT, and has the process that executes it say so: the job is paused
-// from the one to the other, and is where it was.
+// signal sends a job STOP or CONT, and makes the process that executes it report that. The job
+// is paused from the one to the other, and then in its earlier state.
 func (l *lifeOfJobs) signal(tx *Tx) error {
 	id := l.job()
 	if id == 0 {
@@ -367,7 +367,7 @@ func (l *lifeOfJobs) signal(tx *Tx) error {
 	return nil
 }
 
-// retry submits a job once more: it must have ended, and come through the queue.
+// retry submits a job once more: it must have ended, and have come from the queue.
 func (l *lifeOfJobs) retry(tx *Tx) error {
 	id := l.job()
 	if id == 0 {
@@ -396,8 +396,8 @@ func keptWithin(tx *Tx, id uint64) error {
 	return err
 }
 
-// TestMachine: in random lives each verb does in each state what the table says, and check is
-// silent after each step.
+// TestMachine: in random lives each verb does in each state what the table says, and check
+// finds nothing after each step.
 func TestMachine(tt *testing.T) {
 	tt.Parallel()
 	steps := 40
@@ -420,7 +420,7 @@ func TestMachine(tt *testing.T) {
 	})
 }
 
-// machineStory is a database of a test of the machine.
+// machineStory is a database for a test of the machine.
 type machineStory struct {
 	*testing.T
 	db *DB
@@ -443,7 +443,7 @@ func newMachineStory(t *testing.T, settings ...string) *machineStory {
 	return s
 }
 
-// do carries something out in one transaction.
+// do runs a function in one transaction.
 func (s *machineStory) do(fn func(*Tx) error) {
 	s.Helper()
 	if err := s.db.Update(fn); err != nil {
@@ -451,7 +451,7 @@ func (s *machineStory) do(fn func(*Tx) error) {
 	}
 }
 
-// refused fails where something is carried out, or fails with another error.
+// refused fails if a function succeeds, or fails with another error.
 func (s *machineStory) refused(kind error, fn func(*Tx) (*Job, error)) {
 	s.Helper()
 	if err := s.db.Update(func(tx *Tx) error { _, err := fn(tx); return err }); !errors.Is(err, kind) {
@@ -478,7 +478,7 @@ func (s *machineStory) started(sub Submission) uint64 {
 	return id
 }
 
-// is verifies the state of a job, and its reason where one is given.
+// is verifies the state of a job, and its reason if one is given.
 func (s *machineStory) is(id uint64, state JobState, reason string) *Job {
 	s.Helper()
 	var j *Job
@@ -495,8 +495,8 @@ func hourOn(n int) placer.Request {
 	return placer.Request{Select: fmt.Sprintf("1:ncpus=%d", n), Walltime: time.Hour}
 }
 
-// TestExtendIsAsked: a longer walltime is under the same limits and deadline as the first one,
-// whatever state the job is in; a shorter one always goes.
+// TestExtendIsAsked: a longer walltime must satisfy the same limits and deadline as the first
+// one, whatever state the job is in; a shorter one is always possible.
 func TestExtendIsAsked(t *testing.T) {
 	s := newMachineStory(t)
 	s.do(func(tx *Tx) error { return tx.Limits().Set(Limit{Key: "all", Measure: "walltime.job", Max: 7200}) })
@@ -542,7 +542,7 @@ func TestLateClaimKeepsDeadline(t *testing.T) {
 	}
 }
 
-// TestStricterFate: only a stricter fate takes the place of that of a job that is ending.
+// TestStricterFate: only a stricter fate replaces that of a job that is ending.
 func TestStricterFate(t *testing.T) {
 	s := newMachineStory(t)
 	id := s.started(Submission{Request: hourOn(1), Command: []string{"true"}})
@@ -563,8 +563,8 @@ func TestStricterFate(t *testing.T) {
 	s.is(id, JobCancelled, "")
 }
 
-// TestOverdueFails: with overdue=finish a job that is stopped at its walltime has failed, and
-// what depends on its success does not run.
+// TestOverdueFails: with overdue=finish, a job that is stopped at its walltime has failed, and
+// jobs that depend on its success do not run.
 func TestOverdueFails(t *testing.T) {
 	s := newMachineStory(t, "overdue", "finish")
 	id := s.started(Submission{Request: hourOn(1)})

@@ -21,7 +21,7 @@ type failing interface {
 	Fatalf(format string, args ...any)
 }
 
-// metricsByHand counts what Metrics does by looking at every node and every job.
+// metricsByHand counts what Metrics counts, by reading every node and every job.
 func metricsByHand(t failing, tx *Tx) *Metrics {
 	t.Helper()
 	defs, err := tx.Config().Resources()
@@ -131,7 +131,7 @@ func queuesByHand(t failing, tx *Tx, names []string) (out []QueueMetrics) {
 	return out
 }
 
-// metricsAgree compares, and verifies that what counts up has not gone back since before.
+// metricsAgree compares metrics, and verifies that no counter has decreased.
 func metricsAgree(t failing, db *DB, before *Metrics) *Metrics {
 	t.Helper()
 	var got *Metrics
@@ -162,7 +162,7 @@ func metricsAgree(t failing, db *DB, before *Metrics) *Metrics {
 	return got
 }
 
-// totals returns the numbers that count up.
+// totals returns the counters.
 func totals(m *Metrics) map[string]uint64 {
 	out := make(map[string]uint64)
 	for _, q := range m.Queues {
@@ -178,8 +178,8 @@ func totals(m *Metrics) map[string]uint64 {
 	return out
 }
 
-// TestMetrics: gauges match the rows at every instant of a database's life, and counters keep their
-// values when jobs are forgotten.
+// TestMetrics: gauges match the rows at every instant of a database's life, and counters keep
+// their values when jobs are removed.
 func TestMetrics(t *testing.T) {
 	db, clock := lively(t)
 	before := metricsAgree(t, db, nil)

@@ -132,8 +132,8 @@ func (m *model) setState(t *rapid.T) {
 	m.follow(t) // plans on the node were made again in that commit, and those behind them, too
 }
 
-// follow reads where planned jobs have gone after some plans were made again: what is behind
-// them may move, too.
+// follow reads where planned jobs are after some plans were made again: later plans may move,
+// too.
 func (m *model) follow(t *rapid.T) {
 	type plan struct {
 		nodes []string
@@ -207,7 +207,7 @@ func (m *model) place(t *rapid.T) {
 	}
 }
 
-// occupy puts a job on its nodes, which it must be able to have if the plan is new.
+// occupy puts a job on its nodes, which must be available if the plan is new.
 func (m *model) occupy(t *rapid.T, job *Job, made bool) {
 	for _, number := range job.NodeNumbers() {
 		name := m.order[number]
@@ -220,7 +220,7 @@ func (m *model) occupy(t *rapid.T, job *Job, made bool) {
 	}
 }
 
-// placeLater plans a job ahead, or takes the earliest start there is.
+// placeLater plans a job ahead, or at its earliest start.
 func (m *model) placeLater(t *rapid.T) {
 	r := placer.Request{Select: fmt.Sprintf("%d:ncpus=1", rapid.IntRange(1, 3).Draw(t, "count")), Place: "scatter:excl",
 		Walltime: time.Duration(rapid.IntRange(1, 2000).Draw(t, "walltime")) * time.Second}
@@ -331,7 +331,7 @@ func (m *model) unreserve(t *rapid.T) {
 	delete(m.resv, name)
 }
 
-// pass lets time go by; reservations end by the clock.
+// pass lets time pass; reservations end by the clock.
 func (m *model) pass(t *rapid.T) {
 	m.clock.t += int64(rapid.IntRange(0, 2500).Draw(t, "seconds"))
 	for name := range m.resv {
@@ -347,8 +347,8 @@ func (m *model) pass(t *rapid.T) {
 	m.begin(t)
 }
 
-// begin follows the planned jobs whose time has come. One whose node an overdue
-// job still has is somewhere else, or later.
+// begin follows the planned jobs whose time has come. If an overdue job still has the node,
+// the job is somewhere else, or later.
 func (m *model) begin(t *rapid.T) {
 	due := false
 	for _, start := range m.planned {
@@ -357,8 +357,8 @@ func (m *model) begin(t *rapid.T) {
 	if !due {
 		return
 	}
-	// A writer settles where late jobs go; what a reader tells of them until then
-	// depends on when it asks.
+	// A writer decides where late jobs go; until then, what a reader sees of them depends on
+	// when it reads.
 	if _, err := m.both(t, func(tx *Tx) (string, error) { return "", tx.Config().Set("default_walltime", "3600") }); err != nil {
 		t.Fatal(err)
 	}
@@ -401,8 +401,8 @@ func (m *model) agree(t *rapid.T) {
 	}
 }
 
-// TestModel compares random lives of a database with a naive memory of them,
-// whatever the clock does, and checks the file after each step.
+// TestModel compares random lives of a database with a naive model in memory, whatever the
+// clock does, and checks the file after each step.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newModel(rt, t.TempDir())

@@ -8,7 +8,7 @@ import (
 )
 
 // TestNested: a transaction inside another one of the same goroutine is refused at once,
-// unless both only read and share the file; and others take their turn meanwhile.
+// unless both only read and share the file. Others take their turn meanwhile.
 func TestNested(t *testing.T) {
 	t.Parallel()
 	nothing := func(*Tx) error { return nil }

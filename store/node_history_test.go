@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// onRecord returns a node without what is not on record of what it was.
+// onRecord returns a node without what its past does not record.
 func onRecord(n *index.Node) string {
 	was := *n
 	was.Bucket, was.Load, was.Lessened = 0, 0, false
@@ -107,7 +107,7 @@ func TestNodeHistory(tt *testing.T) {
 	})
 }
 
-// changeNode changes one node in one of the ways there are.
+// changeNode changes one node in one of the possible ways.
 func changeNode(t *rapid.T, tx *Tx) error {
 	name := fmt.Sprintf("n%d", rapid.IntRange(0, 4).Draw(t, "node"))
 	number, there, err := tx.Nodes().Number(name)
@@ -133,8 +133,8 @@ func changeNode(t *rapid.T, tx *Tx) error {
 	return err
 }
 
-// TestNodePastSmall holds what a change of nodes costs in the file: many that change alike
-// have one row, and one that nothing happened to has none.
+// TestNodePastSmall verifies what a change of nodes costs in the file: many nodes with equal
+// changes have one row, and an unchanged one has none.
 func TestNodePastSmall(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 200, 8)
@@ -166,8 +166,8 @@ func TestNodePastSmall(t *testing.T) {
 	}
 }
 
-// TestNodesAtPast lives at random, and asks at each instant what nodes are: asked later for that
-// instant, AT has to say the same, and capacity the sums.
+// TestNodesAtPast runs a random life, and reads the nodes at each instant. When it later reads
+// that instant, AT must give the same, and capacity the sums.
 func TestNodesAtPast(tt *testing.T) {
 	const columns = "number, name, queue, priority, state, reason, access, features, jobs, ncpus, mem, ngpus, ncpus_free, mem_free, ngpus_free"
 	const sums = "SELECT count(*), sum(state IN ('free', 'partly', 'busy')), coalesce(sum(ncpus), 0), coalesce(sum(ncpus) FILTER (WHERE state IN ('free', 'partly', 'busy')), 0) FROM nodes"

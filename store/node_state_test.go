@@ -25,8 +25,8 @@ type standing struct {
 	clock *clock
 }
 
-// standingModel makes nodes with cpus, without any, with none of them, and with
-// nothing that jobs use up. The signature may leave the cpus out.
+// standingModel makes nodes with cpus, without any, with none of them, and without
+// consumables. The signature may omit the cpus.
 func standingModel(t *rapid.T, dir string) *standing {
 	s := &standing{clock: &clock{t: 1_000_000}}
 	path, opt := filepath.Join(dir, "states.db"), &Options{Now: s.clock.now, Private: true}
@@ -113,7 +113,7 @@ func (s *standing) pass(t *rapid.T) {
 	}
 }
 
-// spansByNode is what has nodes and when, by the rows.
+// spansByNode returns what has nodes and when, according to the rows.
 func spansByNode(tx *Tx) (map[uint32][]kernel.Span, error) {
 	out := make(map[uint32][]kernel.Span)
 	err := tx.k.EachJob(func(j *row.Job) error {
@@ -137,8 +137,8 @@ func spansByNode(tx *Tx) (map[uint32][]kernel.Span, error) {
 	})
 }
 
-// stateAt returns a node's line of the table of states at an instant: its state, how many
-// jobs are on it, until when it is free, and what is left of its cpus.
+// stateAt returns a node's line of the table of states at an instant: its state, how many jobs
+// are on it, until when it is free, and what is left of its cpus.
 func stateAt(n *index.Node, list []kernel.Span, at int64) string {
 	taken, whole, jobs, inUse, next := make(map[uint16]int64), false, 0, false, int64(math.MaxInt64)
 	for _, s := range list {
@@ -195,7 +195,7 @@ func stateAt(n *index.Node, list []kernel.Span, at int64) string {
 	return fmt.Sprintf("'%s'|'%s'|%d|%s|%s", n.Name, state, jobs, until, left)
 }
 
-// holds asks for the states in every way there is, now and at an instant to come.
+// holds reads the states in every possible way, now and at a later instant.
 func (s *standing) holds(t *rapid.T) {
 	wait := rapid.SampledFrom([]int64{1, 300, 700}).Draw(t, "wait")
 	err := s.db.View(func(tx *Tx) error {
@@ -231,7 +231,7 @@ func (s *standing) holds(t *rapid.T) {
 	}
 }
 
-// queries compares what the rows say with queries that rows, bitmaps and counts answer.
+// queries compares the rows with queries that rows, bitmaps and counts answer.
 func (s *standing) queries(t *rapid.T, tx *Tx, nodes string, lines []string, counts map[string]int) {
 	if diff := cmp.Diff(strings.Join(lines, "\n"), askTx(t, tx, "SELECT name, state, jobs, free_until, ncpus_free FROM "+nodes+" ORDER BY number")); diff != "" {
 		t.Fatalf("%s (-by the rows +by query)\n%s", nodes, diff)
@@ -257,7 +257,7 @@ func (s *standing) queries(t *rapid.T, tx *Tx, nodes string, lines []string, cou
 	}
 }
 
-// others compares it with what the library says without a query.
+// others compares them with what the library returns without a query.
 func (s *standing) others(t *rapid.T, tx *Tx, lines []string, counts map[string]int) {
 	for _, line := range lines {
 		f := strings.Split(strings.ReplaceAll(line, "NULL", "0"), "|")

@@ -56,7 +56,7 @@ func TestSetLoad(t *testing.T) {
 	set := func(number uint32, load float64) error {
 		return db.Update(func(tx *Tx) error { return tx.Nodes().SetLoad(number, load) })
 	}
-	// The first load of a node, another, and its last taken away.
+	// The first load of a node, another, and the removal of its last one.
 	for _, load := range []float64{0.5, 12.25, 12.25, 0} {
 		want := readNode(t, db, "n1")
 		want.Load = load

@@ -15,8 +15,8 @@ import (
 
 var oneNode = placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}
 
-// TestOnce: a function runs once for a key and a request, and its answer is given for as
-// long as it is kept: for keep_keys, and until its jobs have ended.
+// TestOnce: a function runs once for a key and a request. Its answer is given as long as it is
+// kept: for keep_keys, and until its jobs have ended.
 func TestOnce(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 4, 2)
@@ -52,7 +52,7 @@ func TestOnce(t *testing.T) {
 	if _, err := ask("job", "another", job); !errors.Is(err, ErrConflict) {
 		t.Error(err)
 	}
-	// What fails is not kept, nor what is refused; a dry run keeps nothing.
+	// Failures and refusals are not kept, and a dry run keeps nothing.
 	if _, err := ask("fails", "r", func(*Tx) error { return ErrConflict }); !errors.Is(err, ErrConflict) || errors.Is(err, ErrKey) {
 		t.Error(err)
 	}
@@ -71,7 +71,7 @@ func TestOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("other", "r", nothing, "more", true)
-	// A day later the answers are forgotten, but for that of the job that goes on.
+	// A day later the answers are forgotten, except that of the job that still runs.
 	clock.t += 86400 + 1
 	expect("job", "r", job, "answer 1", true)
 	expect("other", "r", nothing, "answer 7", false)
@@ -92,7 +92,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// TestOnceTwice: a key within itself is refused, and nothing is kept.
+// TestOnceTwice: using a key within itself is refused, and nothing is kept.
 func TestOnceTwice(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 4, 2)
@@ -110,7 +110,7 @@ func TestOnceTwice(t *testing.T) {
 	}
 }
 
-// TestOldKeys: a key that a file of an older format knows is taken: it tells its job.
+// TestOldKeys: a key in a file of an older format is taken: its answer names its job.
 func TestOldKeys(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join("..", "testdata", "db", "keys-v3.db"))
 	if err != nil {

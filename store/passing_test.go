@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A scene is what a transaction shows once time has passed for it.
+// A scene is what a transaction sees after time has passed for it.
 type scene struct {
 	jobs         map[uint64]*Job
 	reservations map[string]*Reservation
@@ -41,7 +41,7 @@ func sceneOf(tx *Tx, from uint64) (*scene, error) {
 	})
 }
 
-// without leaves out of a scene what some owners have to do with it.
+// without returns a scene without what concerns some owners.
 func (s *scene) without(owners map[uint64]bool) *scene {
 	out := &scene{jobs: make(map[uint64]*Job), reservations: make(map[string]*Reservation), nodes: make(map[uint32][]timeline.Busy), from: s.from}
 	gone := make(map[string]bool)
@@ -69,9 +69,10 @@ func (s *scene) without(owners map[uint64]bool) *scene {
 	return out
 }
 
-// passes lets time go by and compares what a reader and a writer see of it. The reader searches for
-// no nodes and calls no program. The writer sees the same, except for jobs that are late to the
-// reader, for plans behind them, and for occurrences of reservations whose nodes need a search.
+// passes lets time pass and compares what a reader and a writer see of it. The reader searches
+// for no nodes and calls no program. The writer sees the same, except for jobs that are late
+// to the reader, for plans behind them, and for occurrences of reservations whose nodes need a
+// search.
 func (q *queueLife) passes(t *rapid.T, dir string) {
 	q.clock.t += int64(rapid.IntRange(0, 2500).Draw(t, "seconds"))
 	calls := 0

@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// payloadCounts returns the rows of what jobs carry: how many each counts, by directory.
+// payloadCounts returns the number of jobs in each payload row, by directory.
 func payloadCounts(t testing.TB, db *DB) map[string]uint64 {
 	t.Helper()
 	counts := make(map[string]uint64)
@@ -34,9 +34,9 @@ func payloadCounts(t testing.TB, db *DB) map[string]uint64 {
 	return counts
 }
 
-// TestPayloadCounts submits jobs and arrays that carry one of a few things, ends some,
-// forgets and archives them in any order: what is kept is what jobs carry that are there,
-// once, and counts them; a job has what it came with.
+// TestPayloadCounts submits jobs and arrays that have one of a few payloads. It ends some, and
+// removes and archives them in any order. Exactly the existing jobs' payloads are kept, once
+// each, and their counts are right; a job keeps its payload.
 func TestPayloadCounts(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		db, clock := newDB(t)
@@ -122,7 +122,7 @@ func TestPayloadCounts(t *testing.T) {
 	})
 }
 
-// TestArchivedPayloads: an archive keeps what its jobs carry, and gets more of the same.
+// TestArchivedPayloads: an archive keeps its jobs' payloads, and can get more of the same.
 func TestArchivedPayloads(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 1, 4)
@@ -169,7 +169,7 @@ func TestArchivedPayloads(t *testing.T) {
 	}
 }
 
-// TestPayloadRefused: what a job cannot carry is refused, with what is wrong.
+// TestPayloadRefused: an invalid payload is refused, with the reason.
 func TestPayloadRefused(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 1, 4)

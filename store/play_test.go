@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestPlayRemembers: what a play hands on from one instant to the next changes no start.
+// TestPlayRemembers: what a play passes from one instant to the next changes no start.
 func TestPlayRemembers(t *testing.T) {
 	t.Parallel()
 	waited := 0
@@ -139,8 +139,8 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 	return waited
 }
 
-// TestPlayEnds: a play of jobs that cannot start ends soon, although a reservation repeats every day,
-// and one of jobs that have to wait for many ends goes on.
+// TestPlayEnds: a play of jobs that cannot start soon ends, although a reservation repeats
+// every day. One of jobs that must wait for many ends continues.
 func TestPlayEnds(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
@@ -182,8 +182,8 @@ func TestPlayEnds(t *testing.T) {
 	}
 }
 
-// TestPlayForgetsMarks: a job that could never run when a cycle last looked starts in a play once there
-// are nodes for it, although a reservation begins and ends meanwhile.
+// TestPlayForgetsMarks: a job that could never run in the last cycle starts in a play once
+// there are nodes for it, although a reservation begins and ends meanwhile.
 func TestPlayForgetsMarks(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)

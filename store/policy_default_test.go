@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// TestPolicyOfTheDay: a job that names no policy is placed by the one that is set when
-// it is placed, however often; one that names its own by that.
+// TestPolicyOfTheDay: a job that names no policy is placed by the one that is set when it is
+// placed, however often. One that names its own is placed by that.
 func TestPolicyOfTheDay(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)

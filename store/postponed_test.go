@@ -8,10 +8,10 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// at returns the instant in so many seconds from when a life began.
+// at returns the instant that is a number of seconds after a life began.
 func (l *hostLife) at(began int64, seconds int64) time.Time { return time.Unix(began+seconds, 0) }
 
-// start is what a job is, and when it starts.
+// start returns the state of a job, and when it starts.
 func (l *hostLife) start(id uint64) (state JobState, start time.Time) {
 	l.t.Helper()
 	err := l.db.View(func(tx *Tx) error {
@@ -28,9 +28,9 @@ func (l *hostLife) start(id uint64) (state JobState, start time.Time) {
 	return state, start
 }
 
-// TestOverruns: what a job that is past its end puts off is put off by as long as it takes
-// to end a command that a supervisor executes, by five minutes else; and comes forward
-// when it has ended, but not to before the instant that was asked for.
+// TestOverruns: a job past its end postpones others by the time that ending a supervisor's
+// command takes, or otherwise by five minutes. They move forward when it has ended, but not to
+// before the requested instant.
 func TestOverruns(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/placer/preempt"
 )
 
-// preemptCase is a row of testdata/limits/preempt.jsonl: what a real Slurm has done with
-// jobs that came one after the other, or what a test of OpenPBS expects of steps.
+// preemptCase is a row of testdata/limits/preempt.jsonl: what a real Slurm did with jobs that
+// were submitted one after the other, or what a test of OpenPBS expects of steps.
 type preemptCase struct {
 	ID    string
 	Setup struct {

@@ -19,9 +19,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// preemptLife is a random life of a queue whose jobs make way for others. Rules come and go, and
-// jobs have no executor, a launcher or supervisors. After each cycle it verifies from the rows
-// alone which jobs were stopped, for which, and whether that was needed.
+// preemptLife is a random life of a queue whose jobs make way for others. Rules come and go,
+// and jobs have no executor, a launcher or supervisors. After each cycle it verifies from the
+// rows alone which jobs were stopped, for which others, and whether that was necessary.
 type preemptLife struct {
 	*life
 	jobs  uint64
@@ -73,7 +73,7 @@ func (l *preemptLife) limit(t *rapid.T) {
 	_ = l.both(fmt.Sprint("limit ", limit), func(tx *Tx) (any, error) { return nil, tx.Limits().Set(limit) })
 }
 
-// softly verifies that a job may have been stopped for one within its soft limits: it was
+// softly verifies that a job could be stopped for another because of soft limits: it was
 // beyond one, and the other is within all.
 func softly(tx *Tx, before map[uint64]*row.Job, was, other *row.Job) error {
 	var list []lawLimit
@@ -119,7 +119,7 @@ func (l *preemptLife) full(t *rapid.T) {
 	l.cycle(t)
 }
 
-// execute claims, reports and ends what runs.
+// execute claims, reports and ends running jobs.
 func (l *preemptLife) execute(t *rapid.T) {
 	if l.jobs == 0 {
 		t.Skip("no jobs")
@@ -172,7 +172,7 @@ func (l *preemptLife) cycle(t *rapid.T) {
 	}
 }
 
-// stopped verifies whom a cycle has stopped.
+// stopped verifies which jobs a cycle has stopped.
 func (l *preemptLife) stopped(tx *Tx, ranks *preempt.Ranks, before map[uint64]*row.Job) error {
 	sets := make(map[uint64][]*row.Job) // by for whom: who was stopped, as they were
 	changed := 0
@@ -240,7 +240,7 @@ func (l *preemptLife) stopped(tx *Tx, ranks *preempt.Ranks, before map[uint64]*r
 	return nil
 }
 
-// madeWay is for whom a job has made way, and for whom those have.
+// madeWay returns the jobs for which a job has made way, and for which those have.
 func madeWay(jobs map[uint64]*row.Job, j *row.Job) func(func(uint64) bool) {
 	seen := make(map[uint64]bool)
 	next := slices.Clone(j.YieldedTo)
@@ -263,9 +263,9 @@ func madeWay(jobs map[uint64]*row.Job, j *row.Job) func(func(uint64) bool) {
 // errNotKept undoes what was tried.
 var errNotKept = errors.New("not kept")
 
-// needed puts a job back where it was, in a database of its own, and verifies that the one
-// for which it was stopped could not have started then. Where others have taken its place
-// nothing is known.
+// needed puts a job back where it was, in a database of its own, and verifies that the one for
+// which it was stopped could not have started then. It verifies nothing if others have taken
+// its place.
 func (l *preemptLife) needed(by uint64, was *row.Job) error {
 	err := l.dbs[1].DryRun(func(tx *Tx) error {
 		j, err := tx.k.Job(by)

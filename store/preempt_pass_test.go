@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/placer/preempt"
 )
 
-// preemptStory is nodes of two processors each; jobs of bob make way for jobs of ann.
+// preemptStory has nodes of two processors each; jobs of bob make way for jobs of ann.
 type preemptStory struct {
 	*testing.T
 	db    *DB
@@ -81,7 +81,7 @@ func (s *preemptStory) is(id uint64, state JobState, attempt int) {
 	}
 }
 
-// TestStoppedStartsElsewhere: whoever was stopped in a pass is a candidate in it.
+// TestStoppedStartsElsewhere: a job that was stopped in a pass is a candidate in that pass.
 func TestStoppedStartsElsewhere(t *testing.T) {
 	for _, backfill := range []Backfill{FCFS, EASY, Conservative} {
 		s := newPreemptStory(t, 2, backfill)
@@ -95,8 +95,8 @@ func TestStoppedStartsElsewhere(t *testing.T) {
 	}
 }
 
-// TestUrgentBeforeTheyStart: a job that waits, with less priority, stops in no later pass what this
-// one starts: that does not start.
+// TestUrgentBeforeTheyStart: a waiting job with less priority never stops, in a later pass,
+// what this pass starts: that does not start.
 func TestUrgentBeforeTheyStart(t *testing.T) {
 	for _, backfill := range []Backfill{EASY, Conservative} {
 		s := newPreemptStory(t, 2, backfill)
@@ -123,8 +123,8 @@ func TestUrgentBeforeTheyStart(t *testing.T) {
 	}
 }
 
-// TestRoomOfTheStopped: what is left of the room that was made is for those that wait, in their
-// order.
+// TestRoomOfTheStopped: waiting jobs, in their order, get what is left of the nodes that were
+// freed.
 func TestRoomOfTheStopped(t *testing.T) {
 	for _, backfill := range []Backfill{EASY, Conservative} {
 		s := newPreemptStory(t, 1, backfill)
@@ -150,8 +150,8 @@ func TestRoomOfTheStopped(t *testing.T) {
 	}
 }
 
-// TestFollowersOfHeldStarts: whoever follows a job has its turn in the pass that starts it, and
-// whoever follows one that was cancelled in it is cancelled.
+// TestFollowersOfHeldStarts: jobs that follow a job have their turn in the pass that starts
+// it, and those that follow one that was cancelled in it are cancelled.
 func TestFollowersOfHeldStarts(t *testing.T) {
 	s := newPreemptStory(t, 2, EASY)
 	low := s.submit("bob", "1:ncpus=1", 5)
@@ -163,8 +163,8 @@ func TestFollowersOfHeldStarts(t *testing.T) {
 	}
 }
 
-// TestPlanTakesNoStartBack: a start is not taken back for a plan, whose job it would be lifted for
-// again and again.
+// TestPlanTakesNoStartBack: a start is not undone for a plan, which would be lifted for that
+// job again and again.
 func TestPlanTakesNoStartBack(t *testing.T) {
 	s := newPreemptStory(t, 2, FCFS)
 	looks := 0

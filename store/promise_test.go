@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// TestPromiseFallsAtStart: a job that starts later than it was promised, since another one ran
-// past its end, is promised nothing any more, and an event says why.
+// TestPromiseFallsAtStart: a job that starts later than promised, because another one ran past
+// its end, no longer has a promise, and an event says why.
 func TestPromiseFallsAtStart(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)

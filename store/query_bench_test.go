@@ -15,8 +15,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// benchStore has 100,000 nodes of sixteen kinds, and 100,000 jobs of ten nodes each.
-// The jobs are rows alone: nothing is planned in the calendar.
+// benchStore has 100,000 nodes of sixteen kinds, and 100,000 jobs of ten nodes each. The jobs
+// only have rows: nothing is planned in the calendar.
 var benchStore = sync.OnceValues(func() (*DB, error) {
 	const nodes = 100_000
 	path := filepath.Join(testDir, "bench.db")
@@ -122,8 +122,8 @@ func BenchmarkQuery(b *testing.B) {
 }
 
 // BenchmarkNodeStates counts nodes by state in a transaction of its own each time, as a
-// process that answers once does: of 100,000 nodes 50,000 are shared, and have left from
-// 7 cpus to none.
+// process that answers once does. Of 100,000 nodes 50,000 are shared, with 7 cpus left or
+// fewer.
 func BenchmarkNodeStates(b *testing.B) {
 	opt := &Options{Private: true, Now: func() time.Time { return time.Unix(1_000_000_000, 0) }}
 	path := filepath.Join(b.TempDir(), "states.db")
@@ -143,7 +143,7 @@ func BenchmarkNodeStates(b *testing.B) {
 			}
 		}
 		for i := range 8 {
-			// Those before have fewer cpus left than this one asks for, and are full.
+			// The earlier ones have fewer cpus left than this one asks for, and are full.
 			r := placer.Request{Select: fmt.Sprintf("6250:ncpus=%d", 8-i), Place: "scatter", Walltime: time.Hour, Policy: "lastavailable"}
 			if _, err := tx.Jobs().Place(r); err != nil {
 				return err

@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// TestHistory: who had which node when, what that was an hour ago, and who keeps a job
-// from its nodes, as told by hand.
+// TestHistory: who had which node when, what that was an hour ago, and which jobs block a job,
+// compared with values computed by hand.
 func TestHistory(t *testing.T) {
 	db, c := newDB(t)
 	addNodes(t, db, "n", 3, 8)

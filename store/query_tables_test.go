@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/store/internal/kernel"
 )
 
-// TestQueryEvents reads parts of the events, and compares them with all of them sifted.
+// TestQueryEvents reads parts of the events, and compares them with all events filtered.
 func TestQueryEvents(t *testing.T) {
 	db, _ := queryStore(t)
 	for _, c := range []struct{ text, want string }{
@@ -45,8 +45,8 @@ func TestQueryEvents(t *testing.T) {
 	}
 }
 
-// TestQueryJobTimes finds jobs by submit, start and end, and compares them with all of them
-// sifted: jobs that ended, failed, were cancelled before they began, run, are planned, wait.
+// TestQueryJobTimes finds jobs by submit, start and end, and compares them with all jobs
+// filtered: jobs that ended, failed, were cancelled before they began, run, are planned, wait.
 func TestQueryJobTimes(t *testing.T) {
 	db, c := newDB(t)
 	addNodes(t, db, "n", 8, 4)
@@ -149,8 +149,8 @@ func TestQueryBatches(t *testing.T) {
 	}
 }
 
-// TestQueryAllocationsOfNode compares what is found by a node with all allocations
-// sifted, of jobs with many nodes, some of them of several chunks.
+// TestQueryAllocationsOfNode compares what is found by node with all allocations filtered, of
+// jobs with many nodes, some of them of several chunks.
 func TestQueryAllocationsOfNode(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 300, 8)

@@ -14,7 +14,7 @@ import (
 	"github.com/placectl/placectl/store/internal/kernel"
 )
 
-// queryStore has nodes of two kinds, some taken, some planned, one down.
+// queryStore returns a store with nodes of two kinds, some taken, some planned, one down.
 func queryStore(t testing.TB) (*DB, *clock) {
 	t.Helper()
 	db, c := newDB(t)
@@ -52,7 +52,7 @@ func queryStore(t testing.TB) (*DB, *clock) {
 	return db, c
 }
 
-// answered runs a statement and writes its rows, a line each.
+// answered runs a statement and returns its rows, a line each.
 func answered(t testing.TB, db *DB, text string, args ...any) string {
 	t.Helper()
 	rows, err := db.Query(context.Background(), text, args...)
@@ -152,8 +152,8 @@ func condition(r *rand.Rand, n int) string {
 	return []string{"", "", "NOT "}[r.IntN(3)] + "(" + condition(r, left) + []string{" AND ", " OR "}[r.IntN(2)] + condition(r, n-left) + ")"
 }
 
-// TestQueryWithoutIndexes compares answers from bitmaps with those of looking at every
-// row, now and at a time to come.
+// TestQueryWithoutIndexes compares answers from bitmaps with those from reading every row, now
+// and at a later time.
 func TestQueryWithoutIndexes(t *testing.T) {
 	db, _ := queryStore(t)
 	err := db.Update(func(tx *Tx) error {
@@ -205,7 +205,7 @@ func TestQueryWithoutIndexes(t *testing.T) {
 	}
 }
 
-// scanned returns the answer to a query as text, by looking at every row where told so.
+// scanned returns the answer to a query as text, without indexes if noIndex is set.
 func scanned(t *testing.T, tx *Tx, text string, noIndex bool) string {
 	t.Helper()
 	list, err := query.Parse(text)

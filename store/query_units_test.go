@@ -33,7 +33,7 @@ var unitCases = []unitCase{
 	{"t - 'L' = 0", "1"}, {"t - '2h' = t - d", "1"}, {"t - d + '2h' = t", "1"}, {"t + t", "means nothing"}, {"t + s", "means nothing"}, {"t - s", "means nothing"},
 	{"d - t", "means nothing"}, {"t * 2", "means nothing"}, {"t / 3600", "date_trunc"}, {"d * d", "means nothing"}, {"d * 2 = '4h'", "1"}, {"2 * d = '4h'", "1"}, {"d / 2 = '1h'", "1"},
 	{"d / '1h'", "2.0"}, {"d / d", "1.0"}, {"s / '1GiB'", "64.0"}, {"s / '100GiB'", "0.64"}, {"s / '128GiB' > 0.4", "1"}, {"('now' - t) / d", "12.0"},
-	// a division that converts makes a plain number; all others keep the unit
+	// a division that converts gives a plain number; all others keep the unit
 	{"d / 3600", "2.0"}, {"d / 86400.0", "0.08333333333333333"}, {"d / (60)", "120.0"}, {"d / 604800 < 1", "1"}, {"sum(d) / 3600", "2.0"}, {"round(avg(d / 60), 1)", "120.0"}, {"sum(n * d) / 3600", "6.0"},
 	{"s / 1024 = 67108864", "1"}, {"s / 1073741824.0", "64.0"}, {"s / 1e9", "68.719476736"}, {"s / 1000 = 68719476.736", "1"}, {"d / 3601 = '1s'", "1"}, {"d / 7 = '1028s'", "1"}, {"d / 1000 = '7s'", "1"},
 	{"s / 10 = '6871947673'", "1"}, {"s / 3600 = 19088743", "1"}, {"d / n / 60", "40.0"}, {"d / (30 * 2) = '2m'", "1"}, {"sum(d) / count(*) = '2h'", "1"}, {"d / 60 = '2h'", "0"},
@@ -60,8 +60,8 @@ var unitCases = []unitCase{
 	{"(SELECT count(*) FROM (SELECT state AS x FROM jobs) WHERE x = 'done')", "is never"}, {"(SELECT CASE state WHEN 'gone' THEN 1 END FROM jobs)", "is never"},
 }
 
-// TestUnits: what stands beside a column of a unit is read in it or refused, wherever
-// the clocks are.
+// TestUnits: what is combined with a column of a unit is read in that unit or refused, in any
+// time zone.
 func TestUnits(t *testing.T) {
 	at := time.Date(2026, 11, 21, 2, 0, 0, 0, time.UTC)
 	db, c := newDB(t)
@@ -82,7 +82,7 @@ func TestUnits(t *testing.T) {
 	}
 }
 
-// fits compares with a value, or looks for one of the parts of an error.
+// fits compares with a value, or searches for one of the parts of an error.
 func fits(got, want string) bool {
 	if !strings.HasPrefix(got, "error: ") {
 		return got == want
@@ -90,7 +90,7 @@ func fits(got, want string) bool {
 	return strings.Contains(got, "line 1, column") && slices.ContainsFunc(strings.Split(want, "|"), func(part string) bool { return len(part) > 3 && strings.Contains(got, part) })
 }
 
-// unitCatalog is the tables of a store, and one of one row.
+// unitCatalog has the tables of a store, and one of one row.
 type unitCatalog struct{ query.Catalog }
 
 func (c unitCatalog) Table(name string, at query.Value) (query.Table, error) {
@@ -131,7 +131,7 @@ func askIn(db *DB, zone *time.Location, c *clock, text string) string {
 	return strings.Join(out, "\n")
 }
 
-// TestEventWords: what events are called is what queries may compare them with.
+// TestEventWords: queries may compare events with exactly the words that events have.
 func TestEventWords(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

@@ -18,10 +18,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// queueLife is a random life of a queue, beside jobs placed by hand and
-// reservations: what users do, cycles of every kind, launches that fail, nodes that
-// go down, clocks that jump, files that are opened again. What must hold after each
-// step is verified from the rows and events alone.
+// queueLife is a random life of a queue, beside jobs placed by hand and reservations. It has
+// users' actions, cycles of every kind, launches that fail, nodes that go down, clocks that
+// jump, and files that are reopened. What must be true after each step is verified from the
+// rows and events alone.
 type queueLife struct {
 	*life
 	submitted uint64           // jobs that there must be
@@ -99,7 +99,7 @@ func (q *queueLife) change(t *rapid.T) {
 	q.calm = q.calm && what != "unhold" && what != "requeue" && what != "launch failed"
 }
 
-// several takes some steps in one transaction, whether or not some of them are refused.
+// several runs some steps in one transaction, whether or not some of them are refused.
 func (q *queueLife) several(more ...func(*rapid.T)) func(*rapid.T) {
 	steps := append(more, q.submit, q.change, q.change, q.place, q.end, q.reserve, q.unreserve, q.down, q.drain, q.drain, q.cycleWithin)
 	return func(t *rapid.T) {
@@ -130,7 +130,7 @@ func (q *queueLife) several(more ...func(*rapid.T)) func(*rapid.T) {
 	}
 }
 
-// drain does what a host's report does to a node that is not well.
+// drain does to a node what a host's report of a problem does.
 func (q *queueLife) drain(t *rapid.T) {
 	n := rapid.Uint32Range(0, 4).Draw(t, "node")
 	_ = q.both(fmt.Sprintf("drain %d", n), func(tx *Tx) (any, error) {
@@ -138,7 +138,7 @@ func (q *queueLife) drain(t *rapid.T) {
 	})
 }
 
-// cycleWithin is a cycle among other steps.
+// cycleWithin makes a cycle among other steps.
 func (q *queueLife) cycleWithin(t *rapid.T) {
 	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill"))}
 	_ = q.both("cycle "+spec.Backfill.String(), func(tx *Tx) (any, error) {
@@ -203,7 +203,7 @@ func neverIDs(r *CycleReport) (out []uint64) {
 	return out
 }
 
-// snapshot is all jobs as of now.
+// snapshot returns all jobs as of now.
 func (q *queueLife) snapshot() map[uint64]*row.Job {
 	all := make(map[uint64]*row.Job)
 	err := q.dbs[0].View(func(tx *Tx) error {
@@ -270,22 +270,22 @@ func precedes(a, b *row.Job) bool {
 	return a.Priority > b.Priority || a.Priority == b.Priority && a.ID < b.ID
 }
 
-// statesOf is what every job waits for, or has become.
+// statesOf returns what every job waits for, or its state.
 func statesOf(tx *Tx) string {
 	var b strings.Builder
 	_ = tx.Jobs().Each(func(j *Job) error { _, err := fmt.Fprintln(&b, j.ID, j.State, j.Start, j.Never); return err })
 	return b.String()
 }
 
-// follows notes the kind of the next cycle: what relaxed ones promise others plan again.
+// follows notes the kind of the next cycle: other kinds plan again what relaxed ones promise.
 func (q *queueLife) follows(spec CycleSpec) {
 	if q.relaxed != (spec.Backfill == Relaxed) {
 		q.relaxed, q.starts = !q.relaxed, nil
 	}
 }
 
-// settled makes cycles until nothing changes any more. Then one that has forgotten
-// all that earlier ones found out must change nothing either.
+// settled makes cycles until nothing changes any more. Then one that has forgotten everything
+// that earlier ones found out must not change anything either.
 func (q *queueLife) settled(t *rapid.T) {
 	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill"))}
 	var never []uint64 // what the last cycle has told of
@@ -381,8 +381,8 @@ func (q *queueLife) holds(t *rapid.T) {
 	}
 }
 
-// firstPlaced returns the first job in the queue that has waited without a plan and has one
-// now, or runs: it may take the place of those behind it.
+// firstPlaced returns the first job in the queue that waited without a plan and has one now,
+// or runs. It may take the place of later jobs.
 func (q *queueLife) firstPlaced(all map[uint64]*row.Job) uint64 {
 	first := uint64(math.MaxUint64)
 	for id, j := range all {
@@ -393,7 +393,7 @@ func (q *queueLife) firstPlaced(all map[uint64]*row.Job) uint64 {
 	return first
 }
 
-// TestQueueLife lives all of it.
+// TestQueueLife runs random lives.
 func TestQueueLife(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		q := newQueueLife(rt, t.TempDir())
@@ -411,8 +411,9 @@ func TestQueueLife(t *testing.T) {
 	})
 }
 
-// TestPlansStand: while nodes stay up, no job runs late and all have one priority, a cycle never
-// puts off a plan made by a cycle of its kind, whatever is submitted behind it or placed beside it.
+// TestPlansStand: while nodes stay up, no job runs late and all have one priority, a cycle
+// never postpones a plan made by a cycle of its kind. That is true whatever is submitted after
+// it or placed beside it.
 func TestPlansStand(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		q := &queueLife{life: newLifeOf(rt, t.TempDir(), rapid.Bool().Draw(rt, "plain nodes")), told: make(map[uint64]bool), over: make(map[uint64]bool), starts: make(map[uint64]int64), calm: true}
@@ -444,7 +445,7 @@ func TestPlansStand(t *testing.T) {
 	})
 }
 
-// TestCycleByHand is one case for each rule of the order.
+// TestCycleByHand has one case for each rule of the order.
 func TestCycleByHand(t *testing.T) {
 	hour := time.Hour
 	type want map[uint64]string // a job's state and, where it has one, its start in minutes from now
@@ -516,8 +517,7 @@ func TestCycleByHand(t *testing.T) {
 	}
 }
 
-// A job that is cancelled before the start that was planned for it has never started, and had
-// no nodes.
+// A job that is cancelled before its planned start has never started, and had no nodes.
 func TestCancelPlanned(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 1, 1)
@@ -551,8 +551,8 @@ func TestCancelPlanned(t *testing.T) {
 	}
 }
 
-// Of a limit on what jobs have left, in cpus times seconds, a job that is extended counts with
-// all that it has left then, not with what it is given more.
+// For a limit on what jobs have left, in cpus times seconds, an extended job counts with all
+// that it has left then, not only with the extension.
 func TestExtendUnderLeft(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 1, 2)
@@ -580,7 +580,7 @@ func TestExtendUnderLeft(t *testing.T) {
 	}
 }
 
-// wholeNodes asks for so many whole nodes.
+// wholeNodes returns a request for n whole nodes.
 func wholeNodes(n int, walltime time.Duration) placer.Request {
 	return placer.Request{Select: fmt.Sprintf("%d:ncpus=1", n), Place: "scatter:excl", Walltime: walltime}
 }

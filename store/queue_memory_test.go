@@ -17,10 +17,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// queueMemory is a random life of a queue beside reservations that let some jobs in, for
-// a part of their time or all of it. What cycles remember must make no difference: one
-// that has forgotten all decides the same. And what place would start for a job that
-// waits, the cycle has started.
+// queueMemory is a random life of a queue beside reservations that admit some jobs, for a part
+// of their time or all of it. What cycles remember must make no difference: one that has
+// forgotten everything decides the same. If place would start a waiting job, the cycle has
+// started it.
 type queueMemory struct {
 	t     *rapid.T
 	clock *clock
@@ -28,7 +28,7 @@ type queueMemory struct {
 	jobs  uint64 // so many there are
 }
 
-// errDry takes back what a transaction has tried.
+// errDry undoes what a transaction has tried.
 var errDry = errors.New("only tried")
 
 func newQueueMemory(t *rapid.T, path string) *queueMemory {
@@ -71,7 +71,7 @@ func newQueueMemory(t *rapid.T, path string) *queueMemory {
 	return q
 }
 
-// update changes the database. What is refused changes nothing.
+// update changes the database. A refused change changes nothing.
 func (q *queueMemory) update(what string, fn func(tx *Tx) error) {
 	err := q.db.Update(fn)
 	if err != nil && !errors.Is(err, errDry) && !kernel.IsRefusal(err) {
@@ -83,7 +83,7 @@ func (q *queueMemory) request(t *rapid.T) placer.Request {
 	return placer.Request{
 		Select: rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=1", "3:ncpus=2", "1:ncpus=4", "4:ncpus=1", "1:ncpus=3+1:ncpus=1"}).Draw(t, "select"),
 		Place:  rapid.SampledFrom([]string{"free", "scatter", "pack", "scatter:excl", "scatter:excl", "excl"}).Draw(t, "place"),
-		// few walltimes, for requests to be alike
+		// few walltimes, so that requests are equal
 		Walltime:    time.Duration(rapid.SampledFrom([]int{100, 600, 600, 1500}).Draw(t, "walltime")) * time.Second,
 		User:        rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user"),
 		Name:        rapid.SampledFrom([]string{"", "", "x"}).Draw(t, "name"),
@@ -121,7 +121,7 @@ func (q *queueMemory) place(t *rapid.T) {
 	q.count()
 }
 
-// change ends jobs, and takes them out of the queue for a while.
+// change ends jobs, and takes some out of the queue for a while.
 func (q *queueMemory) change(t *rapid.T) {
 	if q.jobs == 0 {
 		t.Skip("no jobs")
@@ -177,8 +177,8 @@ func (q *queueMemory) node(t *rapid.T) {
 	q.update("node", func(tx *Tx) error { return tx.Nodes().SetState(n, state, "") })
 }
 
-// pass lets time go by: some of it, or until a reservation begins, ends, or is as short
-// as the part of it that a job may use.
+// pass lets time pass: a random time, or until a reservation begins, ends, or is as short as
+// the part of it that a job may use.
 func (q *queueMemory) pass(t *rapid.T) {
 	to := []int64{q.clock.t + int64(rapid.SampledFrom([]int{1, 50, 210, 600, 1400}).Draw(t, "seconds"))}
 	err := q.db.View(func(tx *Tx) error {
@@ -200,7 +200,7 @@ func (q *queueMemory) pass(t *rapid.T) {
 	}
 }
 
-// quiet lets nothing happen for a while but that time passes.
+// quiet lets nothing happen for a while except that time passes.
 func (q *queueMemory) quiet(t *rapid.T) {
 	for range 3 {
 		q.agrees(CycleSpec{})
@@ -217,8 +217,8 @@ func (q *queueMemory) cycle(t *rapid.T) {
 	q.agrees(spec)
 }
 
-// agrees makes one cycle that has forgotten all, takes it back, and makes it again with
-// all that earlier ones remember.
+// agrees makes one cycle that has forgotten everything, undoes it, and makes it again with
+// everything that earlier ones remember.
 func (q *queueMemory) agrees(spec CycleSpec) {
 	var answers, moved [2]string
 	for i := range answers {
@@ -244,7 +244,7 @@ func (q *queueMemory) agrees(spec CycleSpec) {
 			return q.placed(tx, spec, waited)
 		})
 	}
-	// A plan that has moved may let others come sooner: one cycle finds that at once, the
+	// A plan that has moved may let others start earlier: one cycle finds that at once, the
 	// other leaves it to the next.
 	if moved[0] == moved[1] && answers[0] != answers[1] {
 		q.t.Fatalf("%+v\nfrom nothing: %s\nremembering:  %s", spec, answers[0], answers[1])
@@ -258,7 +258,7 @@ func starts(list []*Job) (out []string) {
 	return out
 }
 
-// readyJobs are those that may start now if they fit, and those that have plans.
+// readyJobs returns the jobs that may start now if they fit, and those that have plans.
 func readyJobs(tx *Tx) (ready, plans map[uint64]bool, err error) {
 	ready, plans = make(map[uint64]bool), make(map[uint64]bool)
 	err = tx.k.EachJob(func(j *row.Job) error {
@@ -270,8 +270,8 @@ func readyJobs(tx *Tx) (ready, plans map[uint64]bool, err error) {
 	return ready, plans, err
 }
 
-// untold are dependencies on jobs that have begun by the clock alone. A cycle may queue
-// those again, and who depends on them then waits, in his turn.
+// untold returns a function that reports whether a dependency is on a job that has begun by
+// the clock alone. A cycle may requeue such a job, and then those that depend on it wait, too.
 func untold(tx *Tx) func(row.Dependency) bool {
 	return func(d row.Dependency) bool {
 		j, err := tx.k.Job(d.Job)
@@ -279,7 +279,7 @@ func untold(tx *Tx) func(row.Dependency) bool {
 	}
 }
 
-// placed verifies that place starts none of those who could have their turn and still
+// placed verifies that place starts none of the jobs that could have had their turn and still
 // wait.
 func (q *queueMemory) placed(tx *Tx, spec CycleSpec, waited map[uint64]bool) error {
 	if spec.Backfill == FCFS {
@@ -318,7 +318,7 @@ func (q *queueMemory) holds(*rapid.T) {
 	}
 }
 
-// TestQueueMemory lives all of it.
+// TestQueueMemory runs random lives.
 func TestQueueMemory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

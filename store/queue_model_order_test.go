@@ -48,11 +48,11 @@ func (m *queueModel) cycle() {
 	m.playsOut()
 }
 
-// orderHolds: no ready job was left that could have started in place of later jobs started by this
-// cycle, and of plans and claims behind it; those of jobs before it stand. A job that already had a
-// plan moves within the plans of others. Under first come, first served, no job passes one that no
-// limit holds back. With shares this holds within a class, if no plan of another class has moved:
-// such a plan stays in the way of a job until one of its own class puts it off.
+// orderHolds: no ready job was left that could have started in place of later jobs started by
+// this cycle, and of plans and claims behind it; earlier jobs' stay. A job that already had a
+// plan moves within the plans of others. Under first come, first served, no job passes one
+// that no limit holds back. With shares this is true within a class, if no plan of another
+// class has moved. Such a plan blocks a job until one of its own class postpones it.
 func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 	now := m.snapshot()
 	for id, j := range now {
@@ -128,7 +128,7 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 	}
 }
 
-// otherPlansMoved reports whether a cycle has moved plans of other classes than one.
+// otherPlansMoved reports whether a cycle has moved plans of classes other than one.
 func otherPlansMoved(before map[uint64]waitingJob, now map[uint64]*row.Job, class string) bool {
 	for id, was := range before {
 		if is := now[id]; was.State == JobReserved && was.Queued && was.Class != class && (is.State == JobQueued || is.Start != was.Start) {
@@ -138,12 +138,12 @@ func otherPlansMoved(before map[uint64]waitingJob, now map[uint64]*row.Job, clas
 	return false
 }
 
-// goesBefore reports whether jobs make way for a job, another among them, whatever their order.
+// goesBefore reports whether jobs make way for a job, with j among them, whatever their order.
 func (m *queueModel) goesBefore(s, j *row.Job) bool {
 	return m.preempts && s.User == "ann" && j.User == "bob"
 }
 
-// keptInOrder reports whether a limit keeps a job, or a waiting job before it that is under the
+// keptInOrder reports whether a limit holds back a job, or an earlier waiting job under the
 // same limit.
 func keptInOrder(tx *Tx, j *row.Job, all map[uint64]*row.Job) (bool, error) {
 	kept, err := booking.HoldsBack(tx.k, j)
@@ -177,8 +177,8 @@ func keptInOrder(tx *Tx, j *row.Job, all map[uint64]*row.Job) (bool, error) {
 	return false, nil
 }
 
-// followed: under easy and conservative a job for which another was waited for until this cycle has
-// started it has had its turn: it could not start now.
+// followed: under easy and conservative, a job whose dependency this cycle has started or
+// ended has had its turn: it could not start now.
 func (m *queueModel) followed(before map[uint64]waitingJob) {
 	if m.backfill == FCFS || m.preempts {
 		return
@@ -201,7 +201,7 @@ func (m *queueModel) followed(before map[uint64]waitingJob) {
 	}
 }
 
-// withoutClaims calls a function while no claim of some jobs counts.
+// withoutClaims calls a function while the claims of some jobs do not count.
 func withoutClaims(tx *Tx, ids []uint64, fn func() error) error {
 	if len(ids) == 0 {
 		return fn()
@@ -210,8 +210,8 @@ func withoutClaims(tx *Tx, ids []uint64, fn func() error) error {
 }
 
 // still: a cycle at the same instant as another starts, stops and cancels no job, and plans
-// none again, but for a few. It commits nothing,
-// where no job is overdue: a plan that such a job keeps from being made again may be written again.
+// almost none again. It commits nothing if no job is overdue. A plan that an overdue job keeps
+// from being made again may be written again.
 func (m *queueModel) still() {
 	for i := 0; ; i++ {
 		var was, is string
@@ -235,11 +235,11 @@ func (m *queueModel) still() {
 	}
 }
 
-// stillAfter is how many more cycles than one may move plans at one instant.
+// stillAfter is how many further cycles may move plans at one instant.
 const stillAfter = 20
 
-// nothingIdle: no job waits that could start now beside all plans, claims and jobs; under first
-// come, first served this is said of the first in the queue.
+// nothingIdle: no job waits that could start now beside all plans, claims and jobs; under
+// first come, first served this applies to the first job in the queue.
 func (m *queueModel) nothingIdle() {
 	err := m.db.DryRun(func(tx *Tx) error {
 		line, err := cycle.InOrder(tx.k)
@@ -266,7 +266,7 @@ func (m *queueModel) nothingIdle() {
 	}
 }
 
-// couldStartNow reports whether a job could start now, if it had no plan or claim of its own.
+// couldStartNow reports whether a job could start now if it had no plan or claim of its own.
 func couldStartNow(tx *Tx, j *row.Job) (starts bool, err error) {
 	a, err := booking.AskOfJob(tx.k, j)
 	if kernel.IsRefusal(err) {
@@ -298,7 +298,7 @@ func couldStartNow(tx *Tx, j *row.Job) (starts bool, err error) {
 	})
 }
 
-// snapshot is all jobs as of now.
+// snapshot returns all jobs as of now.
 func (m *queueModel) snapshot() map[uint64]*row.Job {
 	all := make(map[uint64]*row.Job)
 	if err := m.db.DryRun(func(tx *Tx) error {

@@ -23,9 +23,9 @@ func (m *queueModel) overdue(tx *Tx) error {
 	}, JobRunning)
 }
 
-// plansStand: since the last cycle no job of the queue got a later start, or lost its plan, but
-// for a cause: an overdue job, a lost node, a limit, a longer walltime, or a job before it that
-// had no plan or comes sooner than it did.
+// plansStand: since the last cycle no job of the queue got a later start, or lost its plan,
+// without a cause. Causes are an overdue job, a lost node, a limit, a longer walltime, or an
+// earlier job that had no plan or starts earlier than before.
 func (m *queueModel) plansStand(before map[uint64]waitingJob) {
 	now := m.snapshot()
 	var claims map[uint64]*row.Claim
@@ -66,8 +66,8 @@ func (m *queueModel) plansStand(before map[uint64]waitingJob) {
 	}
 }
 
-// promisesHold: a job that was promised a start is planned for it or for sooner, and no promise
-// falls but for a cause that the event of it names.
+// promisesHold: a job with a promised start is planned for it or earlier, and no promise falls
+// without a cause that its event names.
 func (m *queueModel) promisesHold(cause string) {
 	err := m.db.DryRun(func(tx *Tx) error {
 		err := tx.EachEvent(m.events, func(ev *Event) (bool, error) {
@@ -98,8 +98,9 @@ func (m *queueModel) promisesHold(cause string) {
 	}
 }
 
-// foretold: where nothing else happens a job with a plan starts no later than it says, each job
-// running for its walltime, as long as all before it have plans and nothing is overdue.
+// foretold: if nothing else happens, a job with a plan starts no later than planned, with each
+// job running for its walltime. That requires that all earlier jobs have plans and nothing is
+// overdue.
 func (m *queueModel) foretold() {
 	if m.preempts || m.classes != nil {
 		return
@@ -140,8 +141,8 @@ func (tx *Tx) anyOverdue() (late bool, err error) {
 	return late, err
 }
 
-// playsOut: a play of the queue is what happens on a copy of the file, where nothing is done but
-// cycles whenever something is due, and jobs run for their walltimes.
+// playsOut: a play of the queue gives what happens on a copy of the file in which only cycles
+// are made, whenever something is due, and jobs run for their walltimes.
 func (m *queueModel) playsOut() {
 	if m.preempts || !m.oneIn(3, "play") {
 		return

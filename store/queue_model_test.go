@@ -43,7 +43,7 @@ type queueModel struct {
 	stats     *modelStats
 }
 
-// modelStats tell whether the laws had anything to say.
+// modelStats counts how often each law applied.
 type modelStats struct{ cycles, again, ordered, idle, stood, played, lots, passed, promised, broken int }
 
 const (
@@ -101,7 +101,7 @@ func (m *queueModel) draw(what string, from, to int) int {
 }
 func (m *queueModel) oneIn(n int, what string) bool { return m.draw(what, 1, n) == n }
 
-// do makes a change, or has it refused, and verifies what holds at any instant.
+// do makes a change, which may be refused, and verifies what is true at any instant.
 func (m *queueModel) do(what string, fn func(*Tx) error) bool {
 	err := m.db.Update(fn)
 	if err != nil && !kernel.IsRefusal(err) && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
@@ -110,7 +110,7 @@ func (m *queueModel) do(what string, fn func(*Tx) error) bool {
 	return err == nil
 }
 
-// holds verifies what holds at any instant, after any verb.
+// holds verifies what is true at any instant, after any verb.
 func (m *queueModel) holds(what string) {
 	if err := m.db.DryRun(func(tx *Tx) error {
 		return errors.Join(tx.plansServe(true), m.windowsKept(tx, what == "cycle"), m.overdue(tx))
@@ -158,7 +158,7 @@ func (m *queueModel) submission() Submission {
 	return s
 }
 
-// step does something that is no cycle.
+// step does something other than a cycle.
 func (m *queueModel) step() {
 	m.stepOf(rapid.SampledFrom([]string{"submit", "submit", "submit", "place", "reserve", "done", "done", "node", "job", "limit", "time", "time"}).Draw(m.T, "step"))
 }
@@ -241,10 +241,10 @@ func (m *queueModel) stepOf(what string) {
 	m.holds(what)
 }
 
-// TestQueueModel: over random lives, with limits, a pool, shares, preemption, reservations that
-// repeat or not, arrays, dependencies, jobs placed at an instant, nodes that go down and come
-// back, early ends and overdue jobs, the laws hold after each step and each cycle. Many more lives:
-// -run TestQueueModel -rapid.checks 5000.
+// TestQueueModel: the laws hold over random lives, after each step and each cycle. The lives
+// have limits, a pool, shares, preemption, reservations that repeat or not, arrays,
+// dependencies, jobs placed at an instant, nodes that go down and come back, early ends and
+// overdue jobs. For many more lives use -run TestQueueModel -rapid.checks 5000.
 func TestQueueModel(t *testing.T) {
 	t.Parallel()
 	stats := new(modelStats)
@@ -264,8 +264,7 @@ func TestQueueModel(t *testing.T) {
 	t.Logf("%+v", *stats)
 }
 
-// plansServe: no plan of a job in the queue, or of one that was placed, lies on a node that is
-// not up.
+// plansServe: no plan of a queued job, or of a placed one, is on a node that is not up.
 func (tx *Tx) plansServe(queued bool) error {
 	return tx.k.EachJob(func(j *row.Job) error {
 		for _, n := range j.AllNodes() {
@@ -307,7 +306,7 @@ func (m *queueModel) windowsKept(tx *Tx, cycled bool) error {
 	return nil
 }
 
-// windowsTried: a window of the standing reservation that is missing cannot be had.
+// windowsTried: a missing window of the standing reservation is not available.
 func (m *queueModel) windowsTried(tx *Tx) error {
 	if m.window == 0 {
 		return nil
@@ -324,7 +323,7 @@ func (m *queueModel) windowsTried(tx *Tx) error {
 	return nil
 }
 
-// told ends a life, with the jobs as they are.
+// told ends a life with a message, and shows the jobs as they are.
 func (m *queueModel) told(format string, args ...any) {
 	for id, j := range m.snapshot() {
 		m.Logf("job %d: %s, %s priority %d, %s for %d, pools %v, after %v from %d, nodes %v from %d to %d, queued %v: %s", id, j.State, j.User, j.Priority, j.Select, j.Walltime, j.Pools, j.After, j.Begin, j.AllNodes(), j.Start, j.End, j.Queued, j.Reason)

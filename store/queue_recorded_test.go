@@ -35,8 +35,8 @@ type recordedQueue struct {
 	}
 }
 
-// TestRecordedQueue submits the jobs of the recorded cases that need a queue, and
-// lets a cycle plan them.
+// TestRecordedQueue submits the jobs of the recorded cases that need a queue, and runs a cycle
+// that plans them.
 func TestRecordedQueue(t *testing.T) {
 	file, err := os.Open(filepath.Join("..", "placer", "testdata", "policies.jsonl"))
 	if err != nil {

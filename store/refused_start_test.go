@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// promise is a database in which requests that are refused for now are asked for again
-// at the start that the refusal names.
+// promise is a database in which requests that are refused for now are repeated at the start
+// that the refusal names.
 type promise struct {
 	t     *rapid.T
 	clock *clock
@@ -37,8 +37,8 @@ func newPromise(t *rapid.T, dir string) *promise {
 	return p
 }
 
-// cluster makes nodes of several kinds, of two colours, some of a queue of their own,
-// on hosts together or down.
+// cluster makes nodes of several kinds and two colours, some of them in a queue of their own,
+// sharing hosts, or down.
 func (p *promise) cluster(tx *Tx) error {
 	t := p.t
 	err := errors.Join(tx.Queues().Add(Queue{Name: "q"}), tx.Config().Set("chunk_fit", oneOf(t, "chunk fit", "first", "first", "exact")))
@@ -83,8 +83,8 @@ func oneOf[T any](t *rapid.T, label string, list ...T) T {
 	return rapid.SampledFrom(list).Draw(t, label)
 }
 
-// selection draws chunks, half the time those first for which most nodes will do: then
-// first fit in their order leads astray.
+// selection draws chunks. Half the time those for which most nodes are enough come first, so
+// that first fit in their order fails.
 func (p *promise) selection() string {
 	t := p.t
 	if rapid.Bool().Draw(t, "least first") {
@@ -116,7 +116,7 @@ func (p *promise) request() placer.Request {
 	return r
 }
 
-// update is one transaction; a refusal is no failure.
+// update runs one transaction; a refusal is no failure.
 func (p *promise) update(fn func(tx *Tx) error) error {
 	err := p.db.Update(fn)
 	if err != nil && !kernel.IsRefusal(err) {
@@ -144,7 +144,7 @@ func (p *promise) fill() {
 	_ = p.update(func(tx *Tx) error { _, err := tx.Jobs().PlaceOrReserve(r); return err })
 }
 
-// reserve keeps nodes. If they are not to be had then, the refusal names a later time at
+// reserve reserves nodes. If they are not available then, the refusal names a later time at
 // which they are.
 func (p *promise) reserve(s ReserveSpec) {
 	err := p.update(func(tx *Tx) error { _, err := tx.Reservations().Add(s); return err })
@@ -164,7 +164,7 @@ func (p *promise) reserve(s ReserveSpec) {
 	}
 }
 
-// pass lets time pass until an instant. Jobs give their nodes back when they end, so none is
+// pass lets time pass until an instant. Jobs release their nodes when they end, so none is
 // overdue.
 func (p *promise) pass(until int64) {
 	for {
@@ -193,8 +193,8 @@ func (p *promise) pass(until int64) {
 
 var errUndo = errors.New("undo")
 
-// ask places a request now. If it is refused for now, all who can tell name the same
-// start, and at that it is placed.
+// ask places a request now. If it is refused for now, everything that can tell names the same
+// start, and at that start it is placed.
 func (p *promise) ask() {
 	t := p.t
 	r := p.request()
@@ -276,8 +276,8 @@ func (p *promise) othersSay(r placer.Request, start int64) {
 	})
 }
 
-// neverSays: a request that can never run does not run either when everything is given back, unless
-// it needed a reservation; and under fcfs it blocks no other.
+// neverSays: a request that can never run does not run either after everything is released,
+// unless it needed a reservation; and under fcfs it blocks no other.
 func (p *promise) neverSays(r placer.Request, refused error) {
 	err := p.db.Update(func(tx *Tx) error {
 		list, err := tx.Jobs().Submit(Submission{Request: r})
@@ -319,8 +319,8 @@ func (p *promise) neverSays(r placer.Request, refused error) {
 	}
 }
 
-// TestRefusedStarts: what is refused for now has a start, the same whoever tells it, and
-// is placed then; what is refused for good is not placed on the empty cluster.
+// TestRefusedStarts: a request refused for now has a start, the same one everywhere, and is
+// placed then; one refused for good is not placed on the empty cluster.
 func TestRefusedStarts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -338,8 +338,8 @@ func TestRefusedStarts(t *testing.T) {
 	})
 }
 
-// TestDownMate: a plan that takes a host whole begins at its time though a node of the
-// host, which it does not run on, is down.
+// TestDownMate: a plan that takes a whole host begins at its time though a node of the host,
+// which it does not run on, is down.
 func TestDownMate(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)

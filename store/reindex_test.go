@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// What sorts the nodes into buckets again must not forget what is left of nodes that
-// are shared, or the room on them is refused to everybody.
+// Sorting the nodes into buckets again must not lose what is left of shared nodes, or requests
+// for it would be refused.
 func TestReindexWhileShared(t *testing.T) {
 	t.Parallel()
 	share := placer.Request{Select: "1:ncpus=2", Place: "shared", Walltime: time.Hour}

@@ -21,8 +21,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// oldestTried is the oldest format that is tried. There have been logs since format 8; files of
-// earlier formats stand for what is upgraded from now on.
+// oldestTried is the oldest format that is tested. Logs exist since format 8; files of earlier
+// formats stand for what will be upgraded from now on.
 const oldestTried = 5
 
 // TestOldLog: a log of an older format is readable as it is. It takes no writes until it is
@@ -100,7 +100,7 @@ func oldLog(t *testing.T, path string, format int) {
 	}
 }
 
-// ofNoFile leaves out who a database is: that is drawn when it is migrated.
+// ofNoFile omits the identity of a database, which is random and drawn when it is migrated.
 func ofNoFile(rows map[string]string) map[string]string {
 	for key := range rows {
 		if strings.HasPrefix(key, row.Meta.String()+" ") {
@@ -110,11 +110,11 @@ func ofNoFile(rows map[string]string) map[string]string {
 	return rows
 }
 
-// first is a driver for machines with a version that knows no format behind the one of the
-// first logs: it refuses what such a version would.
+// first is a driver for machines with a version that knows no format after that of the first
+// logs: it refuses what such a version would refuse.
 type first struct{ replica.Driver }
 
-// known refuses an entry of a later format. What tables it is of the test looks at.
+// known refuses an entry of a later format. The test checks which tables it has.
 func (d *first) known(t *replica.Tail, err error) (*replica.Tail, error) {
 	if err != nil || t == nil {
 		return t, err
@@ -172,7 +172,7 @@ func number(in *bytes.Buffer) int {
 
 // TestOldAndNewOnOneLog: machines with this version and with the first that knew logs take
 // turns on a log of the first format. Every answer is that of a file, nothing in the log is
-// newer than its format, all is sound; and once it is upgraded, the older version stops.
+// newer than its format, and everything is sound. After an upgrade, the older version stops.
 func TestOldAndNewOnOneLog(t *testing.T) {
 	t.Parallel()
 	clock := &clock{t: 1_000_500}
@@ -261,7 +261,7 @@ func TestOldAndNewOnOneLog(t *testing.T) {
 	}
 }
 
-// ofFirst leaves out who a database is, and what the first format of logs does not have.
+// ofFirst omits the identity of a database, and what the first format of logs does not have.
 func ofFirst(rows map[string]string) map[string]string {
 	for key := range ofNoFile(rows) {
 		name, _, _ := strings.Cut(key, " ")
@@ -272,7 +272,8 @@ func ofFirst(rows map[string]string) map[string]string {
 	return rows
 }
 
-// logOf makes a log that holds what an old file does, by the test's name, and a copy of that.
+// logOf makes a log with the content of an old file, by the test's name, and a copy of that
+// file.
 func logOf(t *testing.T, path string) (m *replica.Memory, plain string) {
 	t.Helper()
 	content, err := os.ReadFile(path)

@@ -17,7 +17,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// logs are those of tests, by prefix.
+// logs holds the logs of tests, by prefix.
 var (
 	logsMu sync.Mutex
 	logs   = make(map[string]*replica.Memory)
@@ -43,8 +43,8 @@ func init() {
 	})
 }
 
-// inLog makes an empty database in a log in memory, and a function that makes handles on
-// it, each on a machine of its own.
+// inLog returns an empty database in a log in memory, and a function that opens handles on it,
+// each on a machine of its own.
 func inLog(t *testing.T, opt Options) (m *replica.Memory, open func() *DB) {
 	t.Helper()
 	name := fmt.Sprintf("memory://x/%s%d", t.Name(), rand.Uint64())
@@ -70,8 +70,8 @@ func inLog(t *testing.T, opt Options) (m *replica.Memory, open func() *DB) {
 	}
 }
 
-// TestLogClock: a machine whose clock is ahead of the log's does not write; one that is
-// behind what others have written by a little does, at their instant.
+// TestLogClock: a machine whose clock is ahead of the log's does not write. One whose clock is
+// a little behind what others have written writes, at their instant.
 func TestLogClock(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -117,7 +117,7 @@ func TestLogClock(t *testing.T) {
 	}
 }
 
-// TestLogForecasts: each machine keeps forecasts of its own, and no entry of the log has them.
+// TestLogForecasts: each machine keeps its own forecasts, and no entry of the log has them.
 func TestLogForecasts(t *testing.T) {
 	t.Parallel()
 	now := time.Now()
@@ -184,9 +184,9 @@ func TestLogForecasts(t *testing.T) {
 	}
 }
 
-// TestLogIsAsFile: transactions on machines that take turns by chance leave every row as
-// they do in one file, however a machine has caught up: entry by entry, or by a snapshot; and
-// also where each is run twice, and the first time forgotten.
+// TestLogIsAsFile: transactions on machines that randomly take turns leave every row as they
+// do in one file. It does not matter how a machine caught up: entry by entry, or by a
+// snapshot. The same is true if each transaction runs twice, and the first run is discarded.
 func TestLogIsAsFile(t *testing.T) {
 	t.Parallel()
 	plain, clock := fullDB(t)
@@ -268,7 +268,7 @@ var deeds = []func(*Tx) error{
 	func(tx *Tx) error { return tx.Nodes().SetState(uint32(tx.k.Now%3), index.Offline, "") },
 }
 
-// lastingRows returns the rows of a database as they are stored, but for what is of one file.
+// lastingRows returns the stored rows of a database, except those that belong to one file.
 func lastingRows(t *testing.T, db *DB) map[string]string {
 	t.Helper()
 	rows := make(map[string]string)

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store/internal/kernel"
 )
 
-// TestReservationsTouchJobs: a reservation may begin at the second at which a job ends,
-// and end at the one at which a job begins, and not lie a second over either.
+// TestReservationsTouchJobs: a reservation may begin at the second at which a job ends, and
+// end when one begins, but not overlap either by a second.
 func TestReservationsTouchJobs(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -16,8 +16,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// TestRestoreHolds restores a backup in which jobs of each kind may or may not have run since: jobs
-// that waited, or whose launch was not announced, are held.
+// TestRestoreHolds restores a backup after which jobs of each kind may or may not have run:
+// jobs that waited, or whose launch was not announced, are held.
 func TestRestoreHolds(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 6, 1)
@@ -114,7 +114,7 @@ func TestRestoreHolds(t *testing.T) {
 	}
 }
 
-// TestRestoreRefuses: what is no backup changes nothing.
+// TestRestoreRefuses: a file that is no backup changes nothing.
 func TestRestoreRefuses(t *testing.T) {
 	db, _ := lively(t)
 	was, err := os.ReadFile(db.Path())
@@ -154,9 +154,8 @@ func TestRestoreRefuses(t *testing.T) {
 	}
 }
 
-// What is kept in a restored database is there from the moment at which it takes its place:
-// an answer that is kept for a key cannot be missing from it. Where it cannot be kept
-// nothing is restored.
+// What is kept in a restored database is there from the moment at which it takes its place: an
+// answer for a key cannot be missing from it. If it cannot be kept, nothing is restored.
 func TestRestoreLast(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 2, 1)
@@ -213,7 +212,7 @@ func TestRestoreLast(t *testing.T) {
 }
 
 // TestLastInANewDatabase: what Last keeps is in a database that Load or Salvage makes before
-// that has its name, and where Last fails there is none.
+// the database has its name. If Last fails, there is no database.
 func TestLastInANewDatabase(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 2, 4)

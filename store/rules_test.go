@@ -76,8 +76,8 @@ func TestRemoveQueueThatIsNeeded(t *testing.T) {
 	}
 }
 
-// A replaced node may have been the only one that a waiting job could ever run on: the next cycle
-// says so.
+// A replaced node may have been the only one on which a waiting job could ever run: the next
+// cycle says so.
 func TestReplacedNodeInvalidates(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
@@ -112,7 +112,7 @@ func TestReplacedNodeInvalidates(t *testing.T) {
 	}
 }
 
-// A job that has ended is given no command.
+// A job that has ended gets no command.
 func TestSetCommandOfAnOldRow(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
@@ -139,7 +139,7 @@ func TestSetCommandOfAnOldRow(t *testing.T) {
 	}
 }
 
-// Batches that are made at once are two, and one that is given up is none.
+// Batches that are made at the same time are two, and one that is given up is none.
 func TestBatchesMadeAtOnce(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
@@ -194,7 +194,7 @@ func TestBatchesMadeAtOnce(t *testing.T) {
 	}
 }
 
-// What settings say cannot be changed behind the transaction's back.
+// Settings cannot be changed without the transaction.
 func TestSettingsAreACopy(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
@@ -219,7 +219,7 @@ func TestSettingsAreACopy(t *testing.T) {
 	}
 }
 
-// Amounts are bounded where they come in, so that nothing wraps around.
+// Amounts are limited at the input, so that nothing overflows.
 func TestAmountsAreBounded(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
@@ -258,7 +258,7 @@ func TestAmountsAreBounded(t *testing.T) {
 	}
 }
 
-// TestKeysAreKeptForAMinute: whoever lost an answer has time to ask again.
+// TestKeysAreKeptForAMinute: a caller that lost an answer has time to repeat the request.
 func TestKeysAreKeptForAMinute(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)

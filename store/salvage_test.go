@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSalvageSound salvages a file that is sound, and gets all of it.
+// TestSalvageSound salvages a sound file, and gets all of it.
 func TestSalvageSound(t *testing.T) {
 	db, clock := lively(t)
 	to := filepath.Join(t.TempDir(), "new.db")
@@ -48,8 +48,8 @@ func TestSalvageSound(t *testing.T) {
 	}
 }
 
-// TestSalvage damages a file and salvages it: what comes out is sound, every row in it was
-// there, and what is not there is said.
+// TestSalvage damages a file and salvages it: the result is sound, all its rows existed, and
+// what is missing is reported.
 func TestSalvage(t *testing.T) {
 	db, clock := lively(t)
 	whole, err := os.ReadFile(db.Path())
@@ -124,8 +124,8 @@ func dented(t *rapid.T, b []byte) []byte {
 	return b
 }
 
-// TestSalvagePages loses each page of a larger file in turn. Below a branch that is lost
-// all leaves are found; of a leaf its rows are missing, and it is said how many.
+// TestSalvagePages loses each page of a larger file in turn. Below a lost branch all leaves
+// are found. The rows of a lost leaf are missing, and their number is reported.
 func TestSalvagePages(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 1200, 4)

@@ -9,8 +9,8 @@ import (
 	_ "pgregory.net/rapid" // its flags
 )
 
-// seeded returns a source of random numbers from the seed of all random tests: -rapid.seed,
-// or RAPID_SEED in the environment, and a fresh one where neither is given.
+// seeded returns a source of random numbers from the seed of all random tests: -rapid.seed, or
+// RAPID_SEED in the environment, or a new seed if neither is set.
 func seeded(t testing.TB) *rand.Rand {
 	seed, _ := strconv.ParseUint(flag.Lookup("rapid.seed").Value.String(), 0, 64)
 	if seed == 0 {

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// settingValues are values for every setting there is; "" is its default.
+// settingValues are values for every setting; "" is its default.
 var settingValues = map[string][]string{
 	"accept": {"feasible", "any"}, "access": {"shared", "singleuser", "singlejob", "singletask"}, "backfill": {"easy", "fcfs", "conservative", "relaxed"}, "slack": {"0", "0.5", "3"}, "depth": {"1", "2", "7"}, "bind": {"compact", "tight", "scatter"}, "chunk_fit": {"first", "exact"}, "default_walltime": {"60", "86400"},
 	"do_not_span_sets": {"true", "false"}, "group_key": {"rack", "rack,color", "color"}, "enforce": {"none", "poll", "cgroup"}, "pin": {"cpus"}, "detect": {"drain", "off"}, "state_dir": {"/x"}, "start": {"auto", "manual"}, "path": {"/bin"}, "job_priority": {"AGE", "slurm", "FAIRSHARE", "maui", "fifo"}, "priority_every": {"1", "1h"}, "priority_min": {"-5", "0"}, "priority_max": {"5"}, "half_life": {"60", "1d"}, "server": {"pbs", "pbs-1.lab"}, "default_partition": {"batch", "main"}, "min_job_age": {"5m", "300"}, "launch_db": {"/x.db", "ssh://ann@head/x.db"}, "launch": {"exec", "work"}, "local_program": {"true"}, "hook": {"true"}, "health": {"true"}, "lost_after": {"0", "60", "2h"}, "suspect_after": {"0", "1", "2"}, "suspect_window": {"60", "2h"}, "local_timeout": {"1"},
@@ -67,7 +67,7 @@ func (q *queueLife) configure(t *rapid.T) {
 	})
 }
 
-// replace gives a node other resources: no fewer than what is taken of it.
+// replace gives a node other resources: no less than what is taken of it.
 func (q *queueLife) replace(tx *Tx, n *index.Node, cpus int64, color string) error {
 	defs, err := tx.Config().Resources()
 	if err != nil {
@@ -85,8 +85,8 @@ func (q *queueLife) replace(tx *Tx, n *index.Node, cpus int64, color string) err
 	return err
 }
 
-// TestSettingsLife changes every setting, and all else that a cluster is described by,
-// at every moment of a queue's random life, and checks the file after each step.
+// TestSettingsLife changes every setting, and everything else that describes a cluster, at any
+// moment of a queue's random life, and checks the file after each step.
 func TestSettingsLife(t *testing.T) {
 	t.Parallel()
 	for _, name := range SettingNames() {
@@ -139,7 +139,8 @@ func (q *queueLife) cycleQuietly(t *rapid.T) {
 	}
 }
 
-// Each word of a setting is taken, its default is among them, and no other is.
+// Each word of a setting is accepted, its default is among them, and no other word is
+// accepted.
 func TestSettingWords(t *testing.T) {
 	db, _ := newDB(t)
 	for _, def := range kernel.SettingDefs {

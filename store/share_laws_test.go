@@ -10,9 +10,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestShareLaws: on an empty cluster of nodes of one processor, where each class has more jobs
-// than it may have nodes, each starts what it is entitled to; and where some have less, no node
-// stays idle.
+// TestShareLaws: on an empty cluster of nodes with one processor, if each class has more jobs
+// than its share of nodes, each starts its entitlement. If some have fewer jobs, no node stays
+// idle.
 func TestShareLaws(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {

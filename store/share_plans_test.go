@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/store/internal/kernel"
 )
 
-// shareStory is four nodes of one processor each, half of them for either of two classes.
+// shareStory has four nodes of one processor each, half of them for each of two classes.
 type shareStory struct {
 	*testing.T
 	db    *DB
@@ -48,7 +48,7 @@ func (s *shareStory) submit(name string, cpus, seconds int) {
 	})
 }
 
-// cycle ends the jobs that are due, and has a pass made.
+// cycle ends the jobs that are due, and makes a pass.
 func (s *shareStory) cycle(at int64) {
 	s.Helper()
 	s.clock.t = s.from + at
@@ -61,7 +61,7 @@ func (s *shareStory) cycle(at int64) {
 	})
 }
 
-// starts verifies when a job starts, or is planned to.
+// starts verifies when a job starts, or will start by its plan.
 func (s *shareStory) starts(name string, state JobState, at int64) {
 	s.Helper()
 	if err := s.db.View(func(tx *Tx) error {
@@ -75,8 +75,8 @@ func (s *shareStory) starts(name string, state JobState, at int64) {
 	}
 }
 
-// TestNarrowDoNotLiftWide: a wide job's plan stays though narrow ones of another class have their
-// turn before it, if its class would be below its share without the plan.
+// TestNarrowDoNotLiftWide: a wide job's plan stays though narrow jobs of another class have
+// their turn before it, if its class would be below its share without the plan.
 func TestNarrowDoNotLiftWide(t *testing.T) {
 	t.Parallel()
 	for _, backfill := range []Backfill{EASY, Conservative} {
@@ -99,8 +99,8 @@ func TestNarrowDoNotLiftWide(t *testing.T) {
 	}
 }
 
-// TestPlansOfClassesAboveTheirShares: a plan is lifted for a job of a class below its share if its
-// own class has all of its share without it.
+// TestPlansOfClassesAboveTheirShares: a plan is lifted for a job of a class below its share if
+// its own class has all of its share without it.
 func TestPlansOfClassesAboveTheirShares(t *testing.T) {
 	t.Parallel()
 	for _, backfill := range []Backfill{EASY, Conservative} {
@@ -120,7 +120,7 @@ func TestPlansOfClassesAboveTheirShares(t *testing.T) {
 	}
 }
 
-// TestSharesWhereAllIsGivenBack: where jobs of several classes end at one instant, the class with
+// TestSharesWhereAllIsGivenBack: if jobs of several classes end at one instant, the class with
 // the larger target has the first turn.
 func TestSharesWhereAllIsGivenBack(t *testing.T) {
 	t.Parallel()
@@ -181,8 +181,8 @@ func TestSharesSayTrueReasons(t *testing.T) {
 	waits("nodes are free", map[string]Wait{"a0": WaitsTurn, "b5": WaitsClass})
 }
 
-// TestDelayedPlansAreInNoOnesWay: a plan that an overdue job blocks is made again in its turn, and
-// until then it keeps no job of another class from starting, though that may not lift it.
+// TestDelayedPlansAreInNoOnesWay: a plan that an overdue job blocks is made again in its turn.
+// Until then it blocks no job of another class, although that may not lift it.
 func TestDelayedPlansAreInNoOnesWay(t *testing.T) {
 	t.Parallel()
 	s := newShareStory(t, Conservative, 1, 1)

@@ -35,10 +35,10 @@ type life struct {
 	together  string // what they do
 }
 
-// errCollected is what a step gets that is taken later, together with others.
+// errCollected is what a step gets that will be run later, together with others.
 var errCollected = errors.New("the step is taken later")
 
-// lifeNames are names that reservations are given: those of s get some of them, too.
+// lifeNames are names for reservations; some are also used by occurrences of s.
 var lifeNames = []string{"a", "b", "s", "s.1", "s.2", "s.3", "s.2.1"}
 
 func newLife(t *rapid.T, dir string) *life { return newLifeOf(t, dir, false) }
@@ -78,7 +78,7 @@ func (l *life) nodes(tx *Tx) error {
 	return nil
 }
 
-// both does the same on both databases, and the answers must be the same.
+// both does the same on both databases, and the answers must be equal.
 func (l *life) both(what string, fn func(tx *Tx) (any, error)) error {
 	if l.collects {
 		l.collected = append(l.collected, fn)
@@ -220,8 +220,8 @@ func (l *life) forget() {
 	}
 }
 
-// asGiven verifies that what users have reserved is theirs until it ends, whatever
-// was made ahead by the clock and whatever repeats beside it.
+// asGiven verifies that what users have reserved is theirs until it ends, whatever was made
+// ahead by the clock and whatever repeats beside it.
 func (l *life) asGiven(tx *Tx) error {
 	for name, end := range l.given {
 		if end <= l.clock.t {
@@ -251,13 +251,13 @@ func (l *life) down(t *rapid.T) {
 	_ = l.both(fmt.Sprintf("node %d %s", n, state), func(tx *Tx) (any, error) { return nil, tx.Nodes().SetState(n, state, "") })
 }
 
-// pass lets time go by; a writer then settles what the clock did.
+// pass lets time pass; a writer then settles what the clock did.
 func (l *life) pass(t *rapid.T) {
 	l.clock.t += int64(rapid.IntRange(0, 2500).Draw(t, "seconds"))
 	_ = l.both("settle", func(tx *Tx) (any, error) { return nil, tx.Config().Set("default_walltime", "3600") })
 }
 
-// holds verifies what must hold at every moment.
+// holds verifies what must be true at every moment.
 func (l *life) holds(t *rapid.T) {
 	l.metrics = metricsAgree(t, l.dbs[0], l.metrics)
 	for i, db := range l.dbs {
@@ -290,8 +290,8 @@ func (l *life) holds(t *rapid.T) {
 	}
 }
 
-// plannedHolds: whatever is to begin on a node is listed by its time (policy
-// lastavailable goes by that).
+// plannedHolds: whatever will begin on a node is listed by its time (policy lastavailable uses
+// that).
 func (l *life) plannedHolds(tx *Tx) error {
 	type beginning struct {
 		at   int64
@@ -313,7 +313,7 @@ func (l *life) plannedHolds(tx *Tx) error {
 	})
 }
 
-// nodeHolds adds up, instant by instant, what jobs take of a node by their rows.
+// nodeHolds sums up, instant by instant, what jobs take of a node according to their rows.
 func (l *life) nodeHolds(tx *Tx, n *index.Node, list []kernel.Span) error {
 	for _, at := range list {
 		taken := make(map[uint16]int64)
@@ -346,8 +346,8 @@ func (l *life) nodeHolds(tx *Tx, n *index.Node, list []kernel.Span) error {
 	return nil
 }
 
-// allowed verifies that a job is in no reservation that does not let it in. One
-// that an overdue job has come to lie under is the reservation's bad luck.
+// allowed verifies that a job is in no reservation that does not admit it. A reservation that
+// begins while an overdue job is there does not count.
 func (l *life) allowed(tx *Tx, n *index.Node, s kernel.Span) error {
 	if s.End <= tx.k.Now {
 		return nil

@@ -17,7 +17,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// someShares are settings with something of everything.
+// someShares returns settings with some of everything.
 func someShares() *fairshare.Settings {
 	return &fairshare.Settings{
 		Loads:     []fairshare.ClassLoad{{Class: "day", Load: 3}, {Class: "night", Load: 1}},
@@ -68,7 +68,7 @@ func TestSharesAreKept(t *testing.T) {
 	})
 }
 
-// The timer outlives what does not concern it, and nothing else.
+// The timer survives changes that do not concern it, and no others.
 func TestShareTimer(t *testing.T) {
 	db, clock := newDB(t)
 	setShares(t, db, someShares())

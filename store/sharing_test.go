@@ -120,7 +120,7 @@ func TestOperatorsAlone(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// On another machine ann is another user.
+	// On another machine ann is a different user.
 	if err := ann.View(func(tx *Tx) error {
 		j, err := tx.Jobs().Get(1)
 		if err == nil && (j.UID == nil || *j.UID != 1001) {
@@ -168,7 +168,7 @@ func TestOperatorsAlone(t *testing.T) {
 	defer private.Close()
 }
 
-// TestOwnerRow: whose the database is stays when its file is made again, and another user
+// TestOwnerRow: the owner of a database stays when its file is made again, and another user
 // replaces it.
 func TestOwnerRow(t *testing.T) {
 	dir := t.TempDir()
@@ -213,7 +213,7 @@ func TestOwnerRow(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	// Whose the file is on disk counts beside that only while no others may write it.
+	// The owner of the file on disk counts, too, but only while no others may write it.
 	const other = 4712
 	if err := os.Chown(path, other, -1); errors.Is(err, fs.ErrPermission) {
 		t.Skip("needs root: the file cannot be given to another user")

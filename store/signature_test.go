@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// TestSignedText: a signature is of all that decides what is executed and for which job, so that
-// it is good for no other one.
+// TestSignedText: a signature covers everything that decides what is executed and for which
+// job, so it is not valid for any other.
 func TestSignedText(t *testing.T) {
 	job := row.Job{ID: 7, Command: []string{"sh", "x"}}
 	text := jobs.SignedText("id", &job, []byte("sum"))

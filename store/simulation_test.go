@@ -101,8 +101,7 @@ func (s *simulated) simulate(t *rapid.T) []ran {
 	return out
 }
 
-// live runs the jobs of a log in a database. After each submission and each end there is
-// a cycle.
+// live runs the jobs of a log in a database, with a cycle after each submission and each end.
 type live struct {
 	*simulated
 	db     *DB
@@ -172,7 +171,7 @@ func (l *live) Ended(job int32, now int64) error {
 	})
 }
 
-// cycle lets something happen, and makes a cycle. What it decides the replay is told.
+// cycle makes something happen, and makes a cycle. It tells the replay what the cycle decides.
 func (l *live) cycle(now int64, event func(tx *Tx) error) error {
 	l.clock.t = now
 	spec := CycleSpec{Backfill: []Backfill{backfill.FCFS: FCFS, backfill.EASY: EASY, backfill.Conservative: Conservative, backfill.Relaxed: Relaxed}[l.backfill]}

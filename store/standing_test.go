@@ -19,7 +19,7 @@ func everyMinute(tx *Tx, name string, node uint32) ReserveSpec {
 	return ReserveSpec{Name: name, Nodes: []uint32{node}, Start: kernel.Instant(tx.k.Now), End: kernel.Instant(tx.k.Now + 30), Repeat: recur.Repeat{Rule: "FREQ=MINUTELY"}, Depth: 2}
 }
 
-// reservedNames returns the names of all reservations, and of what series they are.
+// reservedNames returns the names of all reservations, and their series.
 func reservedNames(t *testing.T, db *DB) []string {
 	t.Helper()
 	var out []string
@@ -35,8 +35,8 @@ func reservedNames(t *testing.T, db *DB) []string {
 	return out
 }
 
-// TestOccurrencesTakeNoName: a reservation that repeats stands beside others whose
-// names look like its occurrences', whichever was there first, and goes without them.
+// TestOccurrencesTakeNoName: a repeating reservation exists beside others whose names look
+// like those of its occurrences, whichever was there first, and skips those names.
 func TestOccurrencesTakeNoName(t *testing.T) {
 	t.Parallel()
 	hours := int64(0)
@@ -141,7 +141,7 @@ func TestNamesOfOccurrencesAreTaken(t *testing.T) {
 	}
 }
 
-// The note of an occurrence says that its number is not the next one.
+// The note of an occurrence says if its number is not the next one.
 func TestOccurrenceSaysItsName(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
@@ -164,7 +164,7 @@ func TestOccurrenceSaysItsName(t *testing.T) {
 	}
 }
 
-// A window in which nothing can be had is passed over; the reservation goes on.
+// A window in which nothing is available is skipped; the reservation continues.
 func TestStandingOutlivesWindowsItMisses(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)
@@ -194,7 +194,7 @@ func TestStandingOutlivesWindowsItMisses(t *testing.T) {
 	}
 }
 
-// Whatever the name, the names of its occurrences are names.
+// Whatever the name, the names of its occurrences are valid.
 func TestStandingNameLeavesRoom(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)

@@ -8,8 +8,9 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// TestStartable: the count of commits that may let something start or stop grows with each
-// change of the queue and of the cluster, and stays with claims, beats and cycles.
+// TestStartable: the count of commits that may let something start or stop increases with each
+// change of the queue and of the cluster. It stays the same with claims, heartbeats and
+// cycles.
 func TestStartable(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)
@@ -106,7 +107,7 @@ func TestStartable(t *testing.T) {
 	}
 }
 
-// TestUnreachedUntilClaimed: the reason that a job is not executed yet goes when it is.
+// TestUnreachedUntilClaimed: the reason why a job is not executed yet disappears when it is.
 func TestUnreachedUntilClaimed(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)

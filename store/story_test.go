@@ -21,7 +21,7 @@ type story struct {
 	ids   map[string]uint64
 }
 
-// newStory begins one: nodes as in "n1=4 n2=2", each with so many processors.
+// newStory begins a story with nodes such as "n1=4 n2=2", with that many processors.
 func newStory(t *testing.T, backfill, nodes string) *story {
 	db, clock := newDB(t)
 	s := &story{t, db, clock, clock.t, make(map[string]uint64)}
@@ -65,7 +65,7 @@ func (s *story) cycle() (r *CycleReport) {
 	return r
 }
 
-// submit submits a job: what it asks for, for how many seconds.
+// submit submits a job with a select and a walltime in seconds.
 func (s *story) submit(name, sel string, walltime int, with ...func(*Submission)) {
 	s.t.Helper()
 	sub := Submission{Request: placer.Request{Name: name, User: "ann", Select: sel, Walltime: time.Duration(walltime) * time.Second}}
@@ -81,7 +81,7 @@ func (s *story) submit(name, sel string, walltime int, with ...func(*Submission)
 	})
 }
 
-// place places a job, to start in so many seconds.
+// place places a job that starts a number of seconds from now.
 func (s *story) place(name, sel string, in, walltime int) {
 	s.t.Helper()
 	s.do(func(tx *Tx) error {
@@ -112,8 +112,8 @@ func (s *story) node(name string, state index.State) {
 	})
 }
 
-// want verifies what the jobs are that have not ended, by start: "A running 0 n1, B reserved 60
-// n1", those without a start last.
+// want verifies the jobs that have not ended, by start: "A running 0 n1, B reserved 60 n1",
+// those without a start last.
 func (s *story) want(want string) {
 	s.t.Helper()
 	var list []*Job

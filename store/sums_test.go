@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// TestIdentity: files that are made apart have ids of their own; a new epoch leaves the
-// id alone; files of older formats get both when they are migrated.
+// TestIdentity: files that are made separately have their own ids; a new epoch does not change
+// the id; files of older formats get both when they are migrated.
 func TestIdentity(t *testing.T) {
 	identity := func(db *DB) (id row.Identity) {
 		t.Helper()
@@ -60,8 +60,8 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestMigrationOverDamage: a file of an older format is not migrated while a row of it
-// does not match its checksum.
+// TestMigrationOverDamage: a file of an older format is not migrated if one of its rows does
+// not match its checksum.
 func TestMigrationOverDamage(t *testing.T) {
 	content, err := os.ReadFile(filepath.Join("..", "testdata", "db", "v3.db"))
 	if err != nil {

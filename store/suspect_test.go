@@ -10,7 +10,7 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// suspectLife is a node to which one job after the other comes.
+// suspectLife is a node that gets one job after the other.
 type suspectLife struct {
 	t     *testing.T
 	db    *DB
@@ -25,7 +25,7 @@ func (l *suspectLife) update(fn func(tx *Tx) error) {
 	}
 }
 
-// next has a new job begin on the node n0.
+// next makes a new job begin on the node n0.
 func (l *suspectLife) next() uint64 {
 	l.t.Helper()
 	l.update(func(tx *Tx) error {
@@ -39,7 +39,8 @@ func (l *suspectLife) next() uint64 {
 	return l.jobs
 }
 
-// report ends the attempt that a job is at. Outcomes but refused are claimed first.
+// report ends the present attempt of a job. It first claims the attempt unless the outcome is
+// refused.
 func (l *suspectLife) report(job uint64, r Result) {
 	l.t.Helper()
 	l.update(func(tx *Tx) error {
@@ -168,9 +169,9 @@ func (l *suspectLife) play(steps string) {
 	}
 }
 
-// TestUnclaimedIsWhoseFault: an attempt that is not claimed for 15 minutes is the host's fault,
-// unless others' attempts are executed there. Then its user makes no passes, and the host is
-// blameless.
+// TestUnclaimedIsWhoseFault: an attempt that is not claimed for 15 minutes is the host's
+// fault, unless others' attempts are executed there. Then its user makes no passes, and the
+// host is not at fault.
 func TestUnclaimedIsWhoseFault(t *testing.T) {
 	for _, claimer := range []string{"", "n0", "N0.lab.example"} { // "" for none
 		db, clock := newDB(t)

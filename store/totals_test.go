@@ -15,10 +15,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestTotalsFollowAttempts: through lives in which jobs start, end, are queued again,
-// refused and archived, across ends of months, what is added up in the commits of the ends
-// is what the rows of jobs and attempts say (check compares), the sum of what runs and of
-// all that is known by day, and none of it is lost by archiving.
+// TestTotalsFollowAttempts compares the totals, added up when attempts end, with the rows of
+// jobs and attempts (check does that), and with usage by day. In its lives, jobs start, end,
+// are requeued, refused and archived, across ends of months. Archiving loses nothing.
 func TestTotalsFollowAttempts(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -120,8 +119,8 @@ func TestTotalsFollowAttempts(t *testing.T) {
 	})
 }
 
-// sameSums compares usage by month with that by day, and with what runs left out with the
-// table of SQL.
+// sameSums compares usage by month with usage by day, and, without what runs, with the table
+// of SQL.
 func sameSums(rt *rapid.T, db *DB, archives int) {
 	err := db.View(func(tx *Tx) error {
 		sum := func(by UsageBy) (cpus, jobs int64) {
@@ -172,7 +171,7 @@ func sameSums(rt *rapid.T, db *DB, archives int) {
 	}
 }
 
-// totalSums adds up some columns of the table usage.
+// totalSums sums up some columns of the table usage.
 func totalSums(rt *rapid.T, db *DB) map[string]int64 {
 	rows, err := db.Query(context.Background(), "SELECT total(jobs), total(failed), total(waits), total(ncpus_seconds), total(mem_seconds), total(nodes_seconds) FROM usage")
 	if err != nil {
@@ -190,8 +189,8 @@ func totalSums(rt *rapid.T, db *DB) map[string]int64 {
 	return sums
 }
 
-// TestTotalsOfResourcesThatGo: what jobs had of a resource that is removed, and declared
-// again, still counts.
+// TestTotalsOfResourcesThatGo: what jobs had of a resource still counts after it is removed
+// and declared again.
 func TestTotalsOfResourcesThatGo(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)
@@ -246,8 +245,8 @@ func TestTotalsOfResourcesThatGo(t *testing.T) {
 	}
 }
 
-// TestTotalsOfAltered: what a job has had counts for whom it was had, whoever it is for
-// afterwards.
+// TestTotalsOfAltered: what a job has had counts for its user at that time, whoever owns it
+// later.
 func TestTotalsOfAltered(t *testing.T) {
 	t.Parallel()
 	db, clock := newDB(t)

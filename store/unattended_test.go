@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// TestUnattended: where start is auto, a job whose user has no process takes no part in the
-// queue, with every kind of backfilling. It keeps its place, and a plan until that comes due.
+// TestUnattended: with start=auto, a job whose user has no process takes no part in the queue,
+// with every kind of backfilling. It keeps its place, and a plan until that is due.
 func TestUnattended(t *testing.T) {
 	t.Parallel()
 	for _, backfill := range []Backfill{FCFS, EASY, Conservative} {

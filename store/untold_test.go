@@ -138,7 +138,8 @@ func TestUntoldDependents(t *testing.T) {
 	}
 }
 
-// TestPlacedFinishes: who places a job has its nodes from then on, and need not be told.
+// TestPlacedFinishes: a caller that places a job has its nodes from then on, and needs no
+// announcement.
 func TestPlacedFinishes(t *testing.T) {
 	t.Parallel()
 	db, c := newDB(t)
@@ -166,8 +167,8 @@ func TestPlacedFinishes(t *testing.T) {
 	}
 }
 
-// TestStopIsTold: in random lives, whatever takes a launched job off its nodes has the next
-// cycle tell its launcher to stop it, unless the launcher itself said that it has ended.
+// TestStopIsTold: in random lives, whatever takes a launched job off its nodes makes the next
+// cycle tell its launcher to stop it, unless the launcher itself reported the end.
 func TestStopIsTold(tt *testing.T) {
 	tt.Parallel()
 	rapid.Check(tt, func(t *rapid.T) {

@@ -18,8 +18,7 @@ import (
 
 var update = flag.Bool("update", false, "write the database file of this format, and what it holds")
 
-// TestOldFiles opens a file of every format there has been: it must be sound and
-// hold what it held.
+// TestOldFiles opens a file of every past format: it must be sound and hold what it held.
 func TestOldFiles(t *testing.T) {
 	dir := filepath.Join("..", "testdata", "db")
 	if *update {
@@ -88,8 +87,8 @@ func writeOldFile(t *testing.T, dir string) {
 	}
 }
 
-// shareSome sets what many who share a cluster need: accounts, limits, numbers, roles, rules
-// by which some make way, and a view; and has a job that an expression puts before others.
+// shareSome sets what a shared cluster needs: accounts, limits, numbers, roles, preemption
+// rules, and a view. It also submits a job that an expression puts before others.
 func shareSome(t *testing.T, db *DB) {
 	t.Helper()
 	rule, err := preempt.Parse("queue:q over all")
@@ -119,8 +118,8 @@ func shareSome(t *testing.T, db *DB) {
 	}
 }
 
-// rowsOnly returns a dump without the tables that are derived, and without what cycles hand
-// on: they begin again.
+// rowsOnly returns a dump without the derived tables, and without what cycles pass on, which
+// begins anew.
 func rowsOnly(dump string) string {
 	var out strings.Builder
 	for line := range strings.Lines(dump) {

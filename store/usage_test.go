@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-// TestUsage: what a job has had of a node counts until it has ended, however it ended,
-// and no longer.
+// TestUsage: what a job has of a node counts until it has ended, however it ended, and no
+// longer.
 func TestUsage(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*Tx) error{

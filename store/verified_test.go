@@ -10,8 +10,9 @@ import (
 	"github.com/placectl/placectl/store/internal/jobs"
 )
 
-// TestPlansAreVerified: a plan that does not fit what is there is refused, whoever made
-// it: the nodes' own rows and the calendar are asked, not the snapshot that it is of.
+// TestPlansAreVerified: a plan that does not fit is refused, whoever made it. It is checked
+// against the nodes' own rows and the calendar, not against the snapshot from which it was
+// made.
 func TestPlansAreVerified(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

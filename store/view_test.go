@@ -23,14 +23,14 @@ import (
 	"github.com/placectl/placectl/timeline"
 )
 
-// call is what a method of Tx, or of a topic of it, is called with: rows are those of an earlier
+// call holds the arguments for a method of Tx, or of a topic of it; rows come from an earlier
 // transaction.
 type call struct {
 	args   []any
 	writes bool
 }
 
-// calls has plausible arguments for every method of Tx.
+// calls returns plausible arguments for every method of Tx.
 func calls(t *testing.T, db *DB) map[string]call {
 	t.Helper()
 	var job *Job
@@ -124,7 +124,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 	}
 }
 
-// method finds a method of a transaction, or that of a topic of it: "Jobs.Get".
+// method returns a method of a transaction, or of a topic of it: "Jobs.Get".
 func method(tx *Tx, name string) reflect.Value {
 	topic, name, of := strings.Cut(name, ".")
 	m := reflect.ValueOf(tx).MethodByName(topic)
@@ -134,7 +134,7 @@ func method(tx *Tx, name string) reflect.Value {
 	return m
 }
 
-// methods lists those there are: of a topic, each of it unless the topic has a case for itself.
+// methods lists all methods: each one of a topic, unless the topic has a case for itself.
 func methods(cases map[string]call) (names []string) {
 	typ := reflect.TypeFor[*Tx]()
 	for i := range typ.NumMethod() {
@@ -150,7 +150,7 @@ func methods(cases map[string]call) (names []string) {
 	return names
 }
 
-// make calls a method and returns what it answers, and its error.
+// make calls a method and returns its answer and its error.
 func (c call) make(tx *Tx, name string) (answer string, err error) {
 	m := method(tx, name)
 	in := make([]reflect.Value, len(c.args))
@@ -185,9 +185,9 @@ func (c call) make(tx *Tx, name string) (answer string, err error) {
 	return answer, err
 }
 
-// TestEveryMethodInAFreshView calls every method of a transaction in one that has
-// read nothing yet. It answers as in one that has read everything, or, where it would
-// change something, says ErrReadOnly and has changed nothing.
+// TestEveryMethodInAFreshView calls every method of a transaction in one that has read nothing
+// yet. It answers as in one that has read everything. If it would change something, it returns
+// ErrReadOnly and changes nothing.
 func TestEveryMethodInAFreshView(t *testing.T) {
 	t.Parallel()
 	db, clock := fullDB(t)

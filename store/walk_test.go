@@ -18,9 +18,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestWalkWhileChanging: whoever goes through a table sees each row that was there at
-// the beginning once and in order, whatever becomes of the table meanwhile and whoever
-// else goes through it.
+// TestWalkWhileChanging: an iteration over a table sees each row that was there at the
+// beginning once and in order, whatever happens to the table meanwhile and whoever else
+// iterates over it.
 func TestWalkWhileChanging(t *testing.T) {
 	t.Parallel()
 	db, _ := newDB(t)
@@ -41,8 +41,8 @@ func TestWalkWhileChanging(t *testing.T) {
 	})
 }
 
-// walkAndChange goes through the keys, changes some at some of them, and sets out again
-// within.
+// walkAndChange goes through the keys, changes some keys at some of them, and starts further
+// iterations within.
 func walkAndChange(t *rapid.T, tx *Tx, key *rapid.Generator[[]byte], want map[string]bool, nested int) {
 	var got []string
 	now := make(map[string]bool)
@@ -81,8 +81,8 @@ func walkAndChange(t *rapid.T, tx *Tx, key *rapid.Generator[[]byte], want map[st
 	}
 }
 
-// eachCases go through everything that there is with every method that goes through
-// something, and take away or change what they are handed.
+// eachCases go through everything with every method that iterates, and remove or change what
+// they get.
 var eachCases = map[string]func(tx *Tx, seen func(string)) error{
 	"EachJob": func(tx *Tx, seen func(string)) error {
 		return tx.Jobs().Each(func(j *Job) error {
@@ -171,8 +171,7 @@ var eachCases = map[string]func(tx *Tx, seen func(string)) error{
 	},
 }
 
-// TestEachWhileChanging makes those cases with a look before, which changes nothing:
-// both see the same.
+// TestEachWhileChanging runs those cases after a look that changes nothing: both see the same.
 func TestEachWhileChanging(t *testing.T) {
 	t.Parallel()
 	db, _ := fullDB(t)
@@ -203,8 +202,8 @@ func TestEachWhileChanging(t *testing.T) {
 	}
 }
 
-// stir changes a row of every table that can be gone through: a table that was written
-// to is in memory, where taking rows away moves the others.
+// stir changes a row of every table over which one can iterate: a table that was written to is
+// in memory, where removing rows moves the others.
 func stir(tx *Tx) error {
 	if _, err := tx.Nodes().Put(&index.Node{Name: "stirred"}); err != nil {
 		return err
