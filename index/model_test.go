@@ -643,7 +643,7 @@ func (m *model) setsBy(queue string, key ResID, explicit bool) []*naiveSet {
 		}
 		for i, value := range values {
 			if !slices.Contains(m.sign, key) {
-				i = 0 // the order of members is known where they are part of the signature
+				i = 0 // the order of members is known if they are part of the signature
 			}
 			add(def.Name+"="+value+" unset=false", n, i)
 		}

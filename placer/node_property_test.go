@@ -24,7 +24,7 @@ import (
 // what is left of them, are computed from the calendar after each step.
 type site struct {
 	*cluster
-	rooms  map[uint32][]index.Amount // what the index was told is left of a node
+	rooms  map[uint32][]index.Amount // what is left of a node according to the index
 	claims []Grant                   // the reservations there are, without affinities
 }
 

@@ -31,7 +31,7 @@ type choice struct {
 // drawChoice fills a cluster a little and asks for one to three nodes.
 func drawChoice(t *rapid.T, policy Policy) *choice {
 	c := &choice{site: drawRanked(t)}
-	later := policy == LastAvailable // what is planned behind the request decides
+	later := policy == LastAvailable // what is planned after the request decides
 	most := 4
 	if later {
 		most = 8

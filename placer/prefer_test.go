@@ -44,7 +44,7 @@ func TestPrefer(t *testing.T) {
 		{" fast ", true, false, false},
 		{"FEATURE:fast", true, false, false},
 		{"feature : fast", true, false, false},
-		{"Feature=FAST", false, false, true}, // features are told apart by case
+		{"Feature=FAST", false, false, true}, // features are case-sensitive
 		{"feature==fast", true, false, false},
 		{"feature!=fast", false, true, true},
 		{"10g", true, false, false},

@@ -83,7 +83,7 @@ func TestPlannedByNumber(t *testing.T) {
 		if _, err := tx.Jobs().Submit(Submission{Request: wholeNodes(1, 100*time.Second), Priority: 1}); err != nil {
 			return err
 		}
-		_, err = tx.Cycle().Run(CycleSpec{Backfill: Conservative}) // 3 now, 2 behind it, 1 after the reservation
+		_, err = tx.Cycle().Run(CycleSpec{Backfill: Conservative}) // 3 now, 2 after it, 1 after the reservation
 		return err
 	})
 	if err != nil {

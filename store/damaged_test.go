@@ -182,7 +182,7 @@ type damagedFile struct {
 	rows   []storedRow
 	random *rand.Rand
 	exact  bool // a row that is read by itself is the right one, or an error
-	missed int  // so many are not
+	missed int  // how many are not
 	warned bool
 }
 

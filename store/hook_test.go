@@ -15,7 +15,7 @@ import (
 type hookLife struct {
 	db    *DB
 	clock *clock
-	first uint64 // the event behind which the hook was set
+	first uint64 // the event after which the hook was set
 	drawn byte
 	begun []*hookRun // by processes that have not ended
 	taken []uint64   // what has moved the cursor

@@ -79,7 +79,7 @@ type caseRun struct {
 	db    *DB
 	clock *clock
 	spec  CycleSpec
-	ours  []string // what is expected of the next submissions, where we differ
+	ours  []string // what is expected of the next submissions, if we differ
 	last  []uint64 // what the latest submission made
 }
 

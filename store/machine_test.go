@@ -466,7 +466,7 @@ func (s *machineStory) started(sub Submission) uint64 {
 	s.do(func(tx *Tx) error {
 		list, err := tx.Jobs().Submit(sub)
 		if err == nil {
-			spec := CycleSpec{} // its report is read: the job counts as told
+			spec := CycleSpec{} // its report is read: the job counts as announced
 			if id = list[0].ID; len(sub.Command) > 0 {
 				spec.By = BySupervisor
 			}

@@ -129,7 +129,7 @@ func (m *model) setState(t *rapid.T) {
 	if m.nodes[name].up = state == index.Up; m.nodes[name].up {
 		return
 	}
-	m.follow(t) // plans on the node were made again in that commit, and those behind them, too
+	m.follow(t) // plans on the node were made again in that commit, and so were later ones
 }
 
 // follow reads where planned jobs are after some plans were made again: later plans may move,
@@ -157,7 +157,7 @@ func (m *model) follow(t *rapid.T) {
 			t.Fatal(err)
 		}
 		if job.State != JobRunning && job.State != JobReserved {
-			continue // it fits nowhere any more
+			continue // it no longer fits anywhere
 		}
 		if (job.State == JobReserved) != (kernel.Unix(job.Start) > m.clock.t) {
 			t.Fatalf("job %d is %s and starts at %v, now is %d", id, job.State, job.Start, m.clock.t)

@@ -110,7 +110,7 @@ func (q *queueLife) passes(t *rapid.T, dir string) {
 		}
 	}
 	for id, j := range read.jobs {
-		if len(open) > 0 && j.Queued && j.State == JobReserved { // those behind a late one are planned again, too
+		if len(open) > 0 && j.Queued && j.State == JobReserved { // plans behind a late one are made again, too
 			open[row.JobOwner(id)] = true
 		}
 	}

@@ -35,7 +35,7 @@ type preemptCase struct {
 		Job                                 uint64
 		Walltime                            int64
 	}
-	Ours []string // where we decide otherwise
+	Ours []string // if we decide otherwise
 }
 
 // rule returns the rule of a case.
@@ -174,7 +174,7 @@ func (c *preemptCase) run(t *testing.T) {
 		case "submit":
 			last = submit(Submission{Request: placer.Request{Select: s.Ask, User: s.User, Queue: s.Queue, Walltime: walltime}, NoRequeue: s.NoRequeue})
 			cycle()
-			if s.Expect == "run" && job(last).State == JobReserved { // when the grace is over of who makes way
+			if s.Expect == "run" && job(last).State == JobReserved { // when the grace of those that make way is over
 				clock.t += int64(DefaultGrace / time.Second)
 			}
 			if want := map[string]string{"run": "running", "wait": "waiting"}[s.Expect]; outcome(job(last)) != want {

@@ -26,7 +26,7 @@ type preemptLife struct {
 	*life
 	jobs  uint64
 	nonce byte
-	way   Claimant // who executes
+	way   Claimant // what executes the jobs
 	stops int
 	soft  int // of them, for soft limits
 }
@@ -174,7 +174,7 @@ func (l *preemptLife) cycle(t *rapid.T) {
 
 // stopped verifies which jobs a cycle has stopped.
 func (l *preemptLife) stopped(tx *Tx, ranks *preempt.Ranks, before map[uint64]*row.Job) error {
-	sets := make(map[uint64][]*row.Job) // by for whom: who was stopped, as they were
+	sets := make(map[uint64][]*row.Job) // the stopped jobs as they were, by the job for which they were stopped
 	changed := 0
 	err := tx.k.EachJob(func(j *row.Job) error {
 		was := before[j.ID]
@@ -311,7 +311,7 @@ func (l *preemptLife) needed(by uint64, was *row.Job) error {
 
 func TestPreemptLife(t *testing.T) {
 	stops, soft := 0, 0
-	lives, most := 0, 40 // a life takes a third of a second; all of them where more checks than usual are asked for
+	lives, most := 0, 40 // a life takes a third of a second; all are tried if more checks than usual are requested
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() != f.DefValue {
 		most = math.MaxInt
 	}

@@ -104,7 +104,7 @@ func (q *queueLife) several(more ...func(*rapid.T)) func(*rapid.T) {
 	steps := append(more, q.submit, q.change, q.change, q.place, q.end, q.reserve, q.unreserve, q.down, q.drain, q.drain, q.cycleWithin)
 	return func(t *rapid.T) {
 		q.collects, q.collected, q.together = true, nil, ""
-		defer func() { q.collects = false }() // also where a step is skipped
+		defer func() { q.collects = false }() // also if a step is skipped
 		for range rapid.IntRange(2, 4).Draw(t, "steps") {
 			rapid.SampledFrom(steps).Draw(t, "step")(t)
 		}
@@ -288,7 +288,7 @@ func (q *queueLife) follows(spec CycleSpec) {
 // that earlier ones found out must not change anything either.
 func (q *queueLife) settled(t *rapid.T) {
 	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill"))}
-	var never []uint64 // what the last cycle has told of
+	var never []uint64 // what the last cycle has reported
 	told := false      // nothing has changed since it did
 	q.follows(spec)
 	cycle := func(tx *Tx) (any, error) {
@@ -448,7 +448,7 @@ func TestPlansStand(t *testing.T) {
 // TestCycleByHand has one case for each rule of the order.
 func TestCycleByHand(t *testing.T) {
 	hour := time.Hour
-	type want map[uint64]string // a job's state and, where it has one, its start in minutes from now
+	type want map[uint64]string // a job's state and, if it has one, its start in minutes from now
 	for _, c := range []struct {
 		name   string
 		spec   CycleSpec

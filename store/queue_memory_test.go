@@ -25,7 +25,7 @@ type queueMemory struct {
 	t     *rapid.T
 	clock *clock
 	db    *DB
-	jobs  uint64 // so many there are
+	jobs  uint64 // how many there are
 }
 
 // errDry undoes what a transaction has tried.

@@ -57,7 +57,7 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 	now := m.snapshot()
 	for id, j := range now {
 		if len(j.YieldedTo) > len(before[id].YieldedTo) {
-			return // the room is for who it was made for
+			return // the room is for the job for which it was made
 		}
 		for _, b := range now { // or taken back from
 			waits := b.State == JobQueued || b.State == JobReserved

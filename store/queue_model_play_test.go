@@ -112,7 +112,7 @@ func (m *queueModel) foretold() {
 			return errors.Join(err, errLate)
 		}
 		for _, j := range line {
-			if ahead = ahead && j.State == JobReserved; ahead { // a job without a plan may be put before those behind it
+			if ahead = ahead && j.State == JobReserved; ahead { // a job without a plan may be put before later jobs
 				plans[j.ID] = j.Start
 			}
 			waitsFor, errReady := jobs.Ready(tx.k, j)

@@ -32,7 +32,7 @@ type queueModel struct {
 	nodes     int
 	jobs      uint64
 	classes   []string
-	window    int64            // when the first window of the standing reservation begins; 0: there is none
+	window    int64            // when the first window of the standing reservation begins; 0 if there is none
 	unplanned map[uint64]bool  // jobs without the plan that they were promised
 	cause     string           // why plans may be put off until the next cycle; "": for no cause
 	plans     map[uint64]int64 // starts of plans in the queue after the last cycle

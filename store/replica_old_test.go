@@ -153,7 +153,7 @@ func (d *first) Snapshot(ctx context.Context) (*replica.Snapshot, error) {
 	if s.Format > kernel.FirstLog {
 		return nil, ErrNewer
 	}
-	for in := bytes.NewBuffer(body[1:]); in.Len() > 0; { // behind its version
+	for in := bytes.NewBuffer(body[1:]); in.Len() > 0; { // newer than its version
 		name := string(in.Next(number(in)))
 		if t, known := row.TableNamed(name); !known || t.Since() > kernel.FirstLog {
 			return nil, fmt.Errorf("%w: table %s", ErrNewer, name)

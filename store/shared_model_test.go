@@ -26,8 +26,8 @@ type life struct {
 	clock   *clock
 	dbs     [2]*DB // opened for every transaction, and kept open
 	users   []string
-	plain   bool             // no node has rules of its own
-	local   bool             // no request has a policy of its own
+	plain   bool             // no node has its own rules
+	local   bool             // no request has its own policy
 	given   map[string]int64 // the reservations that users have asked for by name, and when they end
 
 	collects  bool // steps are drawn that one transaction takes together

@@ -179,7 +179,7 @@ func TestStopIsTold(tt *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		launched := map[uint64]bool{} // told to start, and not to stop
+		launched := map[uint64]bool{} // reported to be started, and not to be stopped
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
 			job := rapid.Uint64Range(1, 10).Draw(t, "job")
 			what := rapid.SampledFrom([]string{"submit", "submit", "cancel", "requeue", "release", "done", "hold", "time"}).Draw(t, "what")

@@ -92,7 +92,7 @@ type conservative struct {
 	replay  *backfill.Replay
 	jobs    []backfill.Job
 	procs   int64
-	on      map[int32]taken // who runs or is planned
+	on      map[int32]taken // jobs that run or are planned
 	waiting []int32
 }
 

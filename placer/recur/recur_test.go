@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-	_ "time/tzdata" // zones, also where the system has none
+	_ "time/tzdata" // zones, even if the system has none
 
 	"github.com/placectl/placectl/placer/syntax"
 
@@ -332,7 +332,7 @@ func naiveInstant(wall int64, zone *time.Location) int64 {
 		if at := wall - offset; wallOf(at, zone) == wall && (best < 0 || at < best) {
 			best = at
 		}
-		least = min(least, offset) // where the clock goes forward, the offset from before
+		least = min(least, offset) // if clocks go forward, the offset from before
 	}
 	if best < 0 {
 		return wall - least

@@ -297,7 +297,7 @@ func (f *fake) transact(t transaction) (any, *refusal) {
 	if len(t.Then) > 128 || len(t.Else) > 128 {
 		return nil, &refusal{codeInvalid, "etcdserver: too many operations in txn request"}
 	}
-	for _, o := range list { // nothing is changed where one cannot be
+	for _, o := range list { // if one part is impossible, nothing is changed
 		if o.Put == nil {
 			continue
 		}

@@ -86,7 +86,7 @@ func TestLateCopy(t *testing.T) {
 		return true
 	})
 	release := sync.OnceFunc(func() { close(hold) })
-	t.Cleanup(release) // before the server waits for whoever hangs
+	t.Cleanup(release) // before the server waits for hanging requests
 	d, other := connect(t, "late", slow, f.member(t, nil)), connect(t, "late", f.member(t, nil))
 	at := made(t, d)
 	p, _, err := other.Turn(ending(t), nil, at, nil)
@@ -96,7 +96,7 @@ func TestLateCopy(t *testing.T) {
 	d.best.Store(0)
 	hanging.Store(true)
 	entry := []byte("\x01one")
-	for range 2 { // the second time nothing of its own is under way
+	for range 2 { // the second time none of its own requests is under way
 		if tail, err := d.Append(ending(t), at, entry, nil); !errors.Is(err, replica.ErrLost) {
 			t.Fatalf("%+v, %v", tail, err)
 		}
@@ -136,7 +136,7 @@ func TestDoubledAndTrimmed(t *testing.T) {
 		}
 		return true
 	})
-	t.Cleanup(func() { close(hold) }) // before the server waits for whoever hangs
+	t.Cleanup(func() { close(hold) }) // before the server waits for hanging requests
 	trimmed := make(chan struct{})
 	second := f.member(t, func(r *http.Request, after bool) bool {
 		if !after && isTransaction(r) {

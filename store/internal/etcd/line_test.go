@@ -188,7 +188,7 @@ func TestKeysOfPlaces(t *testing.T) {
 	f := newFake()
 	host := f.member(t, nil)
 	d := connect(t, "keys", host)
-	d.renewPlace = time.Nanosecond // each place has a lease of its own
+	d.renewPlace = time.Nanosecond // each place has its own lease
 	at := made(t, d)
 	keys := func() (n int) {
 		f.mu.Lock()

@@ -22,7 +22,7 @@ const (
 // way is what is between a machine and a member: a network that can be slow, lose what is
 // under way, or let nothing pass, while the member itself works.
 type way struct {
-	Host  string // where the machine finds the member
+	Host  string // the address at which the machine reaches the member
 	state atomic.Int32
 
 	mu    sync.Mutex

@@ -115,7 +115,7 @@ func TestChaos(t *testing.T) {
 				})
 				mu.Lock()
 				switch {
-				case err == nil || errors.Is(err, errKilled): // who was killed had his entry in the log
+				case err == nil || errors.Is(err, errKilled): // the killed one had its entry in the log
 					acknowledged[key] = true
 				case errors.Is(err, file.ErrUnknown):
 					unknown[key] = true

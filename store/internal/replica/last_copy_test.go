@@ -122,7 +122,7 @@ func TestRotStaysLocal(t *testing.T) {
 		t.Error(err)
 	}
 	rot(t, a, "k")
-	write(t, a, "k", long+"more") // told by what it has in common with the row before
+	write(t, a, "k", long+"more") // recognized by what it has in common with the row before
 	for _, rep := range []*Replica{b, machine(t, m)} {
 		if err := rep.View(func(r *file.Recorder) error {
 			if got := get(r, "k"); got != long+"more" {

@@ -49,7 +49,7 @@ func unlinearizable(final []string, history []*operation) (faults []string) {
 	}
 	type placed struct {
 		*operation
-		at int // twice the length of the list behind it, and one more for a read
+		at int // twice the length of the list after it, and one more for a read
 	}
 	var all []placed
 	for _, o := range history {
