@@ -95,7 +95,7 @@ func (o *Op) exact(find func(format string, args ...any)) error {
 	return nil
 }
 
-// copies reports jobs of which two hosts have one slot while another slot waits.
+// copies reports a job if two hosts have one of its slots while another slot waits.
 func (o *Op) copies(find func(format string, args ...any)) error {
 	for n := range o.Batch.Jobs {
 		j, err := o.job(n)

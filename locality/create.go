@@ -118,7 +118,7 @@ func (m *Maker) Finish(rows Rows, now int64) (*Batch, error) {
 	return b, nil
 }
 
-// newCursor makes a range of which nothing was handed out.
+// newCursor makes a range; nothing in it was handed out yet.
 func (o *Op) newCursor(first, last int) error {
 	c := &Cursor{First: first, Last: last, Unfinished: first, Top: last, Low: first, High: last, Generated: first}
 	var err error

@@ -58,7 +58,7 @@ func randomCounted(r *rand.Rand) *countedCase {
 	return c
 }
 
-// counter returns a counter of which more may be held than its total.
+// counter returns a counter; jobs may hold more than its total.
 func (c *countedCase) counter(r *rand.Rand, rule bool) *limits.Counter {
 	k := limits.New(fmt.Sprint("k", len(c.held)), rule, int64(r.IntN(5)), 10, 5)
 	if !rule && r.IntN(3) == 0 {

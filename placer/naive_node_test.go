@@ -110,8 +110,7 @@ func (n *naive) rowsVerdict(at int64) string {
 	return "NEVER"
 }
 
-// rowsFit reports whether the request fits on neighbours each of which could serve a part of
-// it.
+// rowsFit reports whether the request fits on neighbours that could all serve a part of it.
 func (n *naive) rowsFit(at int64, empty bool) bool {
 	look := n.looking(at, empty)
 	var row []int

@@ -151,7 +151,7 @@ func (c *conservative) fits(j backfill.Job, at int64) bool {
 	return true
 }
 
-// On any nodes, nobody has more of a node than there is, and nobody starts before being
+// On any nodes, jobs never have more of a node than there is, and none starts before it is
 // submitted. Under conservative backfilling no job starts later than first planned. Under
 // relaxed none starts later than promised: without slack, by the earliest start that it had.
 func TestNothingIsTakenTwice(t *testing.T) {

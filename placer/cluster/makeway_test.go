@@ -85,9 +85,9 @@ func TestMakeWay(t *testing.T) {
 	}
 }
 
-// On any nodes, with any rules, nobody has more of a node than there is, and each job runs for
-// its time after it was last stopped. Nobody is stopped too early, too often, or for a job
-// that has not started. On one node nobody waits for whom room could have been made.
+// On any nodes, with any rules, jobs never have more of a node than there is, and each job
+// runs for its time after it was last stopped. No job is stopped too early, too often, or for
+// a job that has not started. On one node no job waits if others could have made way for it.
 func TestMakingWay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cpus := rapid.SliceOfN(rapid.Int64Range(1, 4), 1, 5).Draw(t, "cpus")

@@ -131,8 +131,8 @@ func (cs *Counters) Remove(key string, c *limits.Counter, h limits.Holder) error
 // errStop ends an iteration.
 var errStop = errors.New("enough")
 
-// Exceeds names the counter of which a job, which has a start, would hold too much in another
-// time, or "". If by is set, everybody counts until the planned end.
+// Exceeds names a counter, or returns "". A job, which has a start, would hold too much of
+// that counter in another time. If by is set, everybody counts until the planned end.
 func (cs *Counters) Exceeds(j *row.Job, start, end int64, by bool) (short string, err error) {
 	if start >= end {
 		return "", nil

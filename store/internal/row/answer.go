@@ -63,20 +63,20 @@ func deflated(b, text []byte) []byte {
 	return out.Bytes()
 }
 
-// EncodeAnswer returns the row.
+// EncodeAnswer encodes an answer as a row.
 func EncodeAnswer(a *Answer) []byte { return encode(answerFields, a) }
 
-// DecodeAnswer reads it, but for the text.
+// DecodeAnswer decodes an answer without its text.
 func DecodeAnswer(key, payload []byte) (*Answer, error) {
 	return decode(Answers, answerHead, key, payload)
 }
 
-// DecodeAnswerText reads all of it.
+// DecodeAnswerText decodes an answer with its text.
 func DecodeAnswerText(key, payload []byte) (*Answer, error) {
 	return decode(Answers, answerFields, key, payload)
 }
 
-// maxAnswer bounds the memory for a row with a wrong length.
+// maxAnswer limits the memory that a row with a wrong length can take.
 const maxAnswer = 1 << 30
 
 // AnswerDueKey orders answers by when they may be deleted.
