@@ -83,11 +83,11 @@ func (m *mapping) oneByOne() bool {
 }
 
 const (
-	// searchSteps bounds a search for an assignment; past it the answer is "perhaps". If it is
+	// searchSteps limits a search for an assignment; past it the answer is "perhaps". If it is
 	// unknown whether a request fits the empty cluster, the request is refused for good, because no
 	// start can be given.
 	searchSteps = 50_000
-	// searchesSteps bounds the searches at all instants at which a request is tried, except
+	// searchesSteps limits the searches at all instants at which a request is tried, except
 	// the last. At the last all nodes are free, so the search finds any request that fits the
 	// empty cluster.
 	searchesSteps = 20 * searchSteps

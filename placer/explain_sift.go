@@ -101,7 +101,7 @@ func (x *explainer) nodesOf(cands []index.Candidate) *roaring.Bitmap {
 	return roaring.FastOr(parts...)
 }
 
-// looked bounds how many rows are read to learn which values nodes have. Values that a bucket's
+// looked limits how many rows are read to learn which values nodes have. Values that a bucket's
 // signature holds cost no row.
 const looked = 10_000
 

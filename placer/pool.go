@@ -192,7 +192,7 @@ func (s *seeker) lacks(members []member) shortfall {
 	return shortfall{}
 }
 
-// maxParts bounds how many parts are proposed before the whole pool is tried.
+// maxParts limits how many parts are proposed before the whole pool is tried.
 const maxParts = 64
 
 func indices(n int) []int {

@@ -40,7 +40,7 @@ func PolicyNames() []string { return policyNames[:] }
 // of all times overflows.
 var ErrJob = errors.New("cannot be simulated")
 
-// latest bounds the instants of a simulation on both sides of 0. Sums of two of them do not overflow.
+// latest limits the instants of a simulation on both sides of 0. Sums of two of them do not overflow.
 const latest = math.MaxInt64 / 4
 
 // never is after everything.

@@ -103,7 +103,7 @@ func New(defs *index.Defs, what, text string) Scanner {
 	return Scanner{Defs: defs, What: what, Text: text, End: len(text)}
 }
 
-// maxMsg bounds a message, which may repeat a part of a hostile text.
+// maxMsg limits a message, which may repeat a part of a hostile text.
 const maxMsg = 500
 
 // Fail returns an error about the text's byte at. It cuts a message that is too long.

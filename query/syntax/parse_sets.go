@@ -1,6 +1,6 @@
 package syntax
 
-// maxArms bounds how many queries can be joined by UNION and the like.
+// maxArms limits how many queries can be joined by UNION and the like.
 const maxArms = 500
 
 // setOp reads UNION, UNION ALL, INTERSECT or EXCEPT.

@@ -9,7 +9,7 @@ import (
 // wildcard may end. So a match costs at most the pattern's length times the text's, however
 // many wildcards there are.
 
-// MaxPattern bounds patterns, in bytes.
+// MaxPattern limits patterns, in bytes.
 const MaxPattern = 50000
 
 // NoEscape stands for LIKE without ESCAPE.

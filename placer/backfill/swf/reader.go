@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// maxLine bounds a line. Logs with an extra field for hosts have lines of some kilobytes.
+// maxLine limits a line. Logs with an extra field for hosts have lines of some kilobytes.
 const maxLine = 1 << 20
 
 // Reader reads a log job by job, in constant memory.
@@ -151,7 +151,7 @@ func parse(text string, line int) (Job, error) {
 	return job, nil
 }
 
-// maxAmount bounds numbers with decimals: up to here float64 has every whole number.
+// maxAmount limits numbers with decimals: up to here float64 has every whole number.
 const maxAmount = 1 << 53
 
 // parseNumber reads a field. why says what is wrong with it, or is "".

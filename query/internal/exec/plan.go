@@ -97,6 +97,6 @@ type Slots uint64
 
 func (s Slots) Has(slot int) bool { return s&(1<<slot) != 0 }
 
-// MaxSlots bounds the tables of a statement with its subqueries, because a set of them is one word of
+// MaxSlots limits the tables of a statement with its subqueries, because a set of them is one word of
 // bits.
 const MaxSlots = 64

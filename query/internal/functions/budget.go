@@ -27,7 +27,7 @@ func (l Limits) OrDefault() Limits {
 	return l
 }
 
-// maxString bounds each text that a statement makes, in bytes.
+// maxString limits each text that a statement makes, in bytes.
 const maxString = 1 << 20
 
 // Budget holds the limits of a run's cost, and the cost so far.

@@ -6,7 +6,7 @@ import (
 	"github.com/placectl/placectl/query/fault"
 )
 
-// maxRegexp bounds regular expressions, in bytes.
+// maxRegexp limits regular expressions, in bytes.
 const maxRegexp = 1000
 
 // Matcher reports whether a regular expression (RE2) matches part of a text. It keeps the last

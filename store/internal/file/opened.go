@@ -25,7 +25,7 @@ type opened struct {
 	spent bool
 }
 
-// openTimeout bounds the wait for bbolt's own lock, which is free unless a program other than
+// openTimeout limits the wait for bbolt's own lock, which is free unless a program other than
 // placectl has the file.
 const openTimeout = 2 * time.Second
 

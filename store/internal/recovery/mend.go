@@ -20,7 +20,7 @@ type mended struct {
 	key, payload []byte
 }
 
-// maxRounds bounds how often rows are examined again after a change. Each round removes
+// maxRounds limits how often rows are examined again after a change. Each round removes
 // references between nodes, jobs and reservations.
 const maxRounds = 10
 

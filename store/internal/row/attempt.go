@@ -84,7 +84,7 @@ func (n Nonce) String() string {
 // MarshalText writes the nonce as in dumps.
 func (n Nonce) MarshalText() ([]byte, error) { return []byte(n.String()), nil }
 
-// UnmarshalText reads it.
+// UnmarshalText reads what MarshalText writes.
 func (n *Nonce) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*n = Nonce{}
@@ -212,7 +212,7 @@ func attemptFields(f *Fields, a *Attempt) {
 // EncodeAttempt returns the row of an attempt.
 func EncodeAttempt(a *Attempt) []byte { return encode(attemptFields, a) }
 
-// DecodeAttempt reads it.
+// DecodeAttempt decodes what EncodeAttempt returns.
 func DecodeAttempt(key, payload []byte) (*Attempt, error) {
 	f, v := Fields{dir: reading, b: payload, key: key}, new(Attempt)
 	attemptFields(&f, v)

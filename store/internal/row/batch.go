@@ -70,7 +70,7 @@ func batchFields(f *Fields, b *Batch) {
 // EncodeBatch returns the row of a batch.
 func EncodeBatch(b *Batch) []byte { return encode(batchFields, b) }
 
-// DecodeBatch reads it.
+// DecodeBatch decodes what EncodeBatch returns.
 func DecodeBatch(key, payload []byte) (*Batch, error) {
 	return decode(Batches, batchFields, key, payload)
 }
@@ -87,7 +87,7 @@ func batchFilesFields(f *Fields, files *[]BatchFile) {
 // EncodeBatchFiles returns a row of files.
 func EncodeBatchFiles(files []BatchFile) []byte { return encode(batchFilesFields, &files) }
 
-// DecodeBatchFiles reads it.
+// DecodeBatchFiles decodes what EncodeBatchFiles returns.
 func DecodeBatchFiles(key, payload []byte) ([]BatchFile, error) {
 	f, files := Fields{dir: reading, b: payload, key: key}, *new([]BatchFile)
 	batchFilesFields(&f, &files)
@@ -120,7 +120,7 @@ func rangeFields(f *Fields, c *locality.Cursor) {
 // EncodeRange returns the row of a range of a batch.
 func EncodeRange(c *locality.Cursor) []byte { return encode(rangeFields, c) }
 
-// DecodeRange reads it.
+// DecodeRange decodes what EncodeRange returns.
 func DecodeRange(key, payload []byte) (*locality.Cursor, error) {
 	f, v := Fields{dir: reading, b: payload, key: key}, new(locality.Cursor)
 	rangeFields(&f, v)
@@ -161,7 +161,7 @@ func batchJobsFields(f *Fields, b *locality.JobBlock) {
 // EncodeBatchJobs returns a row of the jobs of a batch, as they were created.
 func EncodeBatchJobs(b *locality.JobBlock) []byte { return encode(batchJobsFields, b) }
 
-// DecodeBatchJobs reads it.
+// DecodeBatchJobs decodes what EncodeBatchJobs returns.
 func DecodeBatchJobs(key, payload []byte) (*locality.JobBlock, error) {
 	f, v := Fields{dir: reading, b: payload, key: key}, new(locality.JobBlock)
 	batchJobsFields(&f, v)
@@ -227,7 +227,7 @@ func slotFields(f *Fields, slots *[]locality.SlotState) {
 // EncodeBatchTasks returns a row of the states of a batch's jobs.
 func EncodeBatchTasks(b *locality.TaskBlock) []byte { return encode(batchTasksFields, b) }
 
-// DecodeBatchTasks reads it.
+// DecodeBatchTasks decodes what EncodeBatchTasks returns.
 func DecodeBatchTasks(key, payload []byte) (*locality.TaskBlock, error) {
 	f, v := Fields{dir: reading, b: payload, key: key}, new(locality.TaskBlock)
 	batchTasksFields(&f, v)

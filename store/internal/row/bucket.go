@@ -24,7 +24,7 @@ func bucketFields(f *Fields, b *index.Bucket) {
 // EncodeBucket returns the row of a bucket.
 func EncodeBucket(b *index.Bucket) []byte { return encode(bucketFields, b) }
 
-// DecodeBucket reads it.
+// DecodeBucket decodes what EncodeBucket returns.
 func DecodeBucket(id uint32, key, payload []byte) (*index.Bucket, error) {
 	f, b := Fields{dir: reading, b: payload, key: key}, &index.Bucket{ID: id}
 	bucketFields(&f, b)
@@ -85,7 +85,7 @@ func EncodeRooms(b *RoomBlock) []byte {
 	return e.b
 }
 
-// DecodeRooms reads it.
+// DecodeRooms decodes what EncodeRooms returns.
 func DecodeRooms(key, payload []byte) (b RoomBlock, err error) {
 	err = EachRoom(key, payload, nil, func(at int, room []index.Amount) { b[at] = slices.Clip(slices.Clone(room)) })
 	return b, err
@@ -156,7 +156,7 @@ func freedFields(f *Fields, x *Freed) {
 // EncodeFreed returns the row.
 func EncodeFreed(x *Freed) []byte { return encode(freedFields, x) }
 
-// DecodeFreed reads it.
+// DecodeFreed decodes what EncodeFreed returns.
 func DecodeFreed(payload []byte) (*Freed, error) {
 	return decode(Invalidations, freedFields, KeyFreed, payload)
 }

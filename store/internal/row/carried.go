@@ -24,7 +24,7 @@ func (k PayloadKey) Compare(other PayloadKey) int { return bytes.Compare(k[:], o
 // MarshalText writes the key as in dumps.
 func (k PayloadKey) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// UnmarshalText reads it.
+// UnmarshalText reads what MarshalText writes.
 func (k *PayloadKey) UnmarshalText(text []byte) error {
 	if hex.DecodedLen(len(text)) != len(k) {
 		return fmt.Errorf("%q is not %d hexadecimal digits", text, hex.EncodedLen(len(k)))
@@ -143,7 +143,7 @@ func payloadFields(f *Fields, p *Payload) {
 // EncodePayload returns the row of a payload.
 func EncodePayload(p *Payload) []byte { return encode(payloadFields, p) }
 
-// DecodePayload reads it.
+// DecodePayload decodes what EncodePayload returns.
 func DecodePayload(key, payload []byte) (*Payload, error) {
 	return decode(Payloads, payloadFields, key, payload)
 }

@@ -21,7 +21,7 @@ func resourceFields(f *Fields, def *index.Def) {
 // EncodeResource returns the row of a declared resource.
 func EncodeResource(def index.Def) []byte { return encode(resourceFields, &def) }
 
-// DecodeResource reads it.
+// DecodeResource decodes what EncodeResource returns.
 func DecodeResource(key, payload []byte) (index.Def, error) {
 	f, def := Fields{dir: reading, b: payload, key: key}, *new(index.Def)
 	resourceFields(&f, &def)
@@ -53,7 +53,7 @@ func queueFields(f *Fields, q *Queue) {
 // EncodeQueue returns the row of a queue.
 func EncodeQueue(q Queue) []byte { return encode(queueFields, &q) }
 
-// DecodeQueue reads it.
+// DecodeQueue decodes what EncodeQueue returns.
 func DecodeQueue(key, payload []byte) (Queue, error) {
 	f, q := Fields{dir: reading, b: payload, key: key}, *new(Queue)
 	queueFields(&f, &q)
@@ -77,7 +77,7 @@ func viewFields(f *Fields, v *View) {
 // EncodeView returns the row of a view.
 func EncodeView(v *View) []byte { return encode(viewFields, v) }
 
-// DecodeView reads it.
+// DecodeView decodes what EncodeView returns.
 func DecodeView(key, payload []byte) (*View, error) {
 	return decode(Views, viewFields, key, payload)
 }
@@ -93,7 +93,7 @@ func numberFields(f *Fields, n *int64) {
 // EncodeNumber returns the row of a number.
 func EncodeNumber(n int64) []byte { return encode(numberFields, &n) }
 
-// DecodeNumber reads it.
+// DecodeNumber decodes what EncodeNumber returns.
 func DecodeNumber(key, payload []byte) (*int64, error) {
 	return decode(Numbers, numberFields, key, payload)
 }
@@ -135,7 +135,7 @@ func accountFields(f *Fields, a *Account) {
 // EncodeAccount returns the row of an account.
 func EncodeAccount(a *Account) []byte { return encode(accountFields, a) }
 
-// DecodeAccount reads it.
+// DecodeAccount decodes what EncodeAccount returns.
 func DecodeAccount(key, payload []byte) (*Account, error) {
 	return decode(Accounts, accountFields, key, payload)
 }
@@ -175,7 +175,7 @@ func termFields(f *Fields, name string, key *preempt.Key) {
 // EncodePreempt returns the row of a preemption rule. Its key is the rule as text.
 func EncodePreempt(r *preempt.Rule) []byte { return encode(preemptFields, r) }
 
-// DecodePreempt reads it.
+// DecodePreempt decodes what EncodePreempt returns.
 func DecodePreempt(key, payload []byte) (*preempt.Rule, error) {
 	return decode(Preempts, preemptFields, key, payload)
 }

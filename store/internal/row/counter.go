@@ -64,7 +64,7 @@ func counterFields(f *Fields, c *Counter) {
 // EncodeCounter returns the row of a counter.
 func EncodeCounter(c *Counter) []byte { return encode(counterFields, c) }
 
-// DecodeCounter reads it.
+// DecodeCounter decodes what EncodeCounter returns.
 func DecodeCounter(key, payload []byte) (*Counter, error) {
 	return decode(Counters, counterFields, key, payload)
 }
@@ -94,7 +94,7 @@ func holdingFields(f *Fields, h *limits.Holder) {
 // EncodeHolding returns the row of an owner's holding.
 func EncodeHolding(h limits.Holder) []byte { return encode(holdingFields, &h) }
 
-// DecodeHolding reads it.
+// DecodeHolding decodes what EncodeHolding returns.
 func DecodeHolding(key, payload []byte) (limits.Holder, error) {
 	f, h := Fields{dir: reading, b: payload, key: key}, *new(limits.Holder)
 	holdingFields(&f, &h)

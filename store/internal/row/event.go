@@ -45,7 +45,7 @@ func eventFields(f *Fields, ev *Event) {
 // EncodeEvent returns the row of an event.
 func EncodeEvent(ev *Event) []byte { return encode(eventFields, ev) }
 
-// DecodeEvent reads it.
+// DecodeEvent decodes what EncodeEvent returns.
 func DecodeEvent(key, payload []byte) (*Event, error) {
 	f, v := Fields{dir: reading, b: payload, key: key}, new(Event)
 	eventFields(&f, v)

@@ -81,7 +81,7 @@ func outcomesFields(f *Fields, name string, list *[]Foretold) {
 // EncodeForecasts returns the row.
 func EncodeForecasts(v *Forecasts) []byte { return encode(forecastsFields, v) }
 
-// DecodeForecasts reads it.
+// DecodeForecasts decodes what EncodeForecasts returns.
 func DecodeForecasts(payload []byte) (*Forecasts, error) {
 	return decode(Meta, forecastsFields, KeyForecasts, payload)
 }

@@ -24,7 +24,7 @@ func hostFields(f *Fields, h *locality.Host) {
 // EncodeHost returns the row of a host.
 func EncodeHost(h *locality.Host) []byte { return encode(hostFields, h) }
 
-// DecodeHost reads it.
+// DecodeHost decodes what EncodeHost returns.
 func DecodeHost(key, payload []byte) (*locality.Host, error) {
 	f, v := Fields{dir: reading, b: payload, key: key}, new(locality.Host)
 	hostFields(&f, v)
@@ -75,7 +75,7 @@ func spanFields(f *Fields, name string, spans *[]locality.Span) {
 // EncodeMember returns the row of a host's part in a batch.
 func EncodeMember(m *locality.Member) []byte { return encode(memberFields, m) }
 
-// DecodeMember reads it.
+// DecodeMember decodes what EncodeMember returns.
 func DecodeMember(key, payload []byte) (*locality.Member, error) {
 	f, v := Fields{dir: reading, b: payload, key: key}, new(locality.Member)
 	memberFields(&f, v)
@@ -120,7 +120,7 @@ func beatFields(f *Fields, b *Beat) {
 // EncodeBeat returns the row.
 func EncodeBeat(b *Beat) []byte { return encode(beatFields, b) }
 
-// DecodeBeat reads it.
+// DecodeBeat decodes what EncodeBeat returns.
 func DecodeBeat(key, payload []byte) (*Beat, error) {
 	return decode(Meta, beatFields, key, payload)
 }

@@ -58,7 +58,7 @@ func limitOfKey(key []byte, r *limits.Rule) bool {
 // EncodeLimit returns the row of a rule.
 func EncodeLimit(r *limits.Rule) []byte { return encode(limitFields, r) }
 
-// DecodeLimit reads it.
+// DecodeLimit decodes what EncodeLimit returns.
 func DecodeLimit(key, payload []byte) (*limits.Rule, error) {
 	return decode(Limits, limitFields, key, payload)
 }
@@ -66,7 +66,7 @@ func DecodeLimit(key, payload []byte) (*limits.Rule, error) {
 // EncodeLimitSum returns the row of a rule's count for a subject.
 func EncodeLimitSum(n int64) []byte { return EncodeNumber(n) }
 
-// DecodeLimitSum reads it.
+// DecodeLimitSum decodes what EncodeLimitSum returns.
 func DecodeLimitSum(key, payload []byte) (int64, error) {
 	f, n := Fields{dir: reading, b: payload, key: key}, *new(int64)
 	numberFields(&f, &n)
@@ -142,7 +142,7 @@ func claimFields(f *Fields, c *Claim) {
 // EncodeClaim returns the row of a claim.
 func EncodeClaim(c *Claim) []byte { return encode(claimFields, c) }
 
-// DecodeClaim reads it.
+// DecodeClaim decodes what EncodeClaim returns.
 func DecodeClaim(key, payload []byte) (*Claim, error) {
 	return decode(Claims, claimFields, key, payload)
 }

@@ -18,13 +18,13 @@ func EncodeMark() []byte { return append(make([]byte, 0, markSize), linkVersion)
 // EncodeText returns a row that holds a text.
 func EncodeText(s string) []byte { return append([]byte{linkVersion}, s...) }
 
-// DecodeText reads it.
+// DecodeText decodes what EncodeText returns.
 func DecodeText(payload []byte) string { return string(payload[1:]) }
 
 // EncodeNumber32 returns the row of a name that leads to a node or host.
 func EncodeNumber32(n uint32) []byte { return append([]byte{linkVersion}, Key32(n)...) }
 
-// DecodeNumber32 reads it.
+// DecodeNumber32 decodes what EncodeNumber32 returns.
 func DecodeNumber32(t Table, key, payload []byte) (uint32, error) {
 	if len(payload) != 5 {
 		return 0, fmt.Errorf("%w: %q of table %s leads nowhere", ErrDamaged, key, t)

@@ -193,7 +193,7 @@ func hookFields(f *Fields, h *Hook) {
 // EncodeHook returns the row.
 func EncodeHook(h *Hook) []byte { return encode(hookFields, h) }
 
-// DecodeHook reads it.
+// DecodeHook decodes what EncodeHook returns.
 func DecodeHook(payload []byte) (*Hook, error) {
 	return decode(Meta, hookFields, KeyHook, payload)
 }
@@ -226,7 +226,7 @@ func postponedFields(f *Fields, p *Postponed) {
 // EncodePostponed returns the row.
 func EncodePostponed(p *Postponed) []byte { return encode(postponedFields, p) }
 
-// DecodePostponed reads it.
+// DecodePostponed decodes what EncodePostponed returns.
 func DecodePostponed(payload []byte) (*Postponed, error) {
 	return decode(Meta, postponedFields, KeyPostponed, payload)
 }
@@ -265,7 +265,7 @@ func refusedFields(f *Fields, r *Refused) {
 // EncodeRefused returns the row.
 func EncodeRefused(r *Refused) []byte { return encode(refusedFields, r) }
 
-// DecodeRefused reads it.
+// DecodeRefused decodes what EncodeRefused returns.
 func DecodeRefused(key, payload []byte) (*Refused, error) {
 	return decode(Meta, refusedFields, key, payload)
 }

@@ -83,7 +83,7 @@ func runFields(f *Fields, name string, list *[]uint32) {
 // EncodeNodePast returns the row of a change.
 func EncodeNodePast(p *NodePast) []byte { return encode(nodePastFields, p) }
 
-// DecodeNodePast reads it.
+// DecodeNodePast decodes what EncodeNodePast returns.
 func DecodeNodePast(key, payload []byte) (*NodePast, error) {
 	return decode(NodePasts, nodePastFields, key, payload)
 }
@@ -122,5 +122,5 @@ func readRuns(f *Fields) (list []uint32) {
 	return list
 }
 
-// mostNodes bounds what a row of a few bytes can make a reader allocate.
+// mostNodes limits what a row of a few bytes can make a reader allocate.
 const mostNodes = 1 << 24

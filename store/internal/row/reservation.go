@@ -104,7 +104,7 @@ func useFields(f *Fields, u *timeline.Use) {
 // EncodeReservation returns the row of a reservation.
 func EncodeReservation(r *Reservation) []byte { return encode(reservationFields, r) }
 
-// DecodeReservation reads it.
+// DecodeReservation decodes what EncodeReservation returns.
 func DecodeReservation(key, payload []byte) (*Reservation, error) {
 	return decode(Reservations, reservationFields, key, payload)
 }
@@ -179,7 +179,7 @@ func standingFields(f *Fields, s *Standing) {
 // EncodeStanding returns the row of a standing reservation.
 func EncodeStanding(s *Standing) []byte { return encode(standingFields, s) }
 
-// DecodeStanding reads it.
+// DecodeStanding decodes what EncodeStanding returns.
 func DecodeStanding(key, payload []byte) (*Standing, error) {
 	return decode(Standings, standingFields, key, payload)
 }

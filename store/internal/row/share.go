@@ -45,7 +45,7 @@ func shareSettingsFields(f *Fields, s *fairshare.Settings) {
 // EncodeShareSettings returns the row of the settings of class shares.
 func EncodeShareSettings(s *fairshare.Settings) []byte { return encode(shareSettingsFields, s) }
 
-// DecodeShareSettings reads it.
+// DecodeShareSettings decodes what EncodeShareSettings returns.
 func DecodeShareSettings(payload []byte) (*fairshare.Settings, error) {
 	return decode(Shares, shareSettingsFields, KeyShareSettings, payload)
 }
@@ -62,7 +62,7 @@ func shareTimerFields(f *Fields, t *fairshare.Timer) {
 // EncodeShareTimer returns the row of the time since when the shares are out of balance.
 func EncodeShareTimer(t fairshare.Timer) []byte { return encode(shareTimerFields, &t) }
 
-// DecodeShareTimer reads it.
+// DecodeShareTimer decodes what EncodeShareTimer returns.
 func DecodeShareTimer(payload []byte) (fairshare.Timer, error) {
 	f, t := Fields{dir: reading, b: payload, key: KeyShareState}, *new(fairshare.Timer)
 	shareTimerFields(&f, &t)

@@ -75,7 +75,7 @@ func tallyFields(f *Fields, t *Tally) {
 // EncodeTally returns the row of a queue's tally.
 func EncodeTally(t *Tally) []byte { return encode(tallyFields, t) }
 
-// DecodeTally reads it.
+// DecodeTally decodes what EncodeTally returns.
 func DecodeTally(key, payload []byte) (*Tally, error) {
 	return decode(Tallies, tallyFields, key, payload)
 }
@@ -89,7 +89,7 @@ func lastCycleFields(f *Fields, c *LastCycle) {
 // EncodeLastCycle returns the row of the last cycle.
 func EncodeLastCycle(c *LastCycle) []byte { return encode(lastCycleFields, c) }
 
-// DecodeLastCycle reads it.
+// DecodeLastCycle decodes what EncodeLastCycle returns.
 func DecodeLastCycle(key, payload []byte) (*LastCycle, error) {
 	return decode(Tallies, lastCycleFields, key, payload)
 }

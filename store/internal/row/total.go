@@ -142,7 +142,7 @@ func totalFields(f *Fields, t *Total) {
 // EncodeTotal returns the row of a total.
 func EncodeTotal(t *Total) []byte { return encode(totalFields, t) }
 
-// DecodeTotal reads it.
+// DecodeTotal decodes what EncodeTotal returns.
 func DecodeTotal(key, payload []byte) (*Total, error) {
 	return decode(Totals, totalFields, key, payload)
 }

@@ -36,7 +36,7 @@ func usageFields(f *Fields, b *UsageBlock) {
 // EncodeUsage returns the row of a block.
 func EncodeUsage(b *UsageBlock) []byte { return encode(usageFields, b) }
 
-// DecodeUsage reads it.
+// DecodeUsage decodes what EncodeUsage returns.
 func DecodeUsage(key, payload []byte) (b UsageBlock, err error) {
 	f := Fields{dir: reading, b: payload, key: key}
 	usageFields(&f, &b)
@@ -151,7 +151,7 @@ func decayedFields(f *Fields, x *Decayed) {
 // EncodeDecayed returns the row.
 func EncodeDecayed(x *Decayed) []byte { return encode(decayedFields, x) }
 
-// DecodeDecayed reads it.
+// DecodeDecayed decodes what EncodeDecayed returns.
 func DecodeDecayed(key, payload []byte) (*Decayed, error) {
 	return decode(Decays, decayedFields, key, payload)
 }
@@ -181,7 +181,7 @@ func pastRunFields(f *Fields, p *PastRun) {
 // EncodePastRun returns the row of a past run.
 func EncodePastRun(p *PastRun) []byte { return encode(pastRunFields, p) }
 
-// DecodePastRun reads it.
+// DecodePastRun decodes what EncodePastRun returns.
 func DecodePastRun(key, payload []byte) (*PastRun, error) {
 	return decode(PastRuns, pastRunFields, key, payload)
 }

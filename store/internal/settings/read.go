@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Longest bounds times, in seconds: a hundred years.
+// Longest limits times, in seconds: a hundred years.
 const Longest = 100 * 366 * 86400
 
 // Duration reads a duration in the common notation, in whole seconds, not shorter than least.
