@@ -24,16 +24,16 @@ type (
 	// Event is something that happened to a job, a node or a reservation.
 	Event = kernel.Event
 	// Dependency names another job, and how far it must have come.
-	Dependency = kernel.Dependency
+	Dependency = row.Dependency
 	// JobChunk lists the nodes of one chunk of a job, in node order.
-	JobChunk = kernel.JobChunk
+	JobChunk = row.JobChunk
 	// JobNode is a node and the number of chunks on it.
-	JobNode = kernel.JobNode
+	JobNode = row.JobNode
 	// Job is a job.
 	Job = kernel.Job
 	// JobDevices lists a job's devices of one resource of a node, by position in the node's
 	// list.
-	JobDevices = kernel.JobDevices
+	JobDevices = row.JobDevices
 	// Owner is the job or reservation that a stretch of the calendar belongs to.
 	Owner = kernel.Owner
 	// Allocation is a period for which a job or reservation has a node, or part of it.
@@ -52,7 +52,7 @@ type (
 	// Ending tells how a job's attempts end, and what follows a failed one.
 	Ending = kernel.Ending
 	// ResourceLimit is a kernel limit of a process, as in getrlimit.
-	ResourceLimit = kernel.ResourceLimit
+	ResourceLimit = row.ResourceLimit
 	// Queue is a queue's row.
 	Queue = kernel.Queue
 	// ReplicaOptions configure databases kept in a log with a replica on each machine.

@@ -31,7 +31,7 @@ type Queueing struct {
 
 // Awaited is a job that another depends on.
 type Awaited struct {
-	kernel.Dependency
+	row.Dependency
 	State row.JobState // of that job
 	Met   bool
 	Due   time.Time // when the dependency is expected to be met; zero if unknown
@@ -165,7 +165,7 @@ func (o *Outlook) depends(j *row.Job, q *Queueing) error {
 		if err != nil {
 			return err
 		}
-		a := Awaited{Dependency: kernel.Dependency(d), State: other.State}
+		a := Awaited{Dependency: d, State: other.State}
 		if a.Met, err = kernel.Met(d, other); err == nil && !a.Met {
 			due, _, err := o.due(d)
 			if err != nil {

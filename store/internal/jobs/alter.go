@@ -24,7 +24,7 @@ type Alteration struct {
 	Walltime                          *time.Duration
 	Priority                          *int64
 	Begin, Deadline                   *time.Time
-	After                             *[]kernel.Dependency
+	After                             *[]row.Dependency
 	NoRequeue                         *bool
 	Payload                           func(*kernel.Payload) error // changes its payload; only its owner may
 	Sign                              Signer                      // signs the job; nil leaves it unsigned
@@ -138,7 +138,7 @@ func alterRunning(tx *kernel.Tx, j *row.Job, a *Alteration) (*row.Job, error) {
 // of returns the submission that would make the altered job.
 func (a *Alteration) of(j *row.Job) Submission {
 	s := Submission{Request: j.Request(), Comment: j.Comment, Priority: j.Priority, Begin: kernel.Instant(j.Begin), Deadline: kernel.Instant(j.Deadline), NoRequeue: j.NoRequeue,
-		Attended: j.Attended, After: kernel.Converted(j.After, func(d row.Dependency) kernel.Dependency { return kernel.Dependency(d) })}
+		Attended: j.Attended, After: slices.Clone(j.After)}
 	s.Walltime = time.Duration(j.Walltime) * time.Second
 	for to, is := range map[*string]*string{&s.Name: a.Name, &s.User: a.User, &s.Account: a.Account, &s.Queue: a.Queue, &s.Class: a.Class,
 		&s.Select: a.Select, &s.Place: a.Place, &s.Reservation: a.Reservation, &s.Policy: a.Policy, &s.Access: a.Access} {

@@ -21,7 +21,7 @@ type Submission struct {
 	Throttle  int       // for an array: at most this many of its jobs run at once; 0 for any number
 	Begin     time.Time // earliest start; zero for any
 	Deadline  time.Time // latest end; zero for any
-	After     []kernel.Dependency
+	After     []row.Dependency
 	AfterCorr []uint64 // for arrays: each job waits until the one with its index has succeeded
 	Hold      bool
 	Reason    string    // why it is held
@@ -197,7 +197,7 @@ func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error
 	if err := s.Payload.Fits(s.Select); err != nil {
 		return nil, "", err
 	}
-	after, err := dependencies(tx, kernel.Dependencies(s.After))
+	after, err := dependencies(tx, s.After)
 	if err != nil {
 		return nil, "", err
 	}

@@ -29,7 +29,7 @@ type Attempt struct {
 	// Becomes is the job's state after an ending attempt has ended; 0: as its outcome says.
 	Becomes row.JobState
 
-	Chunks  []JobChunk // the nodes that it had
+	Chunks  []row.JobChunk // the nodes that it had
 	Along   []uint32
 	Devices string // its present or last devices, on nodes that name them: g1:ngpus=0,3:ncpus=0-7
 
@@ -65,13 +65,8 @@ func AttemptOf(a *row.Attempt) *Attempt {
 		Began: Instant(a.Began), Claimed: Instant(a.Claimed), Ended: Instant(a.Ended),
 		Outcome: a.Outcome, Exit: a.Exit, Signal: a.Signal, Why: a.Why.String(),
 		Use: ResourceUse{time.Duration(a.Use.CPUUser) * time.Microsecond, time.Duration(a.Use.CPUSystem) * time.Microsecond, a.Use.MaxRSS, a.Use.MemPeak, a.Use.Leftover},
-		Log: a.Log, Becomes: a.Becomes, Chunks: Converted(a.Chunks, chunkOf), Along: a.Along, Devices: a.Devices,
+		Log: a.Log, Becomes: a.Becomes, Chunks: copiedChunks(a.Chunks), Along: a.Along, Devices: a.Devices,
 		Signals: Converted(a.Signals, func(n uint8) int { return int(n) }), Sent: a.Sent}
-}
-
-// chunkOf converts a chunk from a row.
-func chunkOf(c row.JobChunk) JobChunk {
-	return JobChunk{c.Count, Converted(c.Nodes, func(n row.JobNode) JobNode { return JobNode(n) })}
 }
 
 // Attempts is the part of a transaction that deals with the attempts of jobs, and with what follows

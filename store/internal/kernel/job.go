@@ -12,30 +12,6 @@ import (
 // JobStates lists the states, in the order in which a job passes through them.
 func JobStates() []row.JobState { return row.AllJobStates() }
 
-// Dependency is another job and the state that it must have reached.
-type Dependency struct {
-	When row.When
-	Job  uint64
-}
-
-// String returns the dependency as flags and lists show it: afterok:12.
-func (d Dependency) String() string { return row.Dependency(d).String() }
-
-// JobChunk is the nodes of one chunk of a job, in node order.
-type JobChunk struct {
-	Count int
-	Nodes []JobNode
-}
-
-// JobNode is a node and how many of the chunk are on it.
-type JobNode struct {
-	Node   uint32
-	Chunks int
-	Shared bool   // it does not have the whole node
-	Alone  bool   // it shares it with jobs of its own user only
-	Within uint64 // the number of the reservation that the part is taken out of, or 0
-}
-
 // Job is a job.
 type Job struct {
 	ID       uint64
@@ -56,7 +32,7 @@ type Job struct {
 	Submit   time.Time
 	Start    time.Time // like End, zero until it has one
 	End      time.Time // expected while it runs, actual afterwards
-	Chunks   []JobChunk
+	Chunks   []row.JobChunk
 	Along    []uint32 // nodes taken whole because others of their host are
 
 	Group       string
@@ -77,7 +53,7 @@ type Job struct {
 	Priority  int64
 	Begin     time.Time // earliest start; zero for any
 	Deadline  time.Time // latest end; zero for any
-	After     []Dependency
+	After     []row.Dependency
 	Array     uint64   // the first job of its array, 0 for none
 	Index     int      // in the array, from 0
 	Command   []string // for a launcher
@@ -101,8 +77,8 @@ type Job struct {
 	// without one.
 	Payload row.PayloadKey
 
-	Bind    devices.Policy // how its devices are chosen; NoPolicy means by the setting at its start
-	Devices []JobDevices   // its devices on nodes that name them, while it runs
+	Bind    devices.Policy   // how its devices are chosen; NoPolicy means by the setting at its start
+	Devices []row.JobDevices // its devices on nodes that name them, while it runs
 
 	Pools       []placer.PoolAmount // the amounts of pools that it asks for, by name
 	PoolsWithin uint64              // the number of the reservation that supplies those as far as it can, or 0
@@ -122,13 +98,6 @@ type Job struct {
 
 	Promised time.Time // the latest start promised by relaxed backfilling; zero if there is none
 	Earliest time.Time // its earliest start at the time of that promise, by requested walltimes
-}
-
-// JobDevices are a job's devices of one resource of a node, by their positions in the node's list.
-type JobDevices struct {
-	Node  uint32
-	Res   index.ResID
-	Which devices.Bits
 }
 
 // NodeNumbers lists the nodes of a job in chunk order. A node comes once for each chunk on it.
@@ -189,12 +158,12 @@ func JobOf(j *row.Job) *Job {
 		ID: j.ID, State: j.State, Name: j.Name, User: j.User, Account: j.Account, Queue: j.Queue, Class: j.Class, Key: j.Key,
 		Select: j.Select, Place: j.Place, Path: j.Path, Policy: j.Policy, Set: j.Set, Reason: j.Reason, Walltime: Lasting(j.Walltime),
 		Submit: Instant(j.Submit), Start: Instant(j.Start), End: Instant(j.End),
-		Chunks: Converted(j.Chunks, chunkOf),
+		Chunks: copiedChunks(j.Chunks),
 		Along:  j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, Exclude: j.Exclude, NoPolicy: j.NoPolicy,
 		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
-		Begin: Instant(j.Begin), Deadline: Instant(j.Deadline), After: Converted(j.After, func(d row.Dependency) Dependency { return Dependency(d) }),
+		Begin: Instant(j.Begin), Deadline: Instant(j.Deadline), After: copied(j.After),
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
-		Devices:   Converted(j.Devices, func(d row.JobDevices) JobDevices { return JobDevices(d) }),
+		Devices:   copied(j.Devices),
 		Attendant: j.Attendant, Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: Lasting(j.Idle), IdleSince: Instant(j.IdleSince),
 		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Backfilled: j.Backfilled, Comment: j.Comment,
@@ -208,14 +177,12 @@ func (j *Job) Row() row.Job {
 		ID: j.ID, State: j.State, Name: j.Name, User: j.User, Account: j.Account, Queue: j.Queue, Class: j.Class, Key: j.Key,
 		Select: j.Select, Place: j.Place, Path: j.Path, Policy: j.Policy, Set: j.Set, Reason: j.Reason, Walltime: Seconds(j.Walltime),
 		Submit: Unix(j.Submit), Start: Unix(j.Start), End: Unix(j.End),
-		Chunks: Converted(j.Chunks, func(c JobChunk) row.JobChunk {
-			return row.JobChunk{Count: c.Count, Nodes: Converted(c.Nodes, func(n JobNode) row.JobNode { return row.JobNode(n) })}
-		}),
-		Along: j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, Exclude: j.Exclude, NoPolicy: j.NoPolicy,
+		Chunks: copiedChunks(j.Chunks),
+		Along:  j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, Exclude: j.Exclude, NoPolicy: j.NoPolicy,
 		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
-		Begin: Unix(j.Begin), Deadline: Unix(j.Deadline), After: Dependencies(j.After),
+		Begin: Unix(j.Begin), Deadline: Unix(j.Deadline), After: copied(j.After),
 		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
-		Devices:   Converted(j.Devices, func(d JobDevices) row.JobDevices { return row.JobDevices(d) }),
+		Devices:   copied(j.Devices),
 		Attendant: j.Attendant, Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
 		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: Seconds(j.Idle), IdleSince: Unix(j.IdleSince),
 		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Backfilled: j.Backfilled, Comment: j.Comment,
@@ -223,9 +190,12 @@ func (j *Job) Row() row.Job {
 	}
 }
 
-// Dependencies converts dependencies to the form in rows.
-func Dependencies(list []Dependency) []row.Dependency {
-	return Converted(list, func(d Dependency) row.Dependency { return row.Dependency(d) })
+// copied returns a copy of a list, or nil if it is empty.
+func copied[T any](list []T) []T { return Converted(list, func(v T) T { return v }) }
+
+// copiedChunks copies chunks with their lists of nodes, which the next row read may overwrite.
+func copiedChunks(list []row.JobChunk) []row.JobChunk {
+	return Converted(list, func(c row.JobChunk) row.JobChunk { return row.JobChunk{Count: c.Count, Nodes: copied(c.Nodes)} })
 }
 
 // Converted applies of to each element of a list. It returns nil for an empty list.

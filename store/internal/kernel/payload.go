@@ -17,7 +17,7 @@ type Payload struct {
 	Dir         string   // where it runs, an absolute path
 	Umask       uint32   // file mode bits to clear in new files
 	Env         []string // its environment, NAME=VALUE
-	Limits      []ResourceLimit
+	Limits      []row.ResourceLimit
 	Out         string     // where its output goes, as CheckPattern describes it; "" for the default
 	Err         string     // where its errors go; "" for where the output goes
 	Append      bool       // the first attempt, too, appends to an existing file
@@ -74,13 +74,6 @@ func (e *Ending) grace() time.Duration {
 		return DefaultGrace
 	}
 	return e.Grace
-}
-
-// ResourceLimit is a kernel limit of a process, as getrlimit has it. Its name is in lower case:
-// nofile, stack. NoLimit means none.
-type ResourceLimit struct {
-	Name       string
-	Soft, Hard uint64
 }
 
 // Limits on payloads, in bytes.
@@ -184,7 +177,7 @@ func (ps Payloads) Of(j *row.Job) (*Payload, error) {
 		return nil, err
 	}
 	return &Payload{Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
-		Limits: Converted(p.Limits, func(l row.ResourceLimit) ResourceLimit { return ResourceLimit(l) }),
+		Limits: copied(p.Limits),
 		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Input: p.Input, Owner: (*Submitter)(p.Owner),
 		Ending: Ending{p.Ending.Retries, p.Ending.RetryOn, Lasting(p.Ending.RetryWait), p.Ending.Signal, Lasting(p.Ending.Before), p.Ending.First,
 			Lasting(p.Ending.Grace), p.Ending.Mail, p.Ending.MailTo, p.Ending.RetryMem, p.Ending.RetryMax}}, nil
@@ -193,7 +186,7 @@ func (ps Payloads) Of(j *row.Job) (*Payload, error) {
 // Row converts the payload to a row that the given number of jobs share.
 func (p *Payload) Row(jobs uint64) *row.Payload {
 	return &row.Payload{Jobs: jobs, Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
-		Limits: Converted(p.Limits, func(l ResourceLimit) row.ResourceLimit { return row.ResourceLimit(l) }),
+		Limits: copied(p.Limits),
 		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Input: p.Input, Owner: (*row.Submitter)(p.Owner),
 		Ending: row.Ending{Retries: p.Ending.Retries, RetryOn: p.Ending.RetryOn, RetryWait: Seconds(p.Ending.RetryWait), Signal: p.Ending.Signal,
 			Before: Seconds(p.Ending.Before), First: p.Ending.First, Grace: Seconds(p.Ending.Grace), Mail: p.Ending.Mail, MailTo: p.Ending.MailTo, RetryMem: p.Ending.RetryMem, RetryMax: p.Ending.RetryMax}}

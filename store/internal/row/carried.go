@@ -77,7 +77,8 @@ type Ending struct {
 	RetryMax  int64 // but at most this many KiB a chunk; 0 for what the largest node has
 }
 
-// ResourceLimit is a kernel limit of a process. NoLimit means none.
+// ResourceLimit is a kernel limit of a process, as getrlimit has it. Its name is in lower case:
+// nofile, stack. NoLimit means none.
 type ResourceLimit struct {
 	Name       string
 	Soft, Hard uint64
