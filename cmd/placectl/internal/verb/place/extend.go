@@ -22,8 +22,8 @@ func Extend() *session.Verb {
 		Usage:    "change the walltime of a job",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
-		Description: "The walltime counts from the job's start; with a + in front it is added to the one it has. Refused when\n" +
-			"one of the nodes is taken before the new end.",
+		Description: "The walltime counts from the job's start. With a + in front it is added to the present one. The change is\n" +
+			"refused if another job or reservation takes one of the nodes before the new end.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Required: true, Usage: "walltime `D` from the start, or +D more"},
 		},

@@ -23,9 +23,9 @@ func Place() *session.Verb {
 		Usage:    "place a request on nodes, now or planned",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
-		Description: "The job holds its nodes until it is released, also past its walltime. When it does not fit now the\n" +
-			"exit status is 3 and the message says when it would; 4 when it never can, and why. A planned job has its\n" +
-			"nodes from its start on, and starts by the clock.",
+		Description: "The job holds its nodes until you release it, even past its walltime. If it does not fit now, the exit\n" +
+			"status is 3 and the message says when it would. If it can never fit, the status is 4 and the message says\n" +
+			"why. A planned job gets its nodes at its start, by the clock.",
 		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
 			&cli.StringFlag{Name: "at", Usage: "start at `TIME`"},
 			&cli.BoolFlag{Name: "or-reserve", Usage: "if it does not fit now, plan it for its earliest start"},

@@ -26,14 +26,15 @@ func Reserve() *session.Verb {
 		Usage:    "reserve nodes for some jobs, or from all jobs",
 		May:      store.Operators,
 		Args:     []verbs.Arg{{Name: "NAME"}, {Name: "SELECT", Kind: verbs.KindRequest}},
-		Description: "Reserves the nodes of --nodes, or nodes chosen once for a request, as for a job of that --user, --group and so on.\n" +
-			"It begins and ends by the clock. Without --allow no job gets in.\n\n--allow lets jobs in: user=, group=,\n" +
-			"account=, class=, queue= or job= (by name or by number: 12, 12[], 12[3], 12[0-4]), several joined by commas or\n" +
-			"given one by one; any that matches will do. A + behind it (or nothing) draws those jobs to the reserved nodes,\n" +
-			"a - keeps them off while others do, = does neither. The value * is anybody: --allow 'user=*' --timelimit 1h.\n" +
-			"Reservations with --allow may overlap: a job must be let in\n" +
-			"by all of them. One that repeats is kept so many times ahead as --depth says, as NAME.1, NAME.2 and so on,\n" +
-			"without names that there are already. It first occurs when the rule says so, at --start or after.",
+		Description: "Reserves the nodes of --nodes, or chooses nodes once for a request, as for a job of that --user, --group and\n" +
+			"so on. The reservation begins and ends by the clock. Without --allow no job may use it.\n\n" +
+			"--allow admits jobs by user=, group=, account=, class=, queue= or job= (a name, or a number: 12, 12[],\n" +
+			"12[3], 12[0-4]). Separate several by commas, or repeat the flag; any match admits. A + after one (the\n" +
+			"default) draws those jobs to the reserved nodes, a - keeps them off while others fit, and a = does neither.\n" +
+			"The value * admits anyone: --allow 'user=*' --timelimit 1h.\n" +
+			"Reservations with --allow may overlap: all of them must then admit a job.\n\n" +
+			"--repeat keeps --depth occurrences ahead, named NAME.1, NAME.2 and so on; names in use are skipped. The\n" +
+			"first occurrence is the first that the rule gives, at --start or later.",
 		Flags: append(request.Flags(),
 			&cli.StringFlag{Name: "nodes", Usage: "exactly these nodes, a `LIST` such as n[01-16]"},
 			&cli.StringFlag{Name: "start", Usage: "start of the reservation, `TIME` (now)"},

@@ -21,8 +21,9 @@ func Account() *session.Verb {
 		Name:     "account",
 		Category: "Shares",
 		Usage:    "manage accounts and their shares",
-		Description: "A job says with --account which one it is for. A limit on an account covers the accounts below it, and shares say\n" +
-			"how an account's share is divided. Only those allowed can ask for it; --allow '' allows all again.",
+		Description: "A job names its account with --account. A limit on an account covers the accounts below it. Shares say how\n" +
+			"an account's share is divided among its members and the accounts below. If an account has --allow, only\n" +
+			"those may name it; --allow '' admits everyone again.",
 		Example: "placectl account set chem --shares 40",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list accounts", May: store.Anybody, Access: verbs.Reads, InTx: accountList,

@@ -26,9 +26,9 @@ func Class() *session.Verb {
 		Name:     "class",
 		Category: "Shares",
 		Usage:    "manage classes of jobs and their shares of the cluster",
-		Description: "A class has a load, relative to the loads of the others. What one class does not use is loaned to those that\n" +
-			"have jobs waiting. A job is in the class it names, or in the one that its user is mapped to. What is counted,\n" +
-			"cpus as a rule, is the setting share_unit.",
+		Description: "A class has a load, relative to the loads of the others. If a class does not use its share, others with\n" +
+			"waiting jobs borrow it. A job is in the class that it names, or else in the one that its user is mapped to.\n" +
+			"The setting share_unit says what is counted: cpus by default.",
 		Example: "placectl class set research=60 teaching=30 tests=10",
 		Verbs: []*session.Verb{classShowVerb(), classSetVerb(), classMapVerb(), classDefaultVerb(),
 			classRebalanceVerb(), classRmVerb(), classPlanVerb()},
@@ -67,8 +67,8 @@ func classSetVerb() *session.Verb {
 		Usage: "set the loads of classes, and make new ones",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
-		Description: "LOAD is a whole number from 0 on, relative to the others: 2 and 1 are the same as 60 and 30. A class of load 0\n" +
-			"gets what the others leave. Classes that are not named keep theirs.",
+		Description: "LOAD is a whole number of at least 0, relative to the others: 2 and 1 are the same as 60 and 30. A class of\n" +
+			"load 0 gets what the others leave. Classes that you do not name keep their loads.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "delete all other classes"},
 			&cli.StringFlag{Name: "allow", Usage: "admit only these to the named classes, `user:U,group:G` ('': all)"}},
 		Access:  verbs.Writes,
@@ -141,8 +141,8 @@ func classMapVerb() *session.Verb {
 		Usage: "map requestors to classes; the first match counts",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=REGEXP", Many: true, Unless: "replace"}},
-		Description: "REGEXP (Go's, which is RE2) is looked for anywhere in the requestor, a job's user, unless it says ^ and $. New\n" +
-			"mappings go behind those there are. --replace without any forgets all.",
+		Description: "REGEXP, in Go's syntax (RE2), may match anywhere in the requestor, a job's user, unless it has ^ and $. New\n" +
+			"mappings go after the existing ones. --replace without a mapping deletes all.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "delete all other mappings"},
 			&cli.BoolFlag{Name: "first", Usage: "put these before the existing ones"}},
 		Exclusive: []string{"replace first"},
@@ -179,7 +179,7 @@ func classDefaultVerb() *session.Verb {
 		Usage:       "set the class of requestors that no mapping matches",
 		May:         store.Operators,
 		Args:        []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass}},
-		Description: "An empty NAME ('') stands for the class of the least load, the default.",
+		Description: "An empty NAME ('') stands for the default: the class of the least load.",
 		Access:      verbs.Writes,
 		Whole:       true,
 		Example:     "placectl class default tests",
@@ -197,8 +197,9 @@ func classRmVerb() *session.Verb {
 		Usage: "delete classes",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass, Many: true, Unless: "all"}},
-		Description: "The mappings to them go with them; if one was the default, the class of the least load is. Their jobs are then\n" +
-			"in the class that their users map to. --all forgets every setting of class shares.",
+		Description: "Mappings to these classes are deleted, too. If the default class is deleted, the class of the least load\n" +
+			"becomes the default. Jobs of deleted classes move to the class that their user maps to. --all deletes every\n" +
+			"setting of class shares.",
 		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list classes, mappings and the other settings of shares"}},
 		Access:  verbs.Writes,
 		Whole:   true,

@@ -23,13 +23,13 @@ func classPlanVerb() *session.Verb {
 		Name:  "plan",
 		Usage: "show what each class may start now, and must stop",
 		May:   store.Anybody,
-		Description: "Of the store: what its nodes that are up have, what running jobs hold of it and queued ones ask for, counted in\n" +
-			"the setting share_unit. Or of a state in a file, which needs no database:\n" +
-			`  {"total_workers":100,"classes":[{"name":"a","load_pct":60,"running":10,"waiting":80}, ...]}` + "\n" +
-			"load_pct is a load, and need not come to 100. Besides there may be class_order (of equal loads, those named\n" +
-			"first come first), running_workers and idle_workers, rebalance with threshold, min_duration_s and\n" +
-			"exceeded_for_s (-1: not at all), and jobs of a class with id, running and waiting. entitlement is the class's\n" +
-			"part of all; idle is what no class wants.",
+		Description: "Plans for the database: for its nodes that are up, its running jobs and its queued ones, counted in the\n" +
+			"setting share_unit. With --from it plans for a state in a file, and needs no database:\n" +
+			"  {\"total_workers\":100,\"classes\":[{\"name\":\"a\",\"load_pct\":60,\"running\":10,\"waiting\":80}, ...]}\n" +
+			"load_pct is a load; the loads need not add up to 100. Optional keys are class_order (the order of classes\n" +
+			"with equal loads), running_workers, idle_workers, rebalance (threshold, min_duration_s, exceeded_for_s; -1:\n" +
+			"not exceeded), and in a class jobs (id, running, waiting). In the answer, entitlement is the class's part of\n" +
+			"the whole, and idle is what no class wants.",
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "from", Usage: "plan the state in `FILE`, - for standard input"}},
 		Access: verbs.Reads,
 		Example: "placectl class plan\n" +
@@ -145,9 +145,10 @@ func classRebalanceVerb() *session.Verb {
 		Name:  "rebalance",
 		Usage: "set when jobs are stopped to restore shares",
 		May:   store.Operators,
-		Description: "Once one class has been so far below its share, and another so far above, that together it comes to the\n" +
-			"threshold, for the whole of the minimum duration, the next cycle stops the newest jobs of classes that have\n" +
-			"loans, and starts others. It is off while one of the two is 0, as both are at first.",
+		Description: "The spread is how far one class is below its share plus how far another is above its own. If the spread\n" +
+			"stays at the threshold or more for the minimum duration, the next cycle stops the newest jobs of classes\n" +
+			"that have borrowed, and starts others. Rebalancing is off while the threshold or the minimum is 0, the\n" +
+			"default.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "threshold", Usage: "spread of `P` percentage points, 0 to 200, that triggers it"},
 			&cli.StringFlag{Name: "minimum", Usage: "duration `D` for which the spread must last"},
 			&cli.StringFlag{Name: "min-run", Usage: "protect jobs that have run for less than `D` (0)"},

@@ -16,8 +16,8 @@ func classShowVerb() *session.Verb {
 		Name:  "show",
 		Usage: "list the classes and all settings of shares",
 		May:   store.Anybody,
-		Description: "As a table and as JSON it is everything; csv, tsv, md, line and id have the classes alone. load_pct is the load\n" +
-			"as a percentage of all, out_of_balance_since when the spread came to be at the threshold of rebalancing.",
+		Description: "Tables and JSON show everything; csv, tsv, md, line and id show only the classes. load_pct is the load as a\n" +
+			"percentage of all loads. out_of_balance_since is when the spread reached the threshold of rebalancing.",
 		Access:  verbs.Reads,
 		Example: "placectl class show",
 		InTx:    classShow,

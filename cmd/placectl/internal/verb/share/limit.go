@@ -16,18 +16,20 @@ func Limit() *session.Verb {
 		Name:     "limit",
 		Category: "Shares",
 		Usage:    "limit what users, groups, accounts, classes and queues use",
-		Description: "KEY is all, or user:NAME, group:, account:, class: and queue:, joined by commas, with * for each by itself. A name goes\n" +
-			"before a *: user:ann replaces user:*, be it smaller or larger; all others hold together. A rule on an account covers\n" +
-			"the accounts below it. MEASURE is\n" +
-			"  running queued jobs     numbers of jobs: that run, that wait, both\n" +
+		Description: "KEY is all, or user:NAME, group:, account:, class: and queue:, joined by commas. With * instead of a name,\n" +
+			"the limit holds for each one separately. A name replaces the *: user:ann replaces user:*, whether it is\n" +
+			"smaller or larger. All other limits apply together. A limit on an account covers the accounts below it.\n" +
+			"MEASURE is\n" +
+			"  running queued jobs     numbers of jobs: running, waiting, both\n" +
 			"  RES                     its amount in running jobs: a consumable, a pool, or nodes, the number of chunks\n" +
-			"  RES.queued RES.jobs     in jobs that wait, in both\n" +
-			"  RES.left                its amount times the seconds that jobs have still to run\n" +
-			"  RES.job walltime.job    of one job\n" +
-			"\nLimits on waiting jobs and on one job are checked at submission: the exit status is 3, or 4. Limits on running jobs hold\n" +
-			"at every instant, plans included. For a job that a limit holds back, room in the limit is kept from its earliest start\n" +
-			"on, so that later jobs do not pass it for ever; jobs under other limits start around it. A job beyond a --soft limit\n" +
-			"comes after all others. --over-limits of a request ignores limits.",
+			"  RES.queued RES.jobs     in waiting jobs, in both\n" +
+			"  RES.left                its amount times the remaining seconds of running jobs\n" +
+			"  RES.job walltime.job    of one job\n\n" +
+			"Limits on waiting jobs and on one job are checked at submission: the exit status is 3, or 4. Limits on\n" +
+			"running jobs hold at every instant, and for plans, too. If a limit holds a job back, room in that limit is\n" +
+			"kept for it from its earliest start, so that later jobs cannot pass it for ever. Jobs under other limits\n" +
+			"start around it. A job beyond a --soft limit comes after all others. A request with --over-limits ignores\n" +
+			"limits.",
 		Example: "placectl limit set user:* running=20 ncpus=256 jobs=1000",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list limits, with --use how much of them is used", May: store.Anybody, Access: verbs.Reads, InTx: limitList,

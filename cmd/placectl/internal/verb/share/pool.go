@@ -23,9 +23,9 @@ func Pool() *session.Verb {
 		Name:     "pool",
 		Category: "Cluster",
 		Usage:    "manage amounts of the whole cluster, such as licences",
-		Description: "A job asks once for all that it wants of a pool, on however many nodes it runs: --pool fluent=2, or in a resource\n" +
-			"list, -l ncpus=2,fluent=2. What runs, is planned or reserved holds its amount. Where a pool is given less than is\n" +
-			"held of it nothing is stopped, nothing more starts, and plans are made anew.",
+		Description: "A job asks once for its whole amount of a pool, however many nodes it runs on: --pool fluent=2, or in a\n" +
+			"resource list, -l ncpus=2,fluent=2. Running and planned jobs and reservations hold their amounts. If you\n" +
+			"make a pool smaller than what is held, no job is stopped, none of its jobs starts, and plans are made again.",
 		Example: "placectl pool add fluent=30",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list pools and their use", May: store.Anybody, Access: verbs.Reads, InTx: poolList,

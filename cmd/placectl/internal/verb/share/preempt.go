@@ -22,19 +22,19 @@ func Preempt() *session.Verb {
 		Name:     "preempt",
 		Category: "Shares",
 		Usage:    "decide which jobs make way for others",
-		Description: "RULE is KEY over KEY, a KEY being KIND:NAME of the kinds user, group, account, class and queue, or several of them\n" +
-			"with commas between, which all have to fit. On the right all, * or KIND:* stand for all jobs that are on the left\n" +
-			"of no rule. The next cycle stops those jobs that lose the least work, as few as let the other one start, and\n" +
-			"none without effect: not for a job that a limit, a pool or its class's share holds up, and for no job twice. Rules that\n" +
-			"lead in a circle are refused.",
+		Description: "RULE is KEY over KEY. A KEY is KIND:NAME, of the kinds user, group, account, class and queue, or several\n" +
+			"joined by commas, if all of them must match. On the right, all, * or KIND:* stand for all jobs that no rule\n" +
+			"has on its left. The next cycle stops the jobs that lose the least work, and only as many as the other job\n" +
+			"needs. It stops none if a limit, a pool or its class's share holds the other job up, and not twice for the\n" +
+			"same job. Rules that form a circle are refused.",
 		Example: "placectl preempt set 'queue:urgent over queue:*'",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list rules", May: store.Anybody, Access: verbs.Reads, InTx: preemptList,
 				Example: "placectl preempt list"},
 			{Name: "set", Usage: "make or change a rule", May: store.Operators, Args: rule, Access: verbs.Writes, Whole: true, Run: preemptSet,
-				Description: "What is stopped has its nodes until nothing of it is executed any more, and the other job is planned there for\n" +
-					"then. A job that a launcher was told of ends at the latest when its grace is over. What must not run twice\n" +
-					"(submit --no-requeue) is cancelled.",
+				Description: "A stopped job keeps its nodes until none of its processes is left, and the other job is planned there from\n" +
+					"then on. A job that a launcher was told about ends by the end of its grace at the latest. A job that must\n" +
+					"not run twice (submit --no-requeue) is cancelled.",
 				Flags: []cli.Flag{verbs.Choice(&cli.StringFlag{Name: "how", Usage: "what happens to stopped jobs, `HOW` (requeue)"}, "requeue", "cancel"),
 					&cli.StringFlag{Name: "grace", Usage: "grace `D` between being told to stop and being killed (each job's own)"},
 					&cli.StringFlag{Name: "min-run", Usage: "protect jobs that have run for less than `D` (10m)"},

@@ -19,15 +19,15 @@ func Priority() *session.Verb {
 		Name:     "priority",
 		Category: "Shares",
 		Usage:    "set numbers that the order of waiting jobs uses",
-		Description: "The setting job_priority orders waiting jobs. It is an expression of + - * / min max abs and terms such as PRIORITY, AGE,\n" +
-			"FAIRSHARE and QUEUE, or one of the names fifo, slurm and maui. This verb sets the numbers of QUEUE, CLASS, USER, GROUP\n" +
-			"and ACCOUNT. placectl explain JOB lists a job's terms.\n\n" +
-			"The terms: PRIORITY (of submit), AGE (seconds that a job has waited, not while held, before its begin time or for another job),\n" +
-			"XFACTOR (1+AGE/WALLTIME), SIZE (cpus), NODES (chunks), WALLTIME, DEADLINE (seconds until it), ASK.ncpus (of any\n" +
-			"consumable or pool), QUEUE CLASS USER GROUP ACCOUNT (the number that this verb sets on each), FAIRSHARE (0 to 1, by\n" +
-			"Fair Tree: the shares of account set, against decayed use, see half_life),\n" +
-			"USAGE.user (part of all use; also group, account, class, queue), TARGET.account (share less use, in percent; also user,\n" +
-			"class), BYPASS (how many that were submitted later have begun), TOTALCPUS TOTALNODES MAXQUEUE MAXCLASS.\n" +
+		Description: "The setting job_priority orders waiting jobs. It is an expression of + - * / min max abs and terms such as\n" +
+			"PRIORITY, AGE, FAIRSHARE and QUEUE, or one of the names fifo, slurm and maui. This verb sets the numbers of\n" +
+			"QUEUE, CLASS, USER, GROUP and ACCOUNT. placectl explain JOB lists a job's terms.\n\n" +
+			"The terms: PRIORITY (of submit), AGE (seconds waited, except while held, before the begin time or for\n" +
+			"another job), XFACTOR (1+AGE/WALLTIME), SIZE (cpus), NODES (chunks), WALLTIME, DEADLINE (seconds until it),\n" +
+			"ASK.ncpus (of any consumable or pool), QUEUE CLASS USER GROUP ACCOUNT (the numbers that this verb sets),\n" +
+			"FAIRSHARE (0 to 1, by Fair Tree: the shares of account set, against decayed use, see half_life), USAGE.user\n" +
+			"(part of all use; also group, account, class, queue), TARGET.account (share minus use, in percent; also\n" +
+			"user, class), BYPASS (number of later submissions that have begun), TOTALCPUS TOTALNODES MAXQUEUE MAXCLASS.\n" +
 			"The expression is evaluated at whole multiples of priority_every. Division by 0 gives 0.",
 		Example: "placectl priority set queue:urgent=100 user:ann=5\nplacectl config set 'job_priority=PRIORITY + AGE/3600 + 10*QUEUE'\nplacectl config set job_priority=slurm",
 		Verbs: []*session.Verb{

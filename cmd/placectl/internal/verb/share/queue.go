@@ -17,11 +17,12 @@ func Queue() *session.Verb {
 			&cli.StringFlag{Name: "allow", Usage: "admit only these, `user:U,group:G` ('': all)"}}
 	}
 	return &session.Verb{
-		Name:        "queue",
-		Category:    "Cluster",
-		Usage:       "manage queues, and the nodes that only their jobs use",
-		Description: "A node belongs to a queue through its queue field (placectl node set n[1-8] queue=fast). Jobs of a queue\nthat owns nodes see only those; all others see only nodes of no queue.",
-		Example:     "placectl queue add fast",
+		Name:     "queue",
+		Category: "Cluster",
+		Usage:    "manage queues, and the nodes that only their jobs use",
+		Description: "The queue field of a node says which queue it belongs to (placectl node set n[1-8] queue=fast). If a queue\n" +
+			"owns nodes, its jobs use only those. All other jobs use only nodes without a queue.",
+		Example: "placectl queue add fast",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list queues", May: store.Anybody, Access: verbs.Reads, InTx: queueList,
 				Example: "placectl queue list"},

@@ -15,10 +15,10 @@ func Role() *session.Verb {
 		Name:     "role",
 		Category: "Shares",
 		Usage:    "show or change who operates the cluster",
-		Description: "You are known by your real uid, whatever the environment says. The owner of the database and root may do\n" +
-			"everything; operators may do all but what touches the file as a whole, roles, and settings that name programs.\n" +
-			"You change your own jobs alone, and ask for yourself, within limits. On a file that its group may write this\n" +
-			"stops mistakes, not malice: see docs/recipes.md.",
+		Description: "placectl knows you by your real uid, not by your environment. The owner of the database and root may do\n" +
+			"everything. Operators may do everything except change the file as a whole, roles, and settings that name\n" +
+			"programs. Everyone else may change their own jobs, and submit as themselves, within limits. On a file that\n" +
+			"its group may write, roles stop mistakes, not malice: see docs/recipes.md.",
 		Example: "placectl role add ann operator",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list roles", May: store.Anybody, Access: verbs.Reads, InTx: roleList, Example: "placectl role list"},
