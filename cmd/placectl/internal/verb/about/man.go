@@ -28,9 +28,9 @@ func man(r *session.Run, _ *cli.Context) error {
 	var page strings.Builder
 	page.WriteString(".TH PLACECTL 1\n.SH NAME\nplacectl \\- the SQLite of batch scheduling: one file, no daemon\n" +
 		".SH SYNOPSIS\n.B placectl\n[global flags] VERB [flags] [arguments]\n.br\n.B placectl help\n[VERB]\n" +
-		".SH DESCRIPTION\nplacectl keeps the nodes of a cluster, what runs on them and what is planned in one database file, places jobs on\n" +
-		"whole nodes or parts of them, and says when the next hole opens. Each command opens the file, does one thing as a\n" +
-		"whole or not at all, and goes.\n")
+		".SH DESCRIPTION\nplacectl keeps the nodes of a cluster, its running jobs and its plans in one database file. It places jobs on\n" +
+		"whole nodes or parts of them, and says when others can start. Each command opens the file, does its work completely or\n" +
+		"not at all, and ends.\n")
 	section := func(title, text string) {
 		page.WriteString(".SH " + title + "\n")
 		writeRoff(&page, text)
