@@ -24,8 +24,8 @@ func Events() *session.Verb {
 		Category: "Queue",
 		Usage:    "list events of jobs, nodes and reservations",
 		May:      store.Anybody,
-		Description: "A line for each change of state, oldest first. The number of the last one seen is what --since takes.\n" +
-			"If events after that one have been dropped (the setting keep_ended) the exit status is 7.",
+		Description: "Prints a line for each change of state, oldest first. Give --since the number of the last event you have seen.\n" +
+			"If later events have been dropped (the setting keep_ended), the exit status is 7.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "since", Usage: "only events after `ID`"},
 			&cli.StringFlag{Name: "job", Usage: "only events of `JOB`"},

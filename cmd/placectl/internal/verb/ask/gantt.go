@@ -21,22 +21,22 @@ func Gantt() *session.Verb {
 	return &session.Verb{
 		Name:     "gantt",
 		Category: "Asking",
-		Usage:    "draw what runs, what is planned and what is free",
+		Usage:    "draw running work, plans and free time",
 		May:      store.Anybody,
 		Description: "Draws a row for each node, bucket or device. Neighbours that look the same share a row, and jobs that share a\n" +
 			"node have lanes of their own. The line above counts the nodes by state (docs/states.md). Ended jobs are not\n" +
 			"drawn.\n\n" +
-			"Free is the time in which nothing is on a node. Forms of -o for programs have the stretches of time as rows. In\n" +
-			"the SVG, point at a bar to see its job and times.",
+			"Free is time with nothing on a node. The formats of -o for programs have a row for each period. In the SVG,\n" +
+			"point at a bar to see its job and times.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (a little before now)"},
 			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (when most has ended)"},
 			&cli.StringFlag{Name: "nodes", Usage: "only these nodes, a `LIST` such as n[01-16]"},
 			verbs.Choice(&cli.StringFlag{Name: "by", Value: "node", Usage: "one row for each `WHAT`: node, bucket, or device of nodes that name devices"}, "node", "bucket", "device"),
 			&cli.IntFlag{Name: "rows", Usage: "at most `N` rows, 0 for all (40 on a terminal, else all)"},
-			&cli.IntFlag{Name: "width", Usage: "width of `N` columns, or pixels of the SVG (the terminal's or 80, and 1200)"},
+			&cli.IntFlag{Name: "width", Usage: "width, `N` columns (the terminal's, or 80) or pixels of the SVG (1200)"},
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},
-			&cli.StringFlag{Name: "html", Usage: "draw into a page of its own, `FILE`"},
+			&cli.StringFlag{Name: "html", Usage: "draw into an HTML page, `FILE`"},
 		},
 		Exclusive: []string{"svg html"},
 		Access:    verbs.Reads,

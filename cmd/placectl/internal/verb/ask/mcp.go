@@ -18,11 +18,11 @@ func MCP() *session.Verb {
 	return &session.Verb{
 		Name:     "mcp",
 		Category: "Asking",
-		Usage:    "answer an agent by the Model Context Protocol",
+		Usage:    "serve agents by the Model Context Protocol",
 		May:      store.Anybody,
 		Description: "Speaks JSON-RPC on standard input and output, one message a line, until the input ends. The tools are status,\n" +
-			"query, explain, when, logs and whatif. It changes nothing: an agent changes jobs with this program's verbs,\n" +
-			"which have --dry-run and --key. The database is opened for each call, and --db is fixed when it begins.",
+			"query, explain, when, logs and whatif. They change nothing: an agent changes jobs with placectl's verbs, which\n" +
+			"have --dry-run and --key. Each call opens the database that --db named at the start.",
 		Access:  verbs.Reads,
 		Alone:   true,
 		Example: "placectl --db /srv/cluster.db mcp",
@@ -33,9 +33,9 @@ func MCP() *session.Verb {
 // Arguments that several tools take.
 var (
 	mcpJob     = mcp.Arg{Name: "job", Type: "string", About: "a job: 12, 12[3] of an array, or a name"}
-	mcpRequest = []mcp.Arg{{Name: "select", Type: "string", About: "what a request needs: 2:ncpus=4:ngpus=1:mem=8gb"},
-		{Name: "place", Type: "string", About: "how it lies on nodes: scatter, pack, excl"},
-		{Name: "walltime", Type: "string", About: "how long it may run: 45m, 2h"}}
+	mcpRequest = []mcp.Arg{{Name: "select", Type: "string", About: "resources of a request: 2:ncpus=4:ngpus=1:mem=8gb"},
+		{Name: "place", Type: "string", About: "placement on nodes: scatter, pack, excl"},
+		{Name: "walltime", Type: "string", About: "maximum run time: 45m, 2h"}}
 )
 
 // mcpTools are the tools for an agent. None of them changes anything.
@@ -50,9 +50,9 @@ var mcpTools = []mcp.Tool{
 	{Name: "when", About: "When a waiting job, or a request, is expected to start. Give a job, or a request.", Verb: []string{"when"},
 		Args: append([]mcp.Arg{mcpJob}, mcpRequest...)},
 	{Name: "logs", About: "The last lines of a job's output.", Verb: []string{"logs"}, Text: true,
-		Args: []mcp.Arg{{Name: "job", Type: "string", About: mcpJob.About, Required: true, Last: true}, {Name: "tail", Type: "integer", About: "how many lines", Default: 100}}},
-	{Name: "whatif", About: "What the queue would come to on another cluster: waits with nodes added or dropped, or under other rules.", Verb: []string{"whatif"},
-		Args: []mcp.Arg{{Name: "add", Type: "string", About: "nodes to add: n[5-8] like n1"}, {Name: "drop", Type: "string", About: "nodes to do without: n[1-2]"},
+		Args: []mcp.Arg{{Name: "job", Type: "string", About: mcpJob.About, Required: true, Last: true}, {Name: "tail", Type: "integer", About: "number of lines", Default: 100}}},
+	{Name: "whatif", About: "How waits would change with nodes added or dropped, or under other rules.", Verb: []string{"whatif"},
+		Args: []mcp.Arg{{Name: "add", Type: "string", About: "nodes to add: n[5-8] like n1"}, {Name: "drop", Type: "string", About: "nodes to leave out: n[1-2]"},
 			{Name: "backfill", Type: "string", About: "fcfs, easy or conservative"}}},
 }
 

@@ -20,11 +20,11 @@ func Metrics() *session.Verb {
 		Category: "Asking",
 		Usage:    "write metrics for Prometheus",
 		May:      store.Anybody,
-		Description: "Nodes, what they have and what is taken of it, jobs by state, how long they waited, the last cycle and the file.\n" +
-			"What counts up (_total, and the histogram of waits) is counted in the commit that ends a job, and does not go\n" +
-			"back when jobs are forgotten or archived; load begins anew. A file that --out names is replaced at once, so that\n" +
-			"node_exporter's textfile collector never reads half of one; it reads files whose names end in .prom. No label\n" +
-			"names a job, a user or a node: placectl query has those. With -o json and the other forms: samples as rows.",
+		Description: "Shows nodes, their resources and use, jobs by state, their waits, the last cycle and the file. Counters (_total,\n" +
+			"and the histogram of waits) increase in the commit that ends a job. They do not fall when jobs are forgotten or\n" +
+			"archived; load restarts them. --out replaces its file in one step, so that node_exporter's textfile collector\n" +
+			"never reads half of one. The collector reads files whose names end in .prom. No label names a job, a user or a\n" +
+			"node: use placectl query for those. With -o json and the other formats, samples are rows.",
 		Flags: []cli.Flag{
 			verbs.Choice(&cli.StringFlag{Name: "format", Value: "prometheus", Usage: "format `F`: prometheus (text 0.0.4) or openmetrics"}, "prometheus", "openmetrics"),
 			&cli.StringFlag{Name: "out", Usage: "write into `FILE`, readable by all, - for standard output"},

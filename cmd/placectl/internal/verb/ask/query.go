@@ -28,16 +28,16 @@ func Query() *session.Verb {
 		Usage:    "query nodes, jobs and plans in SQL",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SQL", Kind: verbs.KindSQL, Unless: "file"}},
-		Description: "SQLite's SELECT, with joins, subqueries, WITH, windows, UNION, GROUP BY and json_object. Sizes, durations and\n" +
-			"times in strings compare with columns of that kind: mem >= '64GiB', start < 'now+2h'. Separate statements by\n" +
-			"semicolons; the first error ends them. docs/sql.md has the language and thirty questions, docs/sql-tables.md all\n" +
-			"tables.\n\n" +
+		Description: "Runs SQLite's SELECT, with joins, subqueries, WITH, windows, UNION, GROUP BY and json_object. Sizes, durations\n" +
+			"and times in strings compare with columns of that kind: mem >= '64GiB', start < 'now+2h'. Separate statements by\n" +
+			"semicolons; placectl stops at the first error. docs/sql.md has the language and thirty examples,\n" +
+			"docs/sql-tables.md all tables.\n\n" +
 			"Functions: nodelist(name) folds names to n[1-9]; in_nodelist(name, 'n[1-9]') and has(features, 'ssd') are\n" +
 			"conditions. Tables with arguments: free_slots(duration [, select]), earliest(select, place, walltime),\n" +
 			"timeline(node or bucket), reasons(job), blockers(job), generate_series(from, to, step). FROM nodes AT 'now+2h'\n" +
-			"is the planned state then, of nodes, buckets and allocations. The table history has past allocations.\n\n" +
-			"CREATE TEMP VIEW names a query for the statements after it; placectl view set names one for all. EXPLAIN shows\n" +
-			"how a query is answered, EXPLAIN ANALYZE what it took.",
+			"reads the planned state at that time; buckets and allocations work too. The table history has past allocations.\n\n" +
+			"CREATE TEMP VIEW names a query for later statements; placectl view set names one for everyone. EXPLAIN shows how\n" +
+			"a query is answered, EXPLAIN ANALYZE what it cost.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read the statements from `FILE`, - for standard input"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "set parameter :NAME, `NAME=VALUE`, or ?1, 1=VALUE"},

@@ -28,10 +28,10 @@ func Report() *session.Verb {
 		May:      store.Anybody,
 		Description: "Reports on all stored jobs, or those between two times. On a terminal it shows the cpus used, the jobs waiting\n" +
 			"and the mean wait over time, then the waits and bounded slowdowns of users (or classes, queues) in percentiles.\n" +
-			"Other forms of -o have these as rows.\n\n" +
+			"Other formats of -o have these as rows.\n\n" +
 			"--html makes one page that needs no network. It shows the jobs of each node, to zoom and search in, the queue\n" +
 			"with reasons and expected starts, utilisation by hour, and waits by user. With the flags of placectl whatif it\n" +
-			"also shows what the waiting jobs would wait then.",
+			"also shows how long the waiting jobs would then wait.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (the first submission)"},
 			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (now)"},

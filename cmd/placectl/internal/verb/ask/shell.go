@@ -25,12 +25,12 @@ func Shell() *session.Verb {
 		Category: "Asking",
 		Usage:    "query in SQL, interactively",
 		May:      store.Anybody,
-		Description: "Statements end with a semicolon and may span lines. Tab completes tables, columns, functions and keywords; the\n" +
-			"arrows bring back what was asked before, with a mark at its ends of lines, and Ctrl-R finds one with the words of the\n" +
-			"line. Ctrl-C ends a statement that takes too long. Commands begin with a point: .help lists them. Answers that\n" +
-			"are higher than the terminal go through $PAGER, or less. Between statements nothing is kept open or locked: each\n" +
-			"sees the database as it is then.\n" +
-			"Without a terminal statements are read from standard input, and the first error ends it.",
+		Description: "Statements end with a semicolon and may span lines. Tab completes tables, columns, functions and keywords. The\n" +
+			"arrows recall earlier statements, with a mark at their line ends; Ctrl-R finds one with the words of the line.\n" +
+			"Ctrl-C ends a statement that takes too long. Commands begin with a dot: .help lists them. Answers taller than\n" +
+			"the terminal go through $PAGER, or less. Between statements nothing is kept open or locked: each sees the\n" +
+			"current database.\n" +
+			"Without a terminal, the shell reads statements from standard input and stops at the first error.",
 		Access:  verbs.Reads,
 		Alone:   true,
 		Example: "placectl shell\nprintf '.mode csv\\nSELECT name FROM nodes;\\n' | placectl shell",

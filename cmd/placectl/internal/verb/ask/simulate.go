@@ -31,25 +31,26 @@ func Simulate() *session.Verb {
 		Usage:    "replay a workload trace under other policies",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "TRACE", Kind: verbs.KindFile}},
-		Description: "TRACE (- for standard input) is a log in the Standard Workload Format, plain or gzip. Processors are counted,\n" +
-			"or with --nodes jobs are placed on nodes, by the same code as placectl place, each as N chunks of a cpu (and of\n" +
-			"the memory asked for a processor, where nodes have some). No database is touched.\n\nLogs of MetaCentrum say behind field 18 what jobs asked\n" +
-			"of nodes: that is what they get, and memory is bytes a job there. The answer has the jobs, those skipped (without processors or\n" +
-			"run time, or wider than the machine), their average wait and bounded slowdown (the wait and the run over the\n" +
-			"run, of 10 s at least), the longest wait, and the part of the machine used until the last end (makespan).\n" +
-			"With --preempt there is how often jobs made way (preempted) and the core hours that were lost; a job waits until\n" +
-			"it starts for the last time. None is stopped in its first 10 min, nor more than 3 times.\n" +
-			"With --by the waits and slowdowns of each user, class, queue or size in cpus, in percentiles, behind curves over time,\n" +
-			"instead. With --compare the share of jobs that start more than 4 h later than under the first policy is there\n" +
-			"(later_4h, in per cent), and of relaxed how many jobs were promised a start, how many used some of the slack, and\n" +
-			"how many promises were broken.\n" +
-			"With --forecast each job that has to wait gets a likely and a safe start when it is submitted, learned from jobs that\n" +
-			"had ended by then. The answer has the share of jobs that started by the earliest start that a job has alone (alone),\n" +
-			"by their likely and by their safe start; the median errors; the share by the safe start in the worst tenth of the\n" +
-			"log; the mean time to the safe start, and to the one by requested times (asked_wait); and the share by the safe\n" +
-			"start where the likely wait is short, middling and long.\n" +
-			"Of a run longer than its requested time, the two change places. Jobs without a requested time asked for what\n" +
-			"they ran.",
+		Description: "TRACE is a log in the Standard Workload Format, plain or gzip (- for standard input). By default only processors\n" +
+			"are counted. With --nodes the code of placectl place puts jobs on nodes, each as N chunks of a cpu. A chunk has\n" +
+			"the memory requested for a processor if nodes have memory. No database is touched.\n\n" +
+			"MetaCentrum's logs say after field 18 what jobs asked of nodes: jobs get that, and memory is bytes a job there.\n" +
+			"The answer has the jobs, and those skipped (without processors or run time, or wider than the machine). It has\n" +
+			"the average wait and bounded slowdown (wait plus run over run, of 10 s at least) and the longest wait. It has\n" +
+			"the share of the machine used until the last end (makespan).\n" +
+			"With --preempt it also has the number of preemptions (preempted) and the core hours lost. A job waits until its\n" +
+			"last start. No job is preempted in its first 10 min, or more than 3 times.\n" +
+			"With --by it has curves over time, then percentiles of waits and slowdowns by user, class, queue or size in cpus\n" +
+			"instead. With --compare it has the share of jobs that start more than 4 h later than under the first policy\n" +
+			"(later_4h, in per cent). For relaxed it counts jobs promised a start, jobs that used some slack, and broken\n" +
+			"promises.\n" +
+			"With --forecast each job that must wait gets a likely and a safe start at submission, learned from jobs that had\n" +
+			"ended by then. The answer has the share of jobs that started by the earliest start that a job has alone (alone),\n" +
+			"by their likely start, and by their safe start. It has the median errors, and the share by the safe start in the\n" +
+			"worst tenth of the log. It has the mean time to the safe start, and to the start by requested times\n" +
+			"(asked_wait). It also has the share by the safe start for short, middling and long likely waits.\n" +
+			"If a run is longer than its requested time, the two are swapped. Jobs without a requested time asked for their\n" +
+			"run time.",
 		Flags: []cli.Flag{
 			&cli.Int64Flag{Name: "procs", Usage: "number of processors `N` (the trace's)"},
 			verbs.Choice(&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "backfill `POLICY`"}, backfill.PolicyNames()...),
@@ -66,7 +67,7 @@ func Simulate() *session.Verb {
 			&cli.StringSliceFlag{Category: "nodes", Name: "preempt", Usage: "with --nodes: preempt jobs by `RULE`, as for placectl preempt set, with the log's users, groups and queues"},
 			&cli.BoolFlag{Category: "nodes", Name: "requested", Usage: "use the requested processors, not the allocated ones"},
 			&cli.StringFlag{Category: "output", Name: "csv", Usage: "write each job's start into `FILE`, with --nodes its nodes, - for standard output alone"},
-			&cli.StringFlag{Category: "output", Name: "html", Usage: "write a page as placectl report does, into `FILE`; with --nodes with the jobs of each node"},
+			&cli.StringFlag{Category: "output", Name: "html", Usage: "write a page into `FILE`, as placectl report does; with --nodes it has the jobs of each node"},
 			byFlag(),
 		},
 		Example: "placectl simulate KTH-SP2.swf.gz --procs 100 --policy conservative --csv jobs.csv\n" +

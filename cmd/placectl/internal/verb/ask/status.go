@@ -29,13 +29,13 @@ func Status() *session.Verb {
 	return &session.Verb{
 		Name:     "status",
 		Category: "Asking",
-		Usage:    "show on one screen what runs, waits and is wrong",
+		Usage:    "show nodes, jobs and warnings on one screen",
 		May:      store.Anybody,
-		Description: "Warnings: jobs past their end, jobs that can never run or could not start when they were planned to,\n" +
-			"jobs held because they failed, nodes that are down or were taken out for a reason, a hook that fails; below each\n" +
-			"the command that does something about it. top is the same, live. -o json has more\n" +
-			"numbers: the size of the file, and of the log that it is kept in, buckets, reservations, and since when the\n" +
-			"usage of nodes is counted (placectl node reset-usage).",
+		Description: "Warnings tell of jobs past their end, jobs that can never run or missed their planned start, and jobs held\n" +
+			"because they failed. They also tell of nodes that are down or were taken out for a reason, and of a failing\n" +
+			"hook. Below each is the command that helps. top shows the same, live. -o json has more: the sizes of the file\n" +
+			"and of the log that holds it, buckets, reservations, and when counting of node usage began (placectl node\n" +
+			"reset-usage).",
 		Access:  verbs.Reads,
 		Revives: true,
 		Example: "placectl status\nplacectl status -o json",
@@ -72,12 +72,12 @@ func Top() *session.Verb {
 	return &session.Verb{
 		Name:     "top",
 		Category: "Asking",
-		Usage:    "watch what runs and what waits",
+		Usage:    "watch running and waiting jobs",
 		May:      store.Anybody,
-		Description: "How much of each resource is taken, by queue; what runs, the next to end first; what waits, and why; what happened\n" +
-			"last. Keys: q leaves, s sorts otherwise, / shows lines that have a word, f shows events, ? helps.\n" +
-			"The arrows choose a job: k cancels it, if you say y, h holds and u unholds it, l shows its log, e explains.\n" +
-			"The database is read when it has changed, and is never kept open. Without a terminal, and with --once: once.",
+		Description: "Shows each resource's use by queue, running jobs (the next to end first), waiting jobs with reasons, and the\n" +
+			"latest events. Keys: q quits, s changes the order, / shows lines with a word, f shows events, ? shows help. The\n" +
+			"arrows choose a job: k cancels it if you say y, h holds and u unholds it, l shows its log, e explains. top reads\n" +
+			"the database when it has changed, and never keeps it open. Without a terminal it prints once.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "delay", Aliases: []string{"d"}, Value: "2s", Usage: "check for changes every `D`"},
 			&cli.StringFlag{Name: "user", Usage: "only jobs of a `USER`"},

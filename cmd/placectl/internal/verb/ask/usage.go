@@ -19,11 +19,11 @@ func Usage() *session.Verb {
 		Category: "Asking",
 		Usage:    "show resource usage by user, account or class",
 		May:      store.Anybody,
-		Description: "What jobs asked for, times how long they held it: core_hours of ncpus, gpu_hours of ngpus, node_hours of nodes,\n" +
-			"what runs up to now included. jobs are those that ended in the time and had begun, waits for how long all of them\n" +
-			"together had waited for their first starts, wait one of them. Days and months are those of UTC. What was archived, or dropped by the setting\n" +
-			"keep_ended, still counts in whole months. The SQL table usage has it by month, user, account, class and queue at\n" +
-			"once, without what runs.",
+		Description: "Multiplies what jobs asked for by how long they held it: core_hours of ncpus, gpu_hours of ngpus, node_hours of\n" +
+			"nodes. Running jobs count up to now. jobs counts those that ended in the period and had started. waits is their\n" +
+			"total wait for their first starts, wait the mean. Days and months are in UTC. Jobs that were archived, or\n" +
+			"dropped by the setting keep_ended, still count in whole months. The SQL table usage has all this by month, user,\n" +
+			"account, class and queue at once, without running jobs.",
 		Flags: []cli.Flag{
 			verbs.Choice(&cli.StringFlag{Name: "by", Usage: "group by `WHAT`", Value: "user"}, "user", "account", "class", "queue", "day", "month"),
 			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (the first job)"},

@@ -15,8 +15,8 @@ func View() *session.Verb {
 		Name:     "view",
 		Category: "Asking",
 		Usage:    "manage named queries, stored in the database",
-		Description: "Its name stands in SQL for the table that its SELECT answers then, in query, in the shell and in other views. It is\n" +
-			"verified when it is set; where something that it asks of is taken away later, list says what is wrong with it.",
+		Description: "In SQL a view's name stands for the table that its SELECT returns at that time: in query, in the shell and in\n" +
+			"other views. set verifies the view. If something that it uses is removed later, list says what is wrong with it.",
 		Example: "placectl view set gpus \"SELECT name, ngpus_free FROM nodes WHERE ngpus > 0\"",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list views", May: store.Anybody, Access: verbs.Reads, InTx: viewList,

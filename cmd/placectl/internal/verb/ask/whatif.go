@@ -26,14 +26,13 @@ func Whatif() *session.Verb {
 	return &session.Verb{
 		Name:     "whatif",
 		Category: "Asking",
-		Usage:    "show what waiting jobs would gain by a change",
+		Usage:    "show how a change would affect waiting jobs",
 		May:      store.Anybody,
-		Description: "Plays the queue forward twice, as it is and with the change. Each job runs for its walltime, and no more jobs come. The\n" +
-			"answer has the mean waits from submission to start, of all jobs and by class and user;\n" +
-			"a job that has not started by the horizon counts as waiting until then (late). Nothing is written.\n\n" +
-			"With --compare the queue is played once under each kind of backfilling, and the answer\n" +
-			"has the mean waits of all, each class, each user and each size in cpus under each, and how they differ from those\n" +
-			"under the first.",
+		Description: "Plays the queue forward twice, with and without the change. Each job runs for its walltime, and no more jobs\n" +
+			"come. The answer has the mean waits from submission to start, of all jobs and by class and user. A job that has\n" +
+			"not started by the horizon counts as waiting until then (late). Nothing is written.\n\n" +
+			"With --compare the queue is played once under each kind of backfilling. The answer has the mean waits under\n" +
+			"each, of all jobs and by class, user and size in cpus, and the differences from the first.",
 		Flags:     append(supposeFlags(""), &cli.StringFlag{Name: "compare", Usage: "compare backfill `RULES`, such as easy,relaxed:0.5"}),
 		Exclusive: []string{"backfill compare"},
 		Access:    verbs.Reads,
@@ -57,7 +56,7 @@ func supposeFlags(heading string) []cli.Flag {
 		&cli.StringSliceFlag{Category: heading, Name: "preempt", Usage: "preempt by `RULE`, as for placectl preempt set, without its protections"},
 		&cli.StringFlag{Category: heading, Name: "priority", Usage: "order jobs by `EXPR`, as in the setting job_priority: placectl help --all priority"},
 		verbs.Choice(&cli.StringFlag{Category: heading, Name: "backfill", Usage: "backfill by `B`"}, backfill.PolicyNames()...),
-		&cli.StringFlag{Category: heading, Name: "horizon", Usage: "horizon `D` (7d)"},
+		&cli.StringFlag{Category: heading, Name: "horizon", Usage: "play the queue forward for `D` (7d)"},
 	}
 }
 

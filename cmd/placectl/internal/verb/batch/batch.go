@@ -20,7 +20,7 @@ func Batch() *session.Verb {
 	return &session.Verb{
 		Name:     "batch",
 		Category: "Locality",
-		Usage:    "work off jobs that share files, each file on few hosts",
+		Usage:    "run jobs that share files, each file on few hosts",
 		Description: "A batch is a sequence of files and a sequence of jobs, each using some consecutive files. Hosts ask for work\n" +
 			"(next) and report it (done, fail). A host gets jobs whose files it has. docs/policies.md has the loop that a\n" +
 			"host runs.",
@@ -74,8 +74,8 @@ func batchAnswerVerb(name, usage string, answer func(store.Batches, string, stri
 		Usage: usage,
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}, {Name: "JOB", Many: true}},
-		Description: "All of them, or none. Status 7: the host does not hold a job, because its lease has expired or because it\n" +
-			"has reported it before; the message says which. Nothing of what others have done is changed.",
+		Description: "Reports all of the jobs, or none. Status 7: the host does not hold a job, because its lease has expired or the\n" +
+			"host has reported it before; the message says which. The work of other hosts does not change.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "host", Required: true, Usage: "reporting host `H`"},
 		},
@@ -128,8 +128,8 @@ func batchCursorsVerb() *session.Verb {
 		Usage: "list the ranges of a batch, with progress, hosts and time left",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
-		Description: "rules tells which soft rules a team breaks: its fastest host should be no faster than the others together,\n" +
-			"and its hosts should belong to different users. Finished ranges are left out unless --all asks for them.",
+		Description: "rules shows which soft rules a team breaks: its fastest host should be no faster than the others together, and\n" +
+			"its hosts should belong to different users. Without --all, finished ranges are left out.",
 		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "include finished ranges"}},
 		Access:  verbs.Reads,
 		Example: "placectl batch cursors night-12\nplacectl batch cursors night-12 --all -o csv",

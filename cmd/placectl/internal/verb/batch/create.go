@@ -21,11 +21,11 @@ func batchCreateVerb() *session.Verb {
 		Usage: "make a batch from lists of files and jobs",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME"}},
-		Description: "Both lists are CSV with a header, or JSON, an object a line; - is standard input for one of them.\n" +
-			"Files have name and, if known, size in bytes; their order is the sequence. Jobs have first and last (names\n" +
-			"of files), or files (all of them, a|b|c in CSV, an array in JSON), which must follow each other in the\n" +
-			"sequence; and, if they differ, credit (how much work it is, 1) and quorum (results wanted, each of another\n" +
-			"host and user). Jobs come in the order of their first files. All or nothing.\n\n" +
+		Description: "Both lists are CSV with a header, or JSON, an object a line. One may be standard input (-). Files have name\n" +
+			"and, if known, size in bytes; their order is the sequence. Jobs have first and last (names of files), or files\n" +
+			"(all of them, a|b|c in CSV, an array in JSON). Their files must be consecutive in the sequence. Jobs may also\n" +
+			"have credit (amount of work, 1) and quorum (results wanted, each of another host and user). Jobs are\n" +
+			"ordered by their first files. All or nothing.\n\n" +
 			policiesText(),
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "files", Required: true, Usage: "list of files, a `FILE`"},
@@ -33,7 +33,7 @@ func batchCreateVerb() *session.Verb {
 			&cli.StringFlag{Name: "policy", Usage: "`POLICY` that places hosts (" + locality.DefaultPolicy + ")"},
 			&cli.IntFlag{Name: "hosts", Usage: "expected number of hosts, `N` (100)"},
 			&cli.IntFlag{Name: "team", Usage: "`N` hosts in a range, with policy cursors (5)"},
-			&cli.IntFlag{Name: "quorum", Value: 1, Usage: "`R` results of each job, unless the list says"},
+			&cli.IntFlag{Name: "quorum", Value: 1, Usage: "`R` results of each job, unless the list says otherwise"},
 			&cli.IntFlag{Name: "cushion", Usage: "keep `N` instances generated ahead of each cursor"},
 			&cli.IntFlag{Name: "max-errors", Usage: "give up a job that has failed more than `N` times (3)"},
 			&cli.StringFlag{Name: "lease", Usage: "lease `D` for hosts not yet measured (1d)"},

@@ -21,12 +21,11 @@ func batchNextVerb() *session.Verb {
 		Usage: "give a host work, with the files to fetch and delete",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
-		Description: "Prints lines to go through in order, each with an action and a name: `delete FILE`, `fetch FILE`, then\n" +
-			"`job NUMBER` with its first and last file and until when the host has it. -o id prints job numbers only.\n" +
-			"With --key a request whose answer was lost can be repeated: until the host asks for something else, or has\n" +
-			"reported all that it was given, the same key gets the same answer.\n" +
-			"Status 3 says that there is nothing for this host now, 4 that the batch is finished; files to delete are\n" +
-			"printed with both.",
+		Description: "Prints lines to carry out in order, each an action and a name: `delete FILE`, `fetch FILE`, then `job NUMBER`\n" +
+			"with its first and last file and the end of its lease. -o id prints job numbers only. If an answer was lost, ask\n" +
+			"again with the same --key. You get the same answer until the host asks for something else, or has reported all\n" +
+			"its jobs. Status 3 means no work for this host now, 4 that the batch is finished. Both print the files to\n" +
+			"delete.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "host", Required: true, Usage: "asking host `H`"},
 			&cli.StringFlag{Name: "user", Usage: "user `U` of the host; no user gets two results of a job"},
@@ -131,8 +130,8 @@ func batchExpireVerb() *session.Verb {
 		Usage: "take back jobs with expired leases, of one batch or all",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
-		Description: "Hosts that are not heard of any more leave the sums. next does the same for its batch: this is for cron,\n" +
-			"when few hosts ask.",
+		Description: "Hosts that no longer report also leave the sums. next does the same for its batch. Run this from cron if\n" +
+			"few hosts ask for work.",
 		Access:  verbs.Writes,
 		Whole:   true,
 		Example: "placectl batch expire",
@@ -154,11 +153,11 @@ func batchExpire(r *session.Run, c *cli.Context) error {
 func batchRecomputeVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "recompute",
-		Usage: "age what is known of hosts and recompute sums of speeds, of one batch or all",
+		Usage: "age host measurements and recompute sums of speeds",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
-		Description: "What a host has shown counts half after a week. Sums are kept exact all the time; this is what makes hosts\n" +
-			"that say nothing count less. For cron, once a day.",
+		Description: "Measurements of a host count half after a week. Sums are always exact; this verb makes silent hosts count less.\n" +
+			"Run it from cron, once a day. Without NAME it does all batches.",
 		Access:  verbs.Writes,
 		Whole:   true,
 		Example: "placectl batch recompute",

@@ -20,10 +20,10 @@ func batchShowVerb() *session.Verb {
 		Usage: "show a batch: progress, expected end and files sent",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
-		Description: "bound is the least number of transfers there can be: each file once for every result that is wanted;\n" +
-			"ratio is the transfers so far over it, and means little before the end. end is estimated from what remains\n" +
-			"and from what the hosts that work now have done so far. --jobs lists the jobs instead; --svg draws which\n" +
-			"host worked where over the file sequence, over time.",
+		Description: "bound is the minimum number of transfers: each file once for every wanted result. ratio is the transfers so far\n" +
+			"over bound, and means little before the end. end is estimated from the remaining work and the progress of the\n" +
+			"hosts that work now. --jobs lists the jobs instead. --svg draws which host worked where in the file sequence,\n" +
+			"over time.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "jobs", Usage: "list every job with its host"},
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},

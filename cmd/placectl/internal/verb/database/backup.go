@@ -22,9 +22,9 @@ func Backup() *session.Verb {
 		Usage:    "copy the database while others use it",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
-		Description: "FILE holds all that is in the database at one instant, and is itself a database. The copy is verified,\n" +
-			"synced and has its name then: FILE is whole, or not there. One that is there is not written over. With -\n" +
-			"the copy goes to standard output, once it has been made and verified; the answer goes to standard error.",
+		Description: "FILE holds the whole database at one instant, and is itself a database. The copy is verified and synced before\n" +
+			"it gets its name, so FILE is complete or absent. An existing FILE is not overwritten. With - the copy goes to\n" +
+			"standard output once it is complete and verified, and the answer to standard error.",
 		Access:   verbs.Reads,
 		Alone:    true,
 		Statuses: []int{exit.Conflict, exit.Lost},
@@ -111,9 +111,9 @@ func Restore() *session.Verb {
 		Usage:    "replace the database with a backup",
 		May:      store.Owners,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
-		Description: "The database becomes what FILE holds, in one step; FILE stays. A database that is there, sound or damaged,\n" +
-			"is kept beside as NAME.replaced-N. Jobs that waited when the backup was made, or had started and not been\n" +
-			"told to launch them, may have run since: they are held, with the reason \"restored\", and unhold lets them go on.",
+		Description: "Replaces the database with FILE's content in one step; FILE stays. An existing database, sound or damaged, is\n" +
+			"kept as NAME.replaced-N. Some jobs may have run since the backup: those that waited, and those whose start\n" +
+			"was not yet announced. They are held with the reason \"restored\"; unhold releases them.",
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "no-hold", Usage: "do not hold jobs: nothing has run since the backup"}},
 		Access:   verbs.Makes,
 		Alone:    true,

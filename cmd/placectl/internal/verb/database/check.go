@@ -34,12 +34,13 @@ func Check() *session.Verb {
 		Category: "Store",
 		Usage:    "check the database for damage and contradictions",
 		May:      store.Anybody,
-		Description: "Verifies the pages of the file, the checksum of every row and the sum of every table, every index against its\n" +
-			"rows, that no more is taken of a node than it has, reservations, class shares, batches, and the clock. Files of\n" +
-			"older formats are read as they are. --repair rebuilds what is derived from the rows, and refuses to guess about rows.",
+		Description: "Verifies the pages of the file, the checksum of every row, the sum of every table, and every index against its\n" +
+			"rows. It also checks reservations, class shares, batches, the clock, and that no more is taken of a node than\n" +
+			"it has. Files of older formats are read as they are. --repair rebuilds what is derived from rows, and never\n" +
+			"guesses about rows.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "repair", Usage: "rebuild indexes, bitmaps and the calendar from the rows"},
-			&cli.BoolFlag{Name: inProcess, Usage: "check in this process, not in one of its own"},
+			&cli.BoolFlag{Name: inProcess, Usage: "check in this process, not in a separate one"},
 			verbs.KeyFlag(),
 		},
 		Takes:    map[string]store.Right{"repair": store.Owners},

@@ -18,12 +18,12 @@ func Clock() *session.Verb {
 		Category: "Store",
 		Usage:    "correct the database's clock",
 		Verbs: []*session.Verb{
-			{Name: "reset", Usage: "set the database's clock back after a wrong one",
+			{Name: "reset", Usage: "set the database's clock back after a wrong clock",
 				May: store.Owners,
-				Description: "A database records when it was last written, and refuses writes with an earlier clock (7).\n" +
-					"After a write with a clock that was ahead, all others are locked out; this sets the time back, by\n" +
-					"itself to now. Everything derived is made anew. The answer is what began or ended by the wrong clock, as\n" +
-					"placectl events shows it: it is not undone. What has begun goes on, for as long as it would have.",
+				Description: "A database records the time of its last write, and refuses writes with an earlier clock (7). A write with a\n" +
+					"clock that was ahead locks out all others. This verb sets the time back, by default to now, and recomputes\n" +
+					"derived data. It lists what began or ended by the wrong clock, as placectl events does. That is not undone: what\n" +
+					"has begun goes on, for as long as it would have.",
 				Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Usage: "set it to `T` instead of now"}},
 				Access: verbs.Writes, Alone: true, Run: clockReset,
 				Example: "placectl clock reset --dry-run\nplacectl clock reset --to 2026-11-20T10:00:00Z"},

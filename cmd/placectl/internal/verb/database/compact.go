@@ -19,9 +19,9 @@ func Compact() *session.Verb {
 		Category: "Store",
 		Usage:    "rewrite the file without its free pages",
 		May:      store.Owners,
-		Description: "Of what has been removed the file keeps the space, for what comes. compact gives it back: the rows are\n" +
-			"copied into a file beside, compared, synced, and take the place of the old one in one step. It may be killed\n" +
-			"at any point. Others wait meanwhile.",
+		Description: "The file keeps the space of removed rows for new ones. compact gives it back: it copies the rows into a new file\n" +
+			"in the same folder, compares and syncs it, and replaces the old one in one step. You may kill it at any point.\n" +
+			"Others wait meanwhile.",
 		Access:  verbs.Writes,
 		Alone:   true,
 		Example: "placectl compact",
@@ -60,13 +60,13 @@ func Archive() *session.Verb {
 		Category: "Store",
 		Usage:    "move ended jobs and reservations into an archive",
 		May:      store.Owners,
-		Description: "Moves jobs that ended before T, their events, those of nodes and reservations, and ended batches into FILE and\n" +
-			"out of the database. FILE.db is a database, for placectl --db FILE.db query. FILE.jsonl and FILE.jsonl.gz have a\n" +
+		Description: "Moves jobs that ended before T, their events, those of nodes and reservations, and ended batches from the\n" +
+			"database into FILE. FILE.db is a database, for placectl --db FILE.db query. FILE.jsonl and FILE.jsonl.gz have a\n" +
 			"line for each row, as dump writes them. An existing archive of this database is extended.\n\n" +
 			"Jobs stay if others wait for them, and arrays stay as long as one of their jobs does. FILE is synced before the\n" +
-			"first row goes: if it is killed, everything is in one of the two, and the same call goes on. The past of nodes\n" +
-			"(nodes AT, capacity) and sums of usage stay. The setting keep_ended makes cycles delete old jobs, and the past\n" +
-			"of nodes, without a file.",
+			"first row is removed. If archive is killed, every row is in one of the two; run it again to continue. The past\n" +
+			"of nodes (nodes AT, capacity) and sums of usage stay. The setting keep_ended makes cycles delete old jobs, and\n" +
+			"the past of nodes, without a file.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "before", Usage: "archive what ended before `T`: 2026-11-01, now-30d", Required: true},
 			&cli.StringFlag{Name: "to", Usage: "archive `FILE`: FILE.db, FILE.jsonl or FILE.jsonl.gz", Required: true},

@@ -23,8 +23,8 @@ func Config() *session.Verb {
 		Name:     "config",
 		Category: "Cluster",
 		Usage:    "show and change settings",
-		Description: "list says of each setting what it is for, its possible values, and its default. In their\n" +
-			"names - and _ are the same. The flag of a verb that is called as a setting goes before it.",
+		Description: "list shows each setting's purpose, possible values and default. In names, - and _ are the same. A verb's flag\n" +
+			"with the name of a setting overrides it.",
 		Example: "placectl config list\nplacectl config set overdue=finish",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list all settings", May: store.Anybody, Access: verbs.Reads, InTx: configList,

@@ -32,10 +32,10 @@ func Doctor() *session.Verb {
 		Category: "Store",
 		Usage:    "check whether this host can execute jobs",
 		May:      store.Anybody,
-		Description: "A line for each thing that executing jobs needs: the database and its file system, which nodes this host is, the\n" +
-			"directory for attempts, the kernel, control groups, devices, ssh. It works, it is limited (all goes on, with less),\n" +
-			"or it fails: then the exit status is 1. Nothing is changed. After a reboot a queue goes on with the next command\n" +
-			"of its user; --install has a line @reboot in your crontab do that, or a unit of systemd.",
+		Description: "Prints a line for each thing that executing jobs needs: the database and its file system, this host's nodes, the\n" +
+			"directory for attempts, the kernel, control groups, devices, ssh. Each works, is limited (jobs run, with less)\n" +
+			"or fails. If one fails, the exit status is 1. The check changes nothing. After a reboot a queue goes on with its\n" +
+			"user's next command. --install automates this with an @reboot line in your crontab, or a systemd unit.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "install", Usage: "run your queue after a reboot: show a crontab line and install it"},
 			&cli.BoolFlag{Name: "uninstall", Usage: "remove that crontab line"},

@@ -22,9 +22,9 @@ func Dump() *session.Verb {
 		Category: "Store",
 		Usage:    "write every row as a line of JSON",
 		May:      store.Anybody,
-		Description: "The rows of one instant, but for those that are derived from others, to standard output: a line that says\n" +
-			"what this is, {\"table\",\"key\",\"row\"} for each row, and a line that says how many they are. load makes the same\n" +
-			"database of it, also in a later version of placectl. -o has no effect.",
+		Description: "Writes all rows of one instant to standard output, except those derived from others. The first line describes\n" +
+			"the dump. A line {\"table\",\"key\",\"row\"} follows for each row, then a line with their number. load makes the\n" +
+			"same database from it, also in a later version of placectl. -o has no effect.",
 		Access:  verbs.Reads,
 		Alone:   true,
 		Example: "placectl dump | gzip >cluster.jsonl.gz\nplacectl dump | jq -c 'select(.table == \"nodes\").row.name'",
@@ -54,8 +54,9 @@ func Load() *session.Verb {
 		Usage:    "make a database from a dump",
 		May:      store.Owners,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile, Optional: true}},
-		Description: "FILE is what dump wrote, standard input without it or with -; it may be compressed by gzip. All of it becomes the database\n" +
-			"that --db names, or nothing does. One that is there is not written over: give it another name first.",
+		Description: "FILE is the output of dump, plain or compressed by gzip. Without FILE, or with -, load reads standard input. It\n" +
+			"makes the database that --db names from all of it, or makes none. An existing database is not overwritten:\n" +
+			"rename it first.",
 		Access:  verbs.Makes,
 		Alone:   true,
 		Example: "placectl --db new.db load cluster.jsonl.gz\nplacectl dump | placectl --db copy.db load -",

@@ -21,20 +21,22 @@ func Log() *session.Verb {
 		Category: "Store",
 		Usage:    "show the log of a database in etcd",
 		May:      store.Anybody,
-		Description: "Each transaction is an entry: its position, when it was made, by whom, on which host, with which verb, and how\n" +
-			"many rows it has changed, by table. Entries before the second newest snapshot are gone.",
+		Description: "Each transaction is an entry: its position, time, user, host, verb, and number of changed rows, by table.\n" +
+			"Entries before the second newest snapshot are gone.",
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "since", Usage: "only entries after position `N`"}},
 		Access: verbs.Reads, Alone: true, Run: log,
 		Example: "placectl --db etcd://e1:2379,e2:2379,e3:2379/cluster log --since 1200",
 		Verbs: []*session.Verb{
-			{Name: "check", Usage: "check that the entries are consecutive, and that a new replica equals this machine's",
-				May:    store.Anybody,
-				Access: verbs.Reads, Alone: true, Run: logCheck, Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
+			{Name: "check", Usage: "check the log and this machine's replica",
+				May:         store.Anybody,
+				Description: "The entries must be consecutive, and a new replica must equal this machine's.",
+				Access:      verbs.Reads, Alone: true, Run: logCheck, Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
 				Example: "placectl --db etcd://e1:2379/cluster log check"},
-			{Name: "trim", Usage: "write a snapshot at the log's end, and delete entries before the previous one",
-				May:         store.Owners,
-				Description: "It is done by itself when it is time; cycle looks first. Nothing of the database changes.",
-				Access:      verbs.Reads, Alone: true, Run: logTrim, Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
+			{Name: "trim", Usage: "write a snapshot and delete old entries",
+				May: store.Owners,
+				Description: "The snapshot is at the log's end; entries before the previous one are deleted. placectl does this itself when it\n" +
+					"is due; cycle checks first. The database's content does not change.",
+				Access: verbs.Reads, Alone: true, Run: logTrim, Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
 				Example: "placectl --db etcd://e1:2379/cluster log trim"},
 		},
 	}

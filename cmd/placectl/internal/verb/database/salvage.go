@@ -20,10 +20,10 @@ func Salvage() *session.Verb {
 		Usage:    "recover what is readable from a damaged database",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "DAMAGED", Kind: verbs.KindFile}},
-		Description: "NEW becomes a sound database of every row of DAMAGED that can be read and verified; DAMAGED stays as it is.\n" +
-			"Derived rows are recomputed. The answer has a line for each table with rows that are missing, or were changed\n" +
-			"because others are: a job whose nodes are lost is held, for example. Where there is a backup, restore it\n" +
-			"rather, and look into NEW for what has been since.",
+		Description: "NEW becomes a sound database of every row of DAMAGED that can be read and verified. DAMAGED does not change.\n" +
+			"Derived rows are recomputed. The answer lists each table with rows that are missing, or changed because others\n" +
+			"are missing. For example, a job whose nodes are lost is held. If you have a backup, restore it instead, and look\n" +
+			"in NEW for what happened since.",
 		Flags:    []cli.Flag{&cli.StringFlag{Name: "to", Usage: "database to write, `NEW`", Required: true}},
 		Access:   verbs.Makes,
 		Alone:    true,

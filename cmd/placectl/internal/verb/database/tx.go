@@ -24,10 +24,10 @@ func Tx() *session.Verb {
 		Category: "Queue",
 		Usage:    "run many verbs in one commit, all or nothing",
 		May:      store.Anybody,
-		Description: "Reads verbs as they are written behind placectl, one a line, from standard input or a file; quotes and # for\n" +
-			"comments work as in a shell, nothing is expanded. Each verb sees what those before it have done. If one fails\n" +
-			"nothing of all is kept, and the exit status is that verb's. Answers are printed after the commit, as each\n" +
-			"verb's alone; in JSON a list of {\"line\", \"verb\", \"result\"}.",
+		Description: "Reads verbs from standard input or a file, one a line, as you would write them after placectl. Quotes and # for\n" +
+			"comments work as in a shell; nothing is expanded. Each verb sees the changes of those before it. If one fails,\n" +
+			"nothing is kept, and the exit status is that verb's. Answers are printed after the commit, as each verb's alone;\n" +
+			"in JSON a list of {\"line\", \"verb\", \"result\"}.",
 		Flags:    []cli.Flag{&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read `FILE`, - for standard input", Value: "-"}},
 		Access:   verbs.Writes,
 		Alone:    true,

@@ -19,11 +19,11 @@ func Upgrade() *session.Verb {
 		Category: "Store",
 		Usage:    "upgrade the database to this version's format",
 		May:      store.Owners,
-		Description: "A file is brought there by the first verb that writes to it. A database in etcd is not, because machines with\n" +
-			"an older version could not read it any more (8): until upgrade, all write what that version reads, and what later\n" +
-			"formats keep is not kept. Give all machines the new version first.\n\n" +
-			"In a file that others may write, passes execute only jobs that their users have signed. Jobs that wait unsigned\n" +
-			"are listed; --sign signs yours, and placectl unhold those of its user.",
+		Description: "The first verb that writes to a file upgrades it. A database in etcd needs this verb, because machines with an\n" +
+			"older version can then no longer read it (8). Until then, all write what that version reads, and data that only\n" +
+			"later formats have is not kept. Install the new version on all machines first.\n\n" +
+			"In a file that others may write, passes execute only jobs that their users have signed. The answer lists waiting\n" +
+			"unsigned jobs. --sign signs yours; other users sign theirs with placectl unhold.",
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "sign", Usage: "sign your waiting jobs: databases that others may write had no signatures before format 10"}},
 		Access:   verbs.Reads, // the signatures it writes add no data
 		Alone:    true,

@@ -73,12 +73,12 @@ func frontVerb(f FrontEnd, example string) *session.Verb {
 	return &session.Verb{
 		Name:     f.verb,
 		Category: "Queue",
-		Usage:    "the commands of " + f.whose + ": what they are asked here they answer as there",
+		Usage:    "run a command of " + f.whose + " on this cluster",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "COMMAND", Kind: verbs.KindText}, {Name: "WORDS", Kind: verbs.KindText, Optional: true, Many: true}},
-		Description: "COMMAND is one of " + strings.Join(f.Commands, ", ") + ". Its options, its text and its exit status are those of\n" +
-			f.whose + ". placectl install-frontends makes links, by whose names placectl does the same. The database\n" +
-			"is what PLACECTL_DB says, or a line db = FILE in ~/.config/placectl.conf or /etc/placectl.conf.",
+		Description: "COMMAND is one of " + strings.Join(f.Commands, ", ") + ". Its options, output and exit status are those of\n" +
+			f.whose + ". placectl install-frontends makes links with these names, which do the same. PLACECTL_DB names\n" +
+			"the database, or a line db = FILE in ~/.config/placectl.conf or /etc/placectl.conf does.",
 		Access:  verbs.Writes,
 		Raw:     true,
 		Unkeyed: true,
