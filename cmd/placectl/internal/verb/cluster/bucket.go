@@ -18,9 +18,9 @@ func Bucket() *session.Verb {
 		Example:  "placectl bucket list",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list the buckets, in the order they are tried", May: store.Anybody, Access: verbs.Reads, InTx: bucketList,
-				Description: "Of each how many nodes are up, and of those free (nothing on them, nothing planned), later (nothing on them,\n" +
-					"something planned) and busy (something on them); open: how many of the busy ones have a cpu left. Of nodes,\n" +
-					"free and later are one state, and busy is two: docs/states.md.",
+				Description: "Counts each bucket's nodes that are up. Of those, free ones have nothing on them or planned, later ones only\n" +
+					"plans, busy ones something on them. open counts busy ones with a cpu left. For nodes, free and later are one\n" +
+					"state, and busy is two: docs/states.md.",
 				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "include buckets without a node that is up"}},
 				Example: "placectl bucket list"},
 		},

@@ -29,13 +29,13 @@ func Init() *session.Verb {
 		Category: "Cluster",
 		Usage:    "make a new, empty database",
 		May:      store.Anybody,
-		Description: "--local adds this machine as a node. ncpus, ngpus, mem, vmem, swap, disk, arch, os, host and vnode are built in;\n" +
-			"--resource declares more.\n\n" +
-			"A resource is NAME=TYPE[,consumable][,unique], TYPE one of long, size, float, boolean, string, string_array.\n" +
-			"Jobs use up consumable ones (long, size or float). Of the others a node must have enough, or the same value. A\n" +
-			"unique one differs from node to node and is kept out of signatures.\n\n" +
-			"--from copies another database, a file or one in etcd, as restore does with a backup. With --db etcd://... it\n" +
-			"moves a file there, with --from etcd://... it moves one back. FROM stays as it is.\n\n" +
+		Description: "--local adds this machine as a node. ncpus, ngpus, mem, vmem, swap, disk, arch, os, host and vnode are built\n" +
+			"in; --resource declares more.\n\n" +
+			"A resource is NAME=TYPE[,consumable][,unique]. TYPE is long, size, float, boolean, string or string_array.\n" +
+			"Jobs use up consumable ones (long, size or float). Of others a node must have enough, or the same value.\n" +
+			"Unique ones differ from node to node and stay out of signatures.\n\n" +
+			"--from copies another database, a file or one in etcd, as restore does with a backup. --db etcd://... moves a\n" +
+			"file there; --from etcd://... moves one back. FROM stays as it is.\n\n" +
 			"--group makes a folder for the file and its lock file, which that group can read and write.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "resource", Usage: "declare `NAME=TYPE[,consumable][,unique]`; repeatable"},
@@ -45,8 +45,8 @@ func Init() *session.Verb {
 			&cli.StringSliceFlag{Name: "set", Usage: "setting `KEY=VALUE`; repeatable"},
 			&cli.BoolFlag{Name: "any-time", Usage: "accept writes at any --now: for tests and simulations"},
 			&cli.StringFlag{Category: "of another database", Name: "from", Usage: "copy everything from database `FROM`"},
-			&cli.BoolFlag{Category: "of another database", Name: "force", Usage: "with --from: even if attempts in FROM have not ended"},
-			&cli.StringFlag{Name: "group", Usage: "let the members of group `G` read and write it"},
+			&cli.BoolFlag{Category: "of another database", Name: "force", Usage: "with --from, copy even if attempts in FROM have not ended"},
+			&cli.StringFlag{Name: "group", Usage: "let members of group `G` read and write the database"},
 			&cli.BoolFlag{Name: "local", Usage: "add this machine as a node: its cores, memory and GPUs"},
 		},
 		Access:  verbs.Makes,

@@ -26,8 +26,8 @@ func Node() *session.Verb {
 			nodeImportVerb(), nodeAddVerb(), nodeSetVerb(), nodeRemoveVerb(),
 			nodeListVerb(), nodeShowVerb(), nodeDetectVerb(), nodeSplitVerb(), nodeJoinVerb(),
 			nodeStateVerb("drain", index.Drained, "let nodes finish what they run, and take nothing new"),
-			nodeStateVerb("down", index.Down, "say that nodes have failed"),
-			nodeStateVerb("offline", index.Offline, "take nodes out by hand"),
+			nodeStateVerb("down", index.Down, "mark nodes as failed"),
+			nodeStateVerb("offline", index.Offline, "take nodes out of service"),
 			nodeStateVerb("resume", index.Up, "let nodes take jobs again"),
 			nodeLoadVerb(),
 			nodeResetUsageVerb(),
@@ -36,7 +36,7 @@ func Node() *session.Verb {
 }
 
 // nodeFields is help on key=value.
-const nodeFields = "Of key=value, a key is queue, priority, state, speed, procspeed, load, usage, features (a|b), access, sharing,\n" +
+const nodeFields = "In key=value, the key is queue, priority, state, speed, procspeed, load, usage, features (a|b), access, sharing,\n" +
 	"priorityf, reason, or a declared resource in any case. access is shared, singleuser, singlejob or singletask;\n" +
 	"sharing is default_shared, default_excl, default_exclhost, ignore_excl, force_excl or force_exclhost, as in PBS."
 
@@ -155,8 +155,8 @@ func nodeSetVerb() *session.Verb {
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
 		Flags: []cli.Flag{session.UnitFlag(), deviceFlag(),
-			&cli.StringFlag{Name: "slices", Usage: "cut the devices into `N` equal slices, devices of gslices; RES=N for another resource; 0 makes them whole"}},
-		Description: nodeFields + " key= takes the value away.",
+			&cli.StringFlag{Name: "slices", Usage: "cut the devices into `N` equal slices, devices of gslices (RES=N for another resource); 0 makes them whole"}},
+		Description: nodeFields + " key= removes the value.",
 		Access:      verbs.Writes,
 		Example:     "placectl node set n[001-016] queue=fast priority=10\nplacectl node set n7 color=\nplacectl node set g1 ngpus=0-1@0+2-3@1\nplacectl node set g1 --device ngpus=3 --slices 4",
 		InTx:        nodeSet,

@@ -33,12 +33,13 @@ func nodeDetectVerb() *session.Verb {
 		Usage: "find the cores, memory, GPUs and groups of machines",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "HOST", Optional: true, Many: true}},
-		Description: "This machine, or each HOST over ssh, as `node import` takes it. What counts is what this process may use: in a\n" +
-			"container that is less than the machine has. Cores are whole ones, with their hardware threads; --threads counts\n" +
-			"each thread. GPUs are those that nvidia-smi or the driver of AMD tells of. What cannot be found is said, and left out.",
+		Description: "Examines this machine, or each HOST over ssh; `node import` takes the answer. What counts is what this process\n" +
+			"may use: in a container, less than the machine has. Cores are whole ones, with their hardware threads;\n" +
+			"--threads counts each thread. It finds GPUs through nvidia-smi or AMD's driver. It reports, and leaves out,\n" +
+			"what it cannot find.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "threads", Usage: "count hardware threads, not cores"},
-			&cli.StringFlag{Name: "root", Usage: "read `DIR`, a tree copied from a machine: sys, proc, and in run the output of programs"},
+			&cli.StringFlag{Name: "root", Usage: "read `DIR`, a tree copied from a machine: sys, proc, and the output of programs in run"},
 			&cli.BoolFlag{Name: "apply", Usage: "add the nodes, or change existing ones"},
 		},
 		Takes:   map[string]store.Right{"apply": store.Operators},

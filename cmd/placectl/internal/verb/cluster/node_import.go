@@ -26,24 +26,24 @@ func nodeImportVerb() *session.Verb {
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "FILE (- for standard input) is CSV or JSON. CSV has a header with name, then any of queue, priority, state,\n" +
-			"speed, procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, and one column a\n" +
-			"resource; an empty cell says nothing. JSON is an array of objects, or an object a line:\n\n" +
+			"speed, procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, and one column a resource;\n" +
+			"an empty cell says nothing. JSON is an array of objects, or one object a line; null removes a value.\n\n" +
 			`  {"name":"n1","queue":"fast","features":["ssd"],"resources":{"ncpus":8,"mem":"32gb","color":"red"}}` + "\n\n" +
-			"where null takes a value away. A size has a unit, as 512mb, 32gb or 1.5TiB, or --unit gives it one. What the\n" +
-			"file does not mention of a node stays as it is. A queue that is not there is made. What `node list` works out\n" +
-			"(number, bucket, jobs, free_until, NAME_free) is passed over, so that its CSV and JSON can be imported: sizes\n" +
-			"beside a column bucket are in bytes, as it prints them.\n\n" +
-			"What PBS and Slurm print is read too, and known by how it begins: pbsnodes -a and -F json, of Torque as well;\n" +
-			"scontrol show nodes, sinfo -N and --json, with gres.conf beside FILE. Resources that are missing are made then,\n" +
-			"with the type that their values show, and each field that is not imported is named on a line. --map gives a\n" +
-			"field, called as the file calls it, a name of ours; --skip passes it over. With them a CSV may be of any origin,\n" +
-			"separated by , or ; or tabs, or by blanks. docs/recipes.md has lines for Flux, Ansible and a list of hosts.",
+			"A size has a unit, as 512mb, 32gb or 1.5TiB, or --unit gives it one. What the file does not mention stays as\n" +
+			"it is. Missing queues are created. Fields that `node list` works out (number, bucket, jobs, free_until,\n" +
+			"NAME_free) are skipped, so you can import its CSV and JSON. If there is a column bucket, sizes are in bytes,\n" +
+			"as it prints them.\n\n" +
+			"The output of PBS and Slurm is read too, and recognised by its beginning: pbsnodes -a and -F json, also of\n" +
+			"Torque; scontrol show nodes, sinfo -N and --json, with gres.conf in the folder of FILE. Then missing resources\n" +
+			"are created, with the type that their values show, and each field that is not imported is named on a line.\n" +
+			"--map gives a field of the file one of our names; --skip skips it. With them you can import any CSV, separated\n" +
+			"by , or ; or tabs, or by blanks. docs/recipes.md has lines for Flux, Ansible and a list of hosts.",
 		Flags: []cli.Flag{
 			verbs.Choice(&cli.StringFlag{Name: "from", Value: "auto", Usage: "`FORMAT` of the file"}, nodefile.Formats()...),
 			session.UnitFlag(),
 			&cli.StringSliceFlag{Name: "map", Usage: "use the file's field `HEADER=FIELD[:UNIT]` as field or resource FIELD, in B, KiB to TiB, s, min or h; repeatable"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "ignore the file's field `HEADER`; repeatable"},
-			&cli.StringFlag{Name: "default-partition", Usage: "make no queue of Slurm's partition `P` (the default one in the file, or in slurm.conf beside it)"},
+			&cli.StringFlag{Name: "default-partition", Usage: "make no queue of Slurm's partition `P` (the default one in the file, or in slurm.conf in its folder)"},
 		},
 		Access:  verbs.Writes,
 		Example: "placectl node import nodes.csv\nplacectl node import inventory.csv --unit mem=gb\nplacectl node import hosts.csv --map Hostname=name --map RAM=mem:GiB --skip notes\nscontrol show nodes | placectl node import -\nplacectl node list -o json | placectl --db copy.db node import -",

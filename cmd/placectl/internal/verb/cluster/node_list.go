@@ -21,10 +21,10 @@ func nodeListVerb() *session.Verb {
 		Usage: "list nodes and what is free on them",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Optional: true}},
-		Description: "A node is free (nothing is on it now; FREE_UNTIL says when that changes), partly (in use, and jobs could have some\n" +
-			"of it), busy (in use otherwise), down, offline or drained: docs/states.md has the words for everything.\n" +
-			"One column for each resource that a listed node has, and NAME_free for those that jobs use up. A table leaves\n" +
-			"out the columns that say nothing of any listed node.",
+		Description: "A node is free (nothing is on it; FREE_UNTIL says until when), partly (in use, and jobs could have some of\n" +
+			"it), busy (in use otherwise), down, offline or drained: docs/states.md defines all the words. Each resource of\n" +
+			"a listed node has a column, and NAME_free if jobs use it up. A table leaves out columns that say nothing about\n" +
+			"the listed nodes.",
 		Flags: []cli.Flag{
 			verbs.Choices(&cli.StringSliceFlag{Name: "state", Usage: "only nodes in a state `S`: " + strings.Join(NodeStates(), ", ") + ", or up for the first three; S,S or repeated for any of several"}, append(NodeStates(), "up")...),
 			&cli.StringFlag{Name: "queue", Usage: "only nodes of queue `Q`; '' for nodes without one"},

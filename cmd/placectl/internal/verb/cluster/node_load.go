@@ -21,9 +21,9 @@ func nodeLoadVerb() *session.Verb {
 		Usage: "record measured loads of nodes, all or none",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
-		Description: "NAME is a node, or a node list whose nodes all get the load. LOAD is how many processors are busy: a number of\n" +
-			"0 or more, such as uptime prints. With - in place of NAME=LOAD, lines NAME LOAD or NAME=LOAD are read from\n" +
-			"standard input. A load stays until another is noted.",
+		Description: "NAME is a node, or a node list whose nodes all get the load. LOAD is the number of busy processors, 0 or more,\n" +
+			"such as uptime prints. Give - instead of NAME=LOAD to read lines NAME LOAD or NAME=LOAD from standard input. A\n" +
+			"load stays until you record another.",
 		Access:  verbs.Writes,
 		Whole:   true,
 		Example: "placectl node load n1=0.5 n[002-016]=7.8\nmeasure-loads | placectl node load -",
@@ -136,7 +136,7 @@ func nodeResetUsageVerb() *session.Verb {
 		Name:        "reset-usage",
 		Usage:       "restart the usage statistics of all nodes",
 		May:         store.Operators,
-		Description: "USAGE in a PRIORITYF is the part of a node's cpu time that jobs have had since then.",
+		Description: "USAGE in a PRIORITYF is the part of a node's cpu time used by jobs since then.",
 		Access:      verbs.Writes,
 		Example:     "placectl node reset-usage",
 		InTx: func(r *session.Run, tx *store.Tx, _ *cli.Context) error {

@@ -21,7 +21,7 @@ func nodeShowVerb() *session.Verb {
 		Usage:       "show nodes, their jobs and what is planned on them",
 		May:         store.Anybody,
 		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
-		Description: "With -o json a single name is answered with an object, and a node list with an array.",
+		Description: "With -o json a single name gives an object, and a node list an array.",
 		Access:      verbs.Reads,
 		Example:     "placectl node show n7",
 		InTx:        nodeShow,

@@ -30,9 +30,9 @@ func nodeStateVerb(name string, state index.State, usage string) *session.Verb {
 		Example: "placectl node " + name + " n[001-016]",
 		Run:     func(r *session.Run, c *cli.Context) error { return nodeState(r, c, state) },
 	}
-	said := "why, in `TEXT` that node list shows; without it, a reason given before stays"
+	said := "reason `TEXT` to show in node list (an earlier one stays)"
 	if state == index.Up {
-		said = "why, in `TEXT` that events show"
+		said = "reason `TEXT` to show in events"
 	}
 	v.Flags = append(v.Flags, &cli.StringFlag{Name: "reason", Usage: said})
 	v.Example += " --reason 'new disks'"
@@ -41,7 +41,7 @@ func nodeStateVerb(name string, state index.State, usage string) *session.Verb {
 		v.Example += "\nplacectl node " + name + " g1 --device ngpus=3"
 	}
 	if state == index.Down {
-		v.Flags = append(v.Flags, &cli.BoolFlag{Name: "lost", Usage: "give up on their attempts: queue the jobs again, even if the host lives and still executes them"})
+		v.Flags = append(v.Flags, &cli.BoolFlag{Name: "lost", Usage: "give up on their attempts: queue the jobs again, even if the host is alive and still executes them"})
 		v.Description = "--lost gives up on what the host executes: use it only if the host is dead."
 	}
 	return v

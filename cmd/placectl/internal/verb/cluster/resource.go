@@ -14,7 +14,7 @@ func Resource() *session.Verb {
 	return &session.Verb{
 		Name:     "resource",
 		Category: "Cluster",
-		Usage:    "manage what nodes have and jobs ask for",
+		Usage:    "manage the resources that nodes have and jobs request",
 		Example:  "placectl resource list",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list resources", May: store.Anybody, Access: verbs.Reads, InTx: resourceList,

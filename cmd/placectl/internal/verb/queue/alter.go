@@ -38,10 +38,11 @@ func Alter() *session.Verb {
 		Usage:    "change waiting jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
-		Description: "The flags are those of submit, and what they do not name stays. Limits, rights and deadlines hold as at\n" +
-			"submission. A job with a planned start gives it up, and is planned anew. A running job may get another name,\n" +
-			"comment, priority and walltime (+30m: so much more). The directory, the environment, the output, retries and mail\n" +
-			"are for the job's own user to change, whose signature they need. If one of several jobs cannot be changed, none is.",
+		Description: "The flags are those of submit; what you do not name stays. Limits, rights and deadlines apply as at\n" +
+			"submission. A job with a planned start loses it, and is planned again. You can change a running job's name,\n" +
+			"comment, priority and walltime (+30m: so much more). Only the job's own user, who signs the change, can change\n" +
+			"the directory, the environment, the output, retries and mail. If one of several jobs cannot be changed, none\n" +
+			"is.",
 		Flags:    slices.Concat(request.Size(), flags),
 		Access:   verbs.Writes,
 		Whole:    true,

@@ -20,14 +20,14 @@ func Cancel() *session.Verb {
 		Usage:    "end waiting or running jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
-		Description: "Waiting jobs leave the queue, and running ones free their nodes. Without JOB, --user, --name and --all choose\n" +
-			"among the jobs that have not ended; none is no error.\n\n" +
+		Description: "Waiting jobs leave the queue, and running ones free their nodes. Without JOB, --user, --name and --all select\n" +
+			"jobs that have not ended; none is no error.\n\n" +
 			"The next cycle tells the launchers of running jobs to stop them. " + endsFirst,
 		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, nowFlag(),
 			&cli.StringFlag{Name: "user", Usage: "all jobs of `USER`"},
-			&cli.StringFlag{Name: "name", Usage: "all your jobs named `NAME`, or with --user that user's"},
+			&cli.StringFlag{Name: "name", Usage: "all your jobs named `NAME` (with --user, that user's)"},
 			&cli.BoolFlag{Name: "all", Usage: "all your jobs"},
-			&cli.BoolFlag{Name: "waiting", Usage: "only jobs that have not started; naming a started one is a conflict"}},
+			&cli.BoolFlag{Name: "waiting", Usage: "only jobs that have not started; if you name a started one, it is a conflict"}},
 		Exclusive: []string{"user all", "name all"},
 		Access:    verbs.Writes,
 		Whole:     true,
@@ -95,15 +95,14 @@ func choose(r *session.Run, tx *store.Tx, c *cli.Context) (jobs []*store.Job, er
 // Requeue declares the verb requeue.
 func Requeue() *session.Verb {
 	return &session.Verb{
-		Name:     "requeue",
-		Category: "Queue",
-		Usage:    "stop running jobs and queue them again",
-		May:      store.Anybody,
-		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
-		Description: "For jobs that were submitted. The next cycle tells those who\n" +
-			"launched them to stop them. " + endsFirst,
+		Name:        "requeue",
+		Category:    "Queue",
+		Usage:       "stop running jobs and queue them again",
+		May:         store.Anybody,
+		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Description: "Only for submitted jobs. The next cycle tells their launchers to stop them. " + endsFirst,
 		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, nowFlag(),
-			&cli.BoolFlag{Name: "hold", Usage: "hold them until placectl unhold"}},
+			&cli.BoolFlag{Name: "hold", Usage: "hold the jobs until placectl unhold"}},
 		Access:  verbs.Writes,
 		Whole:   true,
 		Brief:   true,
@@ -142,8 +141,8 @@ func release(r *session.Run, c *cli.Context) error {
 }
 
 // endsFirst is help for verbs that stop jobs: a command that is executed here ends in its own time.
-const endsFirst = "A job that a supervisor or run executes is ending\n" +
-	"first: it keeps its nodes until its command has ended, or its grace is over."
+const endsFirst = "If a supervisor or run executes a job, it is ending first: it keeps its nodes until its command ends or its\n" +
+	"grace is over."
 
 // nowFlag returns --now for the verbs that take jobs off their nodes.
 func nowFlag() cli.Flag {

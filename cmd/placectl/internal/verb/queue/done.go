@@ -18,7 +18,7 @@ func Done() *session.Verb {
 		Usage:       "report that a running job has exited",
 		May:         store.Anybody,
 		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
-		Description: "With status 0 it has finished, with any other it has failed; jobs that depend on it go by that. Its nodes\nare given back.",
+		Description: "Status 0 means that it finished, any other that it failed; dependent jobs follow that. Its nodes are freed.",
 		Flags: []cli.Flag{&cli.IntFlag{Name: "status", Usage: "exit status `N` (0)"},
 			&cli.IntFlag{Name: "attempt", Usage: "report the end of attempt `N` ($PLACECTL_ATTEMPT, else the current one)"},
 			&cli.BoolFlag{Name: "force", Usage: "report it even if a supervisor executes the job"},

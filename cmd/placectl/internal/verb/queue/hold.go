@@ -21,7 +21,7 @@ func Hold() *session.Verb {
 		Usage:       "keep waiting jobs from starting",
 		May:         store.Anybody,
 		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
-		Description: "What is planned for them is given up. Running jobs cannot be held: requeue them.",
+		Description: "The jobs lose their planned starts. You cannot hold running jobs: requeue them.",
 		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}},
 		Access:      verbs.Writes,
 		Whole:       true,
@@ -43,8 +43,8 @@ func Unhold() *session.Verb {
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Access:   verbs.Writes,
 		Brief:    true,
-		Description: "A job of yours that is held as not signed, in a database that others may write, is signed: look first, with\n" +
-			"placectl show, at what it executes.",
+		Description: "If your job is held as not signed, in a database that others may write, this signs it. First look with\n" +
+			"placectl show at what it executes.",
 		Example: "placectl unhold 12",
 		Run: func(r *session.Run, c *cli.Context) error {
 			return changeJobs(r, c, func(tx *store.Tx, id uint64) (*store.Job, error) { return UnholdJob(r, tx, id) })
@@ -58,8 +58,8 @@ func jobThrottleVerb() *session.Verb {
 		Usage: "limit how many jobs of an array run at once",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "ARRAY", Kind: verbs.KindJob}, {Name: "N"}},
-		Description: "As --array 100%10 of placectl submit does from the start. Jobs that run go on. With 0 none starts any more,\n" +
-			"with none any number may run again.",
+		Description: "Like --array 100%10 of placectl submit, but later. Running jobs go on. With 0 no more start; with none any\n" +
+			"number may run again.",
 		Access:  verbs.Writes,
 		Whole:   true,
 		Brief:   true,

@@ -26,12 +26,12 @@ func Job() *session.Verb {
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list jobs that have not ended", May: store.Anybody, Access: verbs.Reads,
 				Revives: true, Run: jobList,
-				Description: "What happens next comes first: jobs that run by their ends, planned ones by their starts, then the queue. WHEN says\n" +
-					"when that is, and why not sooner; explain JOB says more. What does not fit the terminal is cut (+): --wide has all\n" +
-					"columns, and so have -o csv, json and the like, by state and number. -o job,likely,safe,forecast_at shows by when\n" +
-					"waiting jobs start.",
+				Description: "Lists jobs by next event: running jobs by end, planned ones by start, then the queue. WHEN shows its time, and\n" +
+					"why it is not sooner; explain JOB says more. What does not fit the terminal is cut (+). --wide shows all\n" +
+					"columns; so do -o csv, json and the like, sorted by state and number. -o job,likely,safe,forecast_at shows by\n" +
+					"when waiting jobs start.",
 				Flags: append(jobFilterFlags(),
-					&cli.BoolFlag{Name: "all", Usage: "include ended jobs; the newest come first"},
+					&cli.BoolFlag{Name: "all", Usage: "include ended jobs, newest first"},
 					&cli.BoolFlag{Name: "wide", Usage: "show all columns"},
 					verbs.Choice(&cli.StringFlag{Name: "order", Usage: "sort by `ORDER`"}, "next", "newest", "state"),
 				),
@@ -49,7 +49,7 @@ func Show() *session.Verb {
 		Usage:    "show one job",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "env", Usage: "include the environment that it was submitted with"}},
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "env", Usage: "include the environment of its submission"}},
 		Access:   verbs.Reads,
 		Revives:  true,
 		Example:  "placectl show 12",
@@ -67,11 +67,11 @@ const (
 // jobFilterFlags select the jobs of a list.
 func jobFilterFlags() []cli.Flag {
 	return []cli.Flag{
-		&cli.StringFlag{Name: "state", Usage: "only jobs in a `STATE`, or in one of several: queued,held"},
+		&cli.StringFlag{Name: "state", Usage: "only jobs in `STATE`, or in one of several, such as queued,held"},
 		&cli.StringFlag{Name: "user", Usage: "only jobs of `USER`"},
 		&cli.StringFlag{Name: "queue", Usage: "only jobs in `QUEUE`"},
 		&cli.StringFlag{Name: "class", Usage: "only jobs in `CLASS`"},
-		&cli.StringFlag{Name: "name", Usage: "only jobs with a name like `PATTERN`: night-*"},
+		&cli.StringFlag{Name: "name", Usage: "only jobs with names like `PATTERN`, such as night-*"},
 		&cli.StringFlag{Name: "since", Usage: "only jobs that existed at `TIME` or later, including those ended since"},
 		&cli.StringFlag{Name: "until", Usage: "only jobs submitted before `TIME`"},
 	}

@@ -17,10 +17,10 @@ func Retry() *session.Verb {
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "Each becomes a new job with the same request, command, script, directory and environment; retry_of names the\n" +
-			"old one. Jobs of an array become an array again, with the same indices. The new jobs wait for nothing else: begin\n" +
-			"and dependencies are not kept, nor is a deadline that is over. Limits hold as at submission.\n" +
-			"What you retry is signed by you: a job of another user waits then for that user's placectl unhold.",
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "failed", Usage: "only those of the named jobs that have failed; none is no error"}},
+			"old one. Jobs of an array form an array again, with the same indices. The new jobs keep no begin, no\n" +
+			"dependencies and no deadline that has passed. Limits apply as at submission. You sign what you retry: another\n" +
+			"user's job then waits for that user's placectl unhold.",
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "failed", Usage: "only the named jobs that failed; none is no error"}},
 		Access:   verbs.Writes,
 		Whole:    true,
 		Brief:    true,

@@ -29,27 +29,27 @@ func Submit() *session.Verb {
 		Usage:    "submit a job or an array of jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "FILE", Kind: verbs.KindFile, Optional: true}, {Name: "-- COMMAND ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
-		Description: "The job starts when its turn has come and there is room. A command given after --, or a\n" +
-			"script in FILE, is kept with the job: without a select it gets one cpu. Lines #placectl, #PBS and #SBATCH in\n" +
-			"front of the first command of a script are flags of submit; those of the command line win.\n\n" +
-			"The list of --array is one of indices and ranges, 1,5,9-12 or 0-99:2 (5-5 for one alone). Files of --out and --err may\n" +
-			"hold %j (job), %A (array), %a (index), %x (name), %u (user), %N (first node) and %t (attempt).\n\n" +
-			"With --each, {} is the line, {1} its first field and {#} its index. A command without {} gets the line as its last\n" +
-			"argument, and so does a script. Tabs separate the fields {1},\n" +
-			"{2} and so on, or commas in a line without a tab; blank lines are left out. A job finds its line in $PLACECTL_LINE, too:\n" +
-			"a shell reads that as it is, and {} between the quotes of sh -c as code. --array %10 beside it: at most 10 at once.\n\n" +
-			"With the command are kept the directory, the\n" +
-			"umask, the resource limits, where output is to go, and of the environment what --export says. Variables whose\n" +
-			"names look like those of secrets go along only when they are named. placectl show shows what is kept. What\n" +
-			"cycle --exec launches gets the command as it was given; scripts it does not start. What a line of a\n" +
-			"script asks for that is not supported is refused with its number.\n\n" +
-			"A job that depends on another waits for that one: to have started (--after), to have ended well (--afterok), badly (--afternotok) or at all (--afterany); with\n" +
-			"--aftercorr each job of an array waits for the one of its index in another array to end well. When that\n" +
-			"cannot happen any more it is cancelled. 12[] are all jobs of array 12, 12[3] is one of them.\n" +
-			"One that would go beyond a limit on waiting jobs is refused: 3, or 4 where the limit is on one job's size.",
+		Description: "The job starts when its turn comes and it fits. placectl keeps the command after --, or the script in FILE,\n" +
+			"with the job; without a select it gets one cpu. Lines #placectl, #PBS and #SBATCH before a script's first\n" +
+			"command are submit flags; those on the command line win.\n\n" +
+			"A list for --array holds indices and ranges: 1,5,9-12 or 0-99:2 (5-5 for 5 alone). Files of --out and --err\n" +
+			"may hold %j (job), %A (array), %a (index), %x (name), %u (user), %N (first node) and %t (attempt).\n\n" +
+			"With --each, {} is the line, {1} its first field and {#} its index. If a command has no {}, the line becomes\n" +
+			"its last argument, as for a script. Tabs separate the fields {1}, {2} and so on, or commas if the line has no\n" +
+			"tab. Blank lines are skipped. A job also finds its line in $PLACECTL_LINE: a shell reads that as it is, but {}\n" +
+			"between the quotes of sh -c as code. Add --array %10 to run at most 10 at once.\n\n" +
+			"The job keeps the directory, the umask, the resource limits, where output goes, and the environment that\n" +
+			"--export names. Variables whose names look like secrets go along only if you name them. placectl show shows\n" +
+			"what is kept. cycle --exec passes the command on as given; it does not start scripts. If a script line asks\n" +
+			"for something unsupported, it is refused with its number.\n\n" +
+			"A dependent job waits for another one: to start (--after), to end well (--afterok), to end badly\n" +
+			"(--afternotok) or to end (--afterany). With --aftercorr each job of an array waits for the job with its index\n" +
+			"in another array to end well. If that can no longer happen, it is cancelled. 12[] means all jobs of array 12,\n" +
+			"12[3] one of them. A job that would exceed a limit on waiting jobs is refused with status 3, or 4 if the limit is\n" +
+			"on one job's size.",
 		Flags: slices.Concat(request.Flags(), request.Size(), request.PayloadFlags(), []cli.Flag{
 			request.Bind(), request.OverLimits(),
-			&cli.StringFlag{Name: "array", Usage: "array of `N` jobs, or a list of indices such as 0-99:2; %10 after it: at most 10 at once"},
+			&cli.StringFlag{Name: "array", Usage: "array of `N` jobs, or a list of indices such as 0-99:2; add %10 to run at most 10 at once"},
 			&cli.StringFlag{Name: "each", Usage: "array with a job for each line of `FILE`, - for standard input; {} in the command is the line"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "start after `JOB` has started"},
 			&cli.StringSliceFlag{Name: "afterok", Usage: "start after `JOB` has ended with status 0"},
@@ -59,7 +59,7 @@ func Submit() *session.Verb {
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afterany", Usage: "start after `JOB` has ended"},
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "priority `P`; higher runs first (0)"},
 			&cli.StringFlag{Category: request.ItsTurn, Name: "begin", Usage: "start at `TIME` or later"},
-			&cli.StringFlag{Category: request.Whose, Name: "comment", Usage: "your `WORD` about the job, for show and query"},
+			&cli.StringFlag{Category: request.Whose, Name: "comment", Usage: "comment `WORD` on the job, for show and query"},
 			&cli.StringFlag{Category: request.ItsTurn, Name: "deadline", Usage: "end by `TIME`; the job is cancelled once it no longer can"},
 			&cli.BoolFlag{Category: request.ItsTurn, Name: "hold", Usage: "hold the job until placectl unhold"},
 			&cli.BoolFlag{Category: request.ItsEnd, Name: "no-requeue", Usage: "if it is preempted, cancel it instead of queuing it again"},

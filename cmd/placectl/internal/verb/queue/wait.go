@@ -22,9 +22,9 @@ func Wait() *session.Verb {
 		Usage:    "wait until jobs have ended, or started",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
-		Description: "Without JOB it waits for all of your jobs that have not ended when it begins.\n" +
-			"Nothing is locked meanwhile. The exit status is 0 when all have ended well (or started), 1 when one has\n" +
-			"failed, was cancelled, or ended without having started, and 3 when the time was over first.",
+		Description: "Without JOB it waits for all your jobs that have not ended when it begins. It locks nothing meanwhile. The\n" +
+			"exit status is 0 if all ended well (or started). It is 1 if one failed, was cancelled, or ended without\n" +
+			"starting, and 3 if it timed out.",
 		Flags: []cli.Flag{
 			verbs.Choice(&cli.StringFlag{Name: "for", Value: "ended", Usage: "state to wait for, `WHAT`"}, "started", "ended"),
 			&cli.StringFlag{Name: "timeout", Aliases: []string{"wait"}, Usage: "timeout `D`"},

@@ -33,9 +33,9 @@ func Attend() *session.Verb {
 		Hidden:   true,
 		Usage:    "run the queue until it is empty",
 		May:      store.Anybody,
-		Description: "Commands that change the queue start it where start is auto, at most one for each user on a host. It makes\n" +
-			"cycles, starts the jobs of its user here and over ssh, and ends 10 s after there was nothing left to do. Where\n" +
-			"one is there already, nothing is done.",
+		Description: "If start is auto, commands that change the queue start it, at most one for each user on a host. It runs\n" +
+			"cycles, starts its user's jobs here and over ssh, and ends after 10 s with nothing left to do. If one already\n" +
+			"runs, it does nothing.",
 		Access:   verbs.Writes,
 		Thinks:   true,
 		Unkeyed:  true,

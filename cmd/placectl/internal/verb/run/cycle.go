@@ -31,23 +31,25 @@ func Cycle() *session.Verb {
 		Category: "Queue",
 		Usage:    "start and plan waiting jobs: one pass over the queue",
 		May:      store.Anybody,
-		Description: "Takes jobs by priority, then in order of submission. With --launch it executes jobs as placectl work does; with\n" +
-			"--exec it runs a program for each. Any number of cycles may run at once.\n\n" +
-			"Backfill: with easy the first job that does not fit gets a planned start, and others start if they do not delay\n" +
-			"it. --depth N plans the first N. conservative plans all; with fcfs no job passes one that does not fit. relaxed\n" +
-			"promises the first a latest start, and the shortest of the others go around it (the setting slack).\n\n" +
-			"The answer lists the jobs to launch and those to stop since the last cycle, each once. Jobs are stopped for\n" +
-			"other classes, when cancelled or queued again by hand, or past their walltime if overdue=finish. A planned job\n" +
-			"that no cycle has announced before its end is queued again.\n\n" +
-			"The program of --exec is run, not through a shell, with the job's command after its own arguments. It gets\n" +
-			"PLACECTL_EVENT (start or stop), PLACECTL_JOB, PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST, PLACECTL_NODEFILE\n" +
-			"(a line for each chunk; gone when the program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY and PLACECTL_INDEX.\n" +
-			"Of the environment it gets PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR, SSH_AUTH_SOCK, KRB5CCNAME\n" +
-			"and PLACECTL_*. It should return at once. If it fails, the job is queued again; after three failures it is held.\n\n" +
-			"--forecast plays the queue forward after the commit and stores the expected starts, which job list and others\n" +
-			"show. Processes that look after the queue do so by themselves.\n\n" +
-			"--launch makes passes after the commit on the hosts with work, on other hosts by ssh, as ssh HOST placectl --db\n" +
-			"D work --once. D is the setting launch_db.",
+		Description: "Takes jobs by priority, then in order of submission. --launch executes jobs as placectl work does; --exec runs\n" +
+			"a program for each. Any number of cycles may run at once.\n\n" +
+			"Backfill: with easy the first job that does not fit gets a planned start, and others start if they do not\n" +
+			"delay it. --depth N plans the first N. conservative plans all; with fcfs no job passes one that does not fit.\n" +
+			"relaxed promises the first a latest start (the setting slack), and the shortest of the others fill in around\n" +
+			"it.\n\n" +
+			"The answer lists the jobs to launch, and those to stop since the last cycle, each once. Jobs are stopped for\n" +
+			"other classes, if cancelled or queued again by hand, or past their walltime if overdue=finish. If no cycle\n" +
+			"announced a planned job before its end, it is queued again.\n\n" +
+			"--exec runs its program without a shell, with the job's command after the program's own arguments. It gets\n" +
+			"PLACECTL_EVENT (start or stop), PLACECTL_JOB, PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST,\n" +
+			"PLACECTL_NODEFILE (a line for each chunk; gone when the program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY\n" +
+			"and PLACECTL_INDEX. From the environment it gets PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR,\n" +
+			"SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It should return at once. If it fails, the job is queued again;\n" +
+			"after three failures it is held.\n\n" +
+			"--forecast simulates the queue after the commit and stores the expected starts, which job list and others\n" +
+			"show. Processes that run the queue do so themselves.\n\n" +
+			"--launch makes passes after the commit on the hosts with work. On other hosts it uses ssh HOST placectl --db D\n" +
+			"work --once. D is the setting launch_db.",
 		Flags: []cli.Flag{
 			verbs.Choice(&cli.StringFlag{Name: "backfill", Usage: "backfill by `B` (the setting backfill)"}, backfill.PolicyNames()...),
 			&cli.IntFlag{Category: "order", Name: "depth", Usage: "plan the first `N` jobs that do not fit (the setting depth)"},
@@ -56,7 +58,7 @@ func Cycle() *session.Verb {
 			&cli.BoolFlag{Name: "launch", Usage: "execute jobs, here and on other hosts over ssh"},
 			&cli.StringFlag{Name: "exec", Usage: "launch jobs with `CMD`"},
 			&cli.StringFlag{Category: "time", Name: "exec-timeout", Usage: "timeout `D` of a launch (1m)"},
-			&cli.StringFlag{Category: "time", Name: "max-time", Usage: "take about `D` at most; the answer says what was not reached"},
+			&cli.StringFlag{Category: "time", Name: "max-time", Usage: "take about `D` at most, and report what was not reached"},
 		},
 		Takes:     map[string]store.Right{"exec": store.Operators, "backfill": store.Operators, "depth": store.Operators, "widest": store.Operators},
 		Access:    verbs.Writes,

@@ -34,14 +34,13 @@ func Logs() *session.Verb {
 		Usage:    "show the output of a job",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
-		Description: "The output of a job, of all its attempts where they write to one file, else of the last one. Where it lies on the\n" +
-			"host that has executed the job, and not on a file system that is shared, it is read there, over ssh. With -f it waits\n" +
-			"for the job to start, goes on as it writes, over its attempts, and ends when the job has ended, with the job's\n" +
-			"exit status: 1 for a job that has none. On a terminal characters that would control it are shown, not obeyed, unless\n" +
-			"--raw is given.",
+		Description: "Shows the output of all attempts if they write to one file, else of the last. If it is on the host that\n" +
+			"executed the job, and not on a shared file system, it is read there over ssh. With -f it waits for the job to\n" +
+			"start, follows its output over all attempts, and ends when the job has ended. The exit status is then the\n" +
+			"job's, or 1 if it has none. On a terminal, control characters are shown, not obeyed, unless you give --raw.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow the output until the job has ended"},
-			&cli.BoolFlag{Name: "err", Usage: "show its errors, if they have a file of their own"},
+			&cli.BoolFlag{Name: "err", Usage: "show the error output, if it has its own file"},
 			&cli.IntFlag{Name: "tail", Usage: "only the last `N` lines"},
 			&cli.IntFlag{Name: "attempt", Usage: "only the output of attempt `N`"},
 			&cli.StringFlag{Name: "path", Hidden: true, Usage: "serve file `F` to another host, on its request"},

@@ -37,11 +37,11 @@ func On() *session.Verb {
 		Usage:    "run a command on another node of a job",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "NODE"}, {Name: "-- COMMAND", Kind: verbs.KindCommand, Optional: true}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
-		Description: "The command of a job runs on its first node. This starts another one on NODE, over ssh where that is another\n" +
-			"host, with this directory, this environment and the devices that the job has there, and with our input and\n" +
-			"output. When this ends, or the connection breaks, it is ended there with all that it has started, so that nothing\n" +
-			"is left when the job ends. Its exit status is ours; what on itself has to say is greater than that of other verbs by 100.\n" +
-			"Without -- what stands behind NODE is a line for a shell, as with ssh and rsh: so MPI libraries can call it, as in\n" +
+		Description: "A job's command runs on its first node. This starts another on NODE, over ssh if that is another host. It gets\n" +
+			"this directory, environment, input and output, and the devices that the job has there. When this verb ends, or\n" +
+			"the connection breaks, placectl ends the command there with all it started, so nothing is left when the job\n" +
+			"ends. on exits with the command's status; its own failures add 100 to the statuses of other verbs. Without --,\n" +
+			"what follows NODE is a line for a shell, as with ssh and rsh. So MPI libraries can call it:\n" +
 			"OMPI_MCA_plm_rsh_agent='placectl on'.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: watchFlag, Hidden: true},

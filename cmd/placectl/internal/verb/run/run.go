@@ -31,13 +31,13 @@ func Run() *session.Verb {
 		Usage:    "run a command here as a job, and wait for it",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "-- COMMAND", Kind: verbs.KindCommand}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
-		Description: "If the job does not fit now, it waits in the queue. The command runs here, not on the nodes, with PLACECTL_JOB,\n" +
-			"PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk) and others set. Signals are passed on to it, and\n" +
-			"its exit status is that of run.\n\n" +
-			"If a signal ended it, the status is 128 plus the signal's number. It is 127 if there is no such command and 126\n" +
-			"if it cannot be executed; then no job is made. Failures of run itself before the command begins add 100 to the\n" +
-			"statuses of other verbs. When the job is ended by another command, it gets SIGTERM. If run and its command are\n" +
-			"killed, the next cycle on this host ends the job.",
+		Description: "If the job does not fit now, it waits in the queue. The command runs here, not on the nodes, with\n" +
+			"PLACECTL_JOB, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk) and others set. run passes signals\n" +
+			"on to it, and exits with the command's status.\n\n" +
+			"If a signal ended it, the status is 128 plus the signal's number. It is 127 if there is no such command and\n" +
+			"126 if it cannot be executed; then no job is made. Failures of run itself before the command begins add 100 to\n" +
+			"the statuses of other verbs. If another verb ends the job, its command gets SIGTERM. If run and its command\n" +
+			"are killed, the next cycle on this host ends the job.",
 		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "priority `P` while it waits; higher runs first (0)"},
 			&cli.StringFlag{Name: "wait", Usage: "give up if its turn has not come after `D`"}),

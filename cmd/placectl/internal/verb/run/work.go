@@ -25,12 +25,12 @@ func Work() *session.Verb {
 		Category: "Queue",
 		Usage:    "execute the commands of jobs on this host",
 		May:      store.Anybody,
-		Description: "Executes the jobs of your user whose first node is this host, until interrupted; running jobs go on then. With\n" +
-			"--once it makes one pass, for example from cron. Any number of passes may be made at once. The first one sets\n" +
-			"launch to work.\n\n" +
-			"A pass starts a keeper if there is none: one process for all jobs of its user and database here. The keeper\n" +
-			"executes attempts, stops those that were cancelled, settles what killed keepers have left behind, and delivers\n" +
-			"reports that failed. Without --once a pass is made whenever the database has changed.",
+		Description: "Executes the jobs of your user whose first node is this host, until interrupted; running jobs then go on.\n" +
+			"--once makes one pass, for example from cron. Any number of passes may run at once. The first one sets launch\n" +
+			"to work.\n\n" +
+			"If there is no keeper, a pass starts one: one process for all jobs of its user and database here. The keeper\n" +
+			"executes attempts, stops cancelled ones, settles what killed keepers left behind, and delivers reports that\n" +
+			"failed. Without --once, work makes a pass whenever the database changes.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "make one pass and return"},
 			&cli.BoolFlag{Name: "cycle", Usage: "make a cycle before each pass"},
