@@ -30,7 +30,7 @@ func Query() *session.Verb {
 		Args:     []verbs.Arg{{Name: "SQL", Kind: verbs.KindSQL, Unless: "file"}},
 		Description: "Runs SQLite's SELECT, with joins, subqueries, WITH, windows, UNION, GROUP BY and json_object. Sizes, durations\n" +
 			"and times in strings compare with columns of that kind: mem >= '64GiB', start < 'now+2h'. Separate statements by\n" +
-			"semicolons; placectl stops at the first error. docs/sql.md has the language and thirty examples,\n" +
+			"semicolons. The first error stops them. docs/sql.md has the language and thirty examples,\n" +
 			"docs/sql-tables.md all tables.\n\n" +
 			"Functions: nodelist(name) folds names to n[1-9]; in_nodelist(name, 'n[1-9]') and has(features, 'ssd') are\n" +
 			"conditions. Tables with arguments: free_slots(duration [, select]), earliest(select, place, walltime),\n" +

@@ -39,7 +39,7 @@ func On() *session.Verb {
 		Args:     []verbs.Arg{{Name: "NODE"}, {Name: "-- COMMAND", Kind: verbs.KindCommand, Optional: true}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "A job's command runs on its first node. This starts another on NODE, over ssh if that is another host. It gets\n" +
 			"this directory, environment, input and output, and the devices that the job has there. When this verb ends, or\n" +
-			"the connection breaks, placectl ends the command there with all it started, so nothing is left when the job\n" +
+			"the connection breaks, the command there is ended with all it started, so nothing is left when the job\n" +
 			"ends. on exits with the command's status; its own failures add 100 to the statuses of other verbs. Without --,\n" +
 			"what follows NODE is a line for a shell, as with ssh and rsh. So MPI libraries can call it:\n" +
 			"OMPI_MCA_plm_rsh_agent='placectl on'.",

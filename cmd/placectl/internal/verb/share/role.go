@@ -15,7 +15,7 @@ func Role() *session.Verb {
 		Name:     "role",
 		Category: "Shares",
 		Usage:    "show or change who operates the cluster",
-		Description: "placectl knows you by your real uid, not by your environment. The owner of the database and root may do\n" +
+		Description: "Your real uid says who you are, not your environment. The owner of the database and root may do\n" +
 			"everything. Operators may do everything except change the file as a whole, roles, and settings that name\n" +
 			"programs. Everyone else may change their own jobs, and submit as themselves, within limits. On a file that\n" +
 			"its group may write, roles stop mistakes, not malice: see docs/recipes.md.",
