@@ -30,6 +30,9 @@ const (
 
 const maxNumbers = 6
 
+// WardenName is the name of the process of a warden, and of a command that is not executed yet.
+const WardenName = "placectl-job"
+
 // Exit statuses of a process that fails to become the command.
 const (
 	statusHeld     = 125
@@ -39,7 +42,7 @@ const (
 
 var (
 	gateName   = [...]byte{'p', 'l', 'a', 'c', 'e', 'c', 't', 'l', '-', 'g', 'a', 't', 'e', 0}
-	wardenName = [...]byte{'p', 'l', 'a', 'c', 'e', 'c', 't', 'l', '-', 'j', 'o', 'b', 0}
+	wardenName = [len(WardenName) + 1]byte([]byte(WardenName + "\x00"))
 	oomFile    = [...]byte{'/', 'p', 'r', 'o', 'c', '/', 's', 'e', 'l', 'f', '/', 'o', 'o', 'm', '_', 's', 'c', 'o', 'r', 'e', '_', 'a', 'd', 'j', 0}
 	oomScore   = [...]byte{'5', '0', '0'} // the command should be killed before other processes
 	itself     = [...]byte{'0'}

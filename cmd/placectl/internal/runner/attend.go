@@ -201,7 +201,7 @@ func (a *attendance) awaitForeign() {
 		return
 	}
 	s, err := statOf(a.pid)
-	if err != nil || !tokensOf(a.slot.nonce).has(a.pid) {
+	if err != nil || !tokensOf(a.slot.nonce).hasCommand(a.pid) {
 		a.over = true
 		return
 	}

@@ -181,8 +181,7 @@ func comm(tag string) string { return "on-" + tag }
 // watching lists the processes that watch commands of an attempt.
 func watching(tag string) (list []int) {
 	for _, pid := range processes() {
-		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid))
-		if err == nil && strings.TrimSpace(string(text)) == comm(tag) && Lives(pid, 0) {
+		if nameOf(pid) == comm(tag) && Lives(pid, 0) {
 			list = append(list, pid)
 		}
 	}

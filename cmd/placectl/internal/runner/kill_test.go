@@ -258,8 +258,8 @@ func (s *site) waiting() []uint64 {
 
 // kindOf returns the role of a process. Gates and wardens are copies of keepers.
 func kindOf(pid int) string {
-	if comm, err := os.ReadFile(fmt.Sprintf("/proc/%d/comm", pid)); err == nil && strings.HasPrefix(string(comm), "placectl-") {
-		return strings.TrimSpace(string(comm))
+	if name := nameOf(pid); strings.HasPrefix(name, "placectl-") {
+		return name
 	}
 	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	words := strings.Split(string(text), "\x00")

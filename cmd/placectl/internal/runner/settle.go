@@ -187,7 +187,7 @@ func (a *attendance) settle() (goesOn bool, err error) {
 	}
 	// The warden was killed.
 	a.foreign = true
-	if !a.over && tokensOf(sl.nonce).has(a.pid) {
+	if !a.over && tokensOf(sl.nonce).hasCommand(a.pid) {
 		return true, nil
 	}
 	return false, a.settleDead()

@@ -1,8 +1,11 @@
 package runner
 
 import (
+	"os/exec"
 	"testing"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
@@ -21,5 +24,41 @@ func TestSend(t *testing.T) {
 	s.until("ended, of the command", func() bool { return !living(command) })
 	if !living(ours) {
 		t.Error("the signal ended a placectl")
+	}
+}
+
+// TestCommandBeforeItIsExecuted: a warden reports its command before that is executed. If the warden is killed
+// in between, its command is still known.
+func TestCommandBeforeItIsExecuted(t *testing.T) {
+	t.Parallel()
+	nonce := store.Nonce{1}
+	for _, c := range []struct {
+		name, token string
+		want        bool
+	}{
+		{launch.WardenName, nonce.String(), true},
+		{launch.WardenName, store.Nonce{2}.String(), false},
+		{"another", nonce.String(), false}, // it is some other process when it is looked at
+	} {
+		begin := exec.Command("sh", "-c", "printf %s "+c.name+" >/proc/$$/comm; read go; export "+tokenName+"="+c.token+"; exec sleep 100")
+		in, err := begin.StdinPipe()
+		if err == nil {
+			err = begin.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		pid := begin.Process.Pid
+		newSite(t).until("named", func() bool { return nameOf(pid) == c.name })
+		got := make(chan bool)
+		go func() { got <- tokensOf(nonce).hasCommand(pid) }()
+		if c.name == launch.WardenName {
+			in.Write([]byte("\n")) //nolint:errcheck // then it is not executed
+		}
+		if is := <-got; is != c.want {
+			t.Errorf("%+v: hasCommand = %v", c, is)
+		}
+		begin.Process.Kill() //nolint:errcheck // it may have ended
+		begin.Wait()         //nolint:errcheck // it was killed
 	}
 }

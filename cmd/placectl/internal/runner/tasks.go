@@ -9,8 +9,10 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
@@ -244,6 +246,32 @@ func newestProcess() int {
 func (t *tokens) has(pid int) (is bool) {
 	t.look(pid, func(int) { is = true })
 	return is
+}
+
+// executedWithin bounds the time from a warden's report of its command to the command's execution.
+const executedWithin = time.Second
+
+// hasCommand reports whether a process is a command with the token. A warden reports its command
+// before that is executed. Until then the command has the warden's name and no token, so hasCommand
+// waits for it.
+func (t *tokens) hasCommand(pid int) bool {
+	for end := bootClock() + executedWithin; ; time.Sleep(time.Millisecond) {
+		if t.has(pid) {
+			return true
+		}
+		_, known := t.read[pid]
+		if known && nameOf(pid) != launch.WardenName || !Lives(pid, 0) || bootClock() >= end {
+			return false
+		}
+		delete(t.read, pid)
+		delete(t.empty, pid) // the environment is empty for a moment during the execution
+	}
+}
+
+// nameOf returns the name of a process, "" if there is no such process.
+func nameOf(pid int) string {
+	text, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/comm")
+	return strings.TrimSpace(string(text))
 }
 
 // look calls fn if a process has the token. It reports whether that is unknown, because the process has
