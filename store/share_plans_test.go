@@ -37,10 +37,14 @@ func (s *shareStory) update(fn func(*Tx) error) {
 }
 
 // submit submits a job of a class, the first letter of its name.
-func (s *shareStory) submit(name string, cpus, seconds int) {
+func (s *shareStory) submit(name string, cpus, seconds int, with ...func(*Submission)) {
 	s.Helper()
 	s.update(func(tx *Tx) error {
-		list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Name: name, Class: name[:1], User: "ann", Select: fmt.Sprintf("%d:ncpus=1", cpus), Walltime: time.Duration(seconds) * time.Second}})
+		sub := Submission{Request: placer.Request{Name: name, Class: name[:1], User: "ann", Select: fmt.Sprintf("%d:ncpus=1", cpus), Walltime: time.Duration(seconds) * time.Second}}
+		for _, set := range with {
+			set(&sub)
+		}
+		list, err := tx.Jobs().Submit(sub)
 		if err == nil {
 			s.names[name] = list[0].ID
 		}
@@ -96,6 +100,24 @@ func TestNarrowDoNotLiftWide(t *testing.T) {
 		}
 		s.cycle(300)
 		s.starts("b wide", JobRunning, 300)
+	}
+}
+
+// TestNoPlanMovesNone: a job that gets no plan, because a limit never lets it run, changes no plans, even
+// if there are some behind it. Otherwise a second cycle would start jobs that the first has planned.
+func TestNoPlanMovesNone(t *testing.T) {
+	t.Parallel()
+	s := newShareStory(t, Conservative, 1, 0)
+	s.update(func(tx *Tx) error { return tx.Limits().Set(Limit{Key: "user:eve", Measure: "running", Max: 0}) })
+	s.submit("a never", 1, 60, func(sub *Submission) { sub.User = "eve" })
+	s.submit("a later", 4, 60, func(sub *Submission) { sub.Begin = time.Unix(s.from+240, 0) })
+	s.submit("a now", 2, 240)
+	s.submit("b", 2, 720)
+	for range 3 { // a has no more turns of its own once its job runs
+		s.cycle(0)
+		s.starts("a later", JobReserved, 240)
+		s.starts("a now", JobRunning, 0)
+		s.starts("b", JobReserved, 300)
 	}
 }
 

@@ -82,7 +82,7 @@ var recipeChecks = map[string]string{
 		grep -q 'all is well' ~/jobs/8.log`,
 	"A pool of CI runners": `
 		placectl show 1 -o json | grep -q '"name":"unit".*"state":"finished"'
-		test "$(placectl job list --all -o id | wc -l)" -eq 1`,
+		test "$(placectl job list --all -o id | wc -l)" -eq 2`,
 	"Maintenance windows": `
 		test "$(placectl reservation list -o id | grep -c patches)" -ge 4
 		placectl query "SELECT count(*) FROM nodes WHERE state = 'free' AND free_until IS NOT NULL" -o id | grep -qx 4`,

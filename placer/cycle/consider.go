@@ -81,8 +81,15 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 		return false, p.giveUp(j)
 	}
 	if p.room != nil {
-		if err := p.comeFirst(j, p.room); err != nil {
+		a := k.asked(j)
+		plan, err := p.earliest(j, k, &a, mayStart, false, soonest)
+		if err != nil && !isRefusal(err) {
 			return false, err
+		}
+		if plan != nil {
+			if err := p.comeFirst(j, p.room); err != nil {
+				return false, err
+			}
 		}
 	}
 	blocked, err = p.plan(j, k, mayStart, soonest)

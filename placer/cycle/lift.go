@@ -35,7 +35,7 @@ func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 			delete(p.standing, class)
 		}
 	}
-	if ruled, err := p.ruledOutNow(j); ruled || err != nil {
+	if fits, err := p.fitsNow(j); !fits || err != nil {
 		p.room = room
 		return err
 	}
@@ -78,33 +78,29 @@ func (p *Pass) uncleared() error {
 	return p.putRestBack(p.clearing)
 }
 
-// ruledOutNow reports whether a job that may start now can never run, or is held back only by
-// a rule. Unless it gets a plan all the same, it must not change plans of others.
-func (p *Pass) ruledOutNow(j *Job) (bool, error) {
+// fitsNow reports whether a job would start now, or has a plan that must be made anew. Other jobs
+// must not change plans of others unless they get a plan themselves.
+func (p *Pass) fitsNow(j *Job) (bool, error) {
 	if j.Planned || j.Begin > p.now {
-		return false, nil
+		return j.Planned, nil
 	}
 	if allowed, err := p.host.MayStart(j); err != nil || !allowed {
 		return false, err
 	}
 	k, err := p.kind(j)
-	if err != nil || k.refused != nil {
-		return err == nil, err
+	if err != nil || k.refused != nil || p.settled(k, j) {
+		return false, err
 	}
-	if !p.settled(k, j) {
-		snap, err := p.host.Snapshot(j)
-		if err != nil {
-			return false, err
-		}
-		_, err = p.place(snap, k, k.asked(j))
-		switch {
-		case errors.Is(err, placer.ErrNever), errors.Is(err, placer.ErrNotNow):
-			p.decide(k, j, err)
-		default:
-			return false, err
-		}
+	snap, err := p.host.Snapshot(j)
+	if err != nil {
+		return false, err
 	}
-	return k.never() || p.ruledOut(k), nil
+	_, err = p.place(snap, k, k.asked(j))
+	if errors.Is(err, placer.ErrNever) || errors.Is(err, placer.ErrNotNow) {
+		p.decide(k, j, err)
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // comeFirst moves planned jobs ahead of one to earlier starts if the plans behind it were in their
