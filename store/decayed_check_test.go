@@ -37,7 +37,7 @@ func TestDecayedRates(t *testing.T) {
 	if list := findings(t, db); len(list) > 0 {
 		t.Fatalf("%q", list)
 	}
-	ann := row.DecayedKey((&row.Job{User: "ann"}).Sharer())
+	ann := row.DecayedKey((&row.Job{JobFacts: row.JobFacts{JobTerms: row.JobTerms{User: "ann"}}}).Sharer())
 	read := func() (x *row.Decayed) {
 		update(func(tx *Tx) error {
 			payload, err := tx.k.File.Get(row.Decays, ann)

@@ -122,7 +122,7 @@ func TestSalvageDecayed(t *testing.T) {
 		t.Fatalf("%q", list)
 	}
 	err = saved.View(func(tx *Tx) error {
-		key := row.DecayedKey((&row.Job{User: "ann"}).Sharer())
+		key := row.DecayedKey((&row.Job{JobFacts: row.JobFacts{JobTerms: row.JobTerms{User: "ann"}}}).Sharer())
 		payload, err := tx.k.File.Get(row.Decays, key)
 		if err != nil || payload == nil {
 			return fmt.Errorf("nothing decays: %w", err)

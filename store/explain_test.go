@@ -132,7 +132,9 @@ func TestExplainJob(t *testing.T) {
 		if _, err := tx.Jobs().Release(1); err != nil {
 			return err
 		}
-		return jobs.PutJob(tx.k, &row.Job{ID: waiting, State: JobQueued, Select: "4:ncpus=2", Place: "scatter:excl", Walltime: 60, Submit: tx.k.Now}, 0)
+		j := new(row.Job)
+		j.ID, j.State, j.Select, j.Place, j.Walltime, j.Submit = waiting, JobQueued, "4:ncpus=2", "scatter:excl", 60, tx.k.Now
+		return jobs.PutJob(tx.k, j, 0)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -46,8 +46,9 @@ var benchStore = sync.OnceValues(func() (*DB, error) {
 			}
 		}
 		for i := range nodes {
-			j := &row.Job{ID: tx.k.State.NextJob, State: JobRunning, User: fmt.Sprintf("u%d", i%50), Select: "10:ncpus=8", Place: "scatter:excl",
-				Start: 1_000_000_000 - int64(i%7200), End: 1_000_003_600, Walltime: 3600}
+			j := new(row.Job)
+			j.ID, j.State, j.User, j.Select, j.Place = tx.k.State.NextJob, JobRunning, fmt.Sprintf("u%d", i%50), "10:ncpus=8", "scatter:excl"
+			j.Start, j.End, j.Walltime = 1_000_000_000-int64(i%7200), 1_000_003_600, 3600
 			tx.k.State.NextJob++
 			c := row.JobChunk{Count: 10}
 			for k := range 10 {

@@ -25,7 +25,7 @@ func ClassSharesOf(tx *kernel.Tx) ClassShares { return ClassShares{tx} }
 
 // OfJob returns the class whose share a job uses: the given class if it exists, or that of its
 // user as a requestor. It returns "" in a store without classes.
-func (cs ClassShares) OfJob(j *row.Job) (string, error) {
+func (cs ClassShares) OfJob(j *row.JobTerms) (string, error) {
 	s, err := cs.tx.Shares()
 	if err != nil {
 		return "", err

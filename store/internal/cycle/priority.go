@@ -241,7 +241,7 @@ func (o *Order) use(line []*row.Job) error {
 		return err
 	}
 	err = o.tx.Loaded.Book.EachDecayed(o.at, func(s row.Sharer, use float64) error {
-		o.Use.Had(o.who(&row.Job{User: s.User, Account: s.Account, Class: s.Class, Queue: s.Queue, Group: s.Group}), use)
+		o.Use.Had(o.who(&row.JobTerms{User: s.User, Account: s.Account, Class: s.Class, Queue: s.Queue, Group: s.Group}), use)
 		return nil
 	})
 	if err != nil {
@@ -272,7 +272,7 @@ func (o *Order) use(line []*row.Job) error {
 
 // who returns the subject of a job. Its class is the one it counts in, as for class shares if there
 // are any.
-func (o *Order) who(j *row.Job) preempt.Subject {
+func (o *Order) who(j *row.JobTerms) preempt.Subject {
 	w := preempt.Subject{User: j.User, Group: j.Group, Account: j.Account, Class: j.Class, Queue: j.Queue}
 	if !o.classed {
 		return w
@@ -294,7 +294,7 @@ func (o *Order) who(j *row.Job) preempt.Subject {
 
 // Of returns the value of a job.
 func (o *Order) Of(j *row.Job) (float64, error) {
-	is := priority.Job{ID: j.ID, Subject: o.who(j), Asks: func(name string) int64 { return o.ledger.Asked(j, name) },
+	is := priority.Job{ID: j.ID, Subject: o.who(&j.JobTerms), Asks: func(name string) int64 { return o.ledger.Asked(j, name) },
 		JobFacts: priorityf.JobFacts{Priority: j.Priority, Walltime: j.Walltime, Nodes: int64(o.ledger.Chunks(j)), Size: o.ledger.Asked(j, "ncpus")}}
 	if j.Deadline != 0 {
 		is.Deadline = max(1, j.Deadline-o.at)

@@ -98,9 +98,11 @@ func Admits(tx *kernel.Tx, r placer.Request, waits bool) error {
 // placement decides.
 func newcomer(tx *kernel.Tx, r placer.Request, a placer.Ask, defs *index.Defs) *row.Job {
 	sel, place := tx.Loaded.Sayings.Normal(defs, r, a.Spec)
-	return &row.Job{Name: r.Name, User: r.User, UID: access.RolesOf(tx).Uid(r.User), Group: r.Group, Account: r.Account, Queue: r.Queue, Class: r.Class, Key: tx.Key,
-		Select: sel, Place: place, Walltime: a.Duration, Submit: tx.Now,
-		Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Exclude: r.Exclude, Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools, OverLimits: r.OverLimits}
+	j := &row.Job{JobFacts: row.JobFacts{Key: tx.Key, JobTerms: row.JobTerms{Name: r.Name, User: r.User, UID: access.RolesOf(tx).Uid(r.User), Group: r.Group,
+		Account: r.Account, Queue: r.Queue, Class: r.Class, Select: sel, Place: place, Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Exclude: r.Exclude,
+		Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools, OverLimits: r.OverLimits}}}
+	j.Walltime, j.Submit = a.Duration, tx.Now
+	return j
 }
 
 // StateOfPlan returns the state of a job with a plan.

@@ -38,7 +38,9 @@ type Attempt struct {
 }
 
 // AllNodes lists the nodes that it had, each once, by number.
-func (a *Attempt) AllNodes() []uint32 { return (&Job{Chunks: a.Chunks, Along: a.Along}).AllNodes() }
+func (a *Attempt) AllNodes() []uint32 {
+	return (&row.JobFacts{Chunks: a.Chunks, Along: a.Along}).AllNodes()
+}
 
 // HasExit reports whether Exit tells how the command ended, because it was executed and its
 // end was observed, even if another process stopped it.

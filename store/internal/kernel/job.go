@@ -3,9 +3,6 @@ package kernel
 import (
 	"time"
 
-	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/index/devices"
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -14,117 +11,8 @@ func JobStates() []row.JobState { return row.AllJobStates() }
 
 // Job is a job.
 type Job struct {
-	ID       uint64
-	State    row.JobState
-	Name     string
-	User     string
-	Account  string
-	Queue    string
-	Class    string
-	Key      string // idempotency key, "" for none
-	Select   string // in normal form
-	Place    string
-	Path     placer.Path
-	Policy   string // the requested policy or, once it has nodes, the one it was placed by
-	Set      string // placement set, as key=value
-	Reason   row.Reason
-	Walltime time.Duration
-	Submit   time.Time
-	Start    time.Time // like End, zero until it has one
-	End      time.Time // expected while it runs, actual afterwards
-	Chunks   []row.JobChunk
-	Along    []uint32 // nodes taken whole because others of their host are
-
-	Group       string
-	Access      index.Access
-	Reservation string // the reservation that it insists on
-	Prefer      []string
-	Exclude     string // names of nodes that it must not get
-
-	// NoPolicy says that the job named no policy. Each time it is placed, the policy of its
-	// queue or of the store applies.
-	NoPolicy bool
-
-	Queued    bool // it was submitted to the queue: cycles plan it
-	Attended  bool // a process, placectl run, waits for its start and launches it
-	NoRequeue bool // it is not queued again after it was stopped for another class
-	Launched  bool // its launch was announced
-	Never     bool // it was reported that it can never run, on the cluster of that time
-	Priority  int64
-	Begin     time.Time // earliest start; zero for any
-	Deadline  time.Time // latest end; zero for any
-	After     []row.Dependency
-	Array     uint64   // the first job of its array, 0 for none
-	Index     int      // in the array, from 0
-	Command   []string // for a launcher
-	Exit      int      // exit status, see HasExit
-	Failures  int      // number of failed launches
-
-	Attendant *row.Attendant // the process that waits for its start or executes it, or nil
-
-	Attempt  int      // its current or last attempt; 0 if it has never started
-	Claimed  bool     // a process executes that attempt
-	Ending   bool     // and must stop
-	Retried  int      // number of failed attempts that were followed by another
-	Unbegun  int      // attempts in a row that were claimed and not executed
-	Lost     int      // attempts in a row that were lost
-	Excluded []uint32 // nodes that it avoids, because they could not execute it
-
-	Idle      time.Duration // how long since its submission it did not wait for its turn: it was held, kept by a limit, or ran
-	IdleSince time.Time     // since when it does not wait for its turn again; zero if it does
-
-	// Payload is equal for jobs with equal payloads: see Jobs.Payload. It is zero for a job
-	// without one.
-	Payload row.PayloadKey
-
-	Bind    devices.Policy   // how its devices are chosen; NoPolicy means by the setting at its start
-	Devices []row.JobDevices // its devices on nodes that name them, while it runs
-
-	Pools       []placer.PoolAmount // the amounts of pools that it asks for, by name
-	PoolsWithin uint64              // the number of the reservation that supplies those as far as it can, or 0
-
-	YieldedTo  []uint64 // the jobs it made way for, the latest last; 0 for the share of another class
-	OverLimits bool     // only the limit of its array can keep it from starting
-
-	UID       *uint32 // of User; nil if unknown
-	Signature []byte  // see Jobs.Signed; nil if there is none
-
-	RetryOf uint64 // the job that it repeats: see Jobs.Retry; 0 if there is none
-	Line    string // for a Submission with Each: its input line
-	Comment string // a note by its user
-	Paused  bool   // its processes were sent STOP, and no CONT since
-
-	Backfilled bool // it started before a waiting job of higher order
-
-	Promised time.Time // the latest start promised by relaxed backfilling; zero if there is none
-	Earliest time.Time // its earliest start at the time of that promise, by requested walltimes
-}
-
-// NodeNumbers lists the nodes of a job in chunk order. A node comes once for each chunk on it.
-func (j *Job) NodeNumbers() []uint32 {
-	n := 0
-	for i := range j.Chunks {
-		n += len(j.Chunks[i].Nodes)
-	}
-	out := make([]uint32, 0, n)
-	for i := range j.Chunks {
-		for _, on := range j.Chunks[i].Nodes {
-			out = append(out, on.Node)
-		}
-	}
-	return out
-}
-
-// AllNodes lists the nodes that a job has, each once: those of its chunks in order, then those
-// taken along.
-func (j *Job) AllNodes() []uint32 {
-	return row.AllNodes(j.NodeNumbers(), len(j.Chunks), j.Along)
-}
-
-// Request returns the job's request.
-func (j *Job) Request() placer.Request {
-	r := j.Row()
-	return r.Request()
+	row.JobFacts
+	row.JobTimes[time.Time, time.Duration]
 }
 
 // Why returns the job's Reason, and says so if it is ending.
@@ -138,10 +26,6 @@ func (j *Job) Shown() string {
 	return j.State.String()
 }
 
-// HasExit reports whether Exit says how the job ended. It does for a finished or failed job, but
-// not for a lost one, whose end is unknown.
-func (j *Job) HasExit() bool { return (&row.Job{State: j.State, Lost: j.Lost}).HasExit() }
-
 func Why(ending bool, reason string) string {
 	switch {
 	case !ending:
@@ -154,46 +38,28 @@ func Why(ending bool, reason string) string {
 
 // JobOf converts a row to a job.
 func JobOf(j *row.Job) *Job {
-	return &Job{
-		ID: j.ID, State: j.State, Name: j.Name, User: j.User, Account: j.Account, Queue: j.Queue, Class: j.Class, Key: j.Key,
-		Select: j.Select, Place: j.Place, Path: j.Path, Policy: j.Policy, Set: j.Set, Reason: j.Reason, Walltime: Lasting(j.Walltime),
-		Submit: Instant(j.Submit), Start: Instant(j.Start), End: Instant(j.End),
-		Chunks: copiedChunks(j.Chunks),
-		Along:  j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, Exclude: j.Exclude, NoPolicy: j.NoPolicy,
-		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
-		Begin: Instant(j.Begin), Deadline: Instant(j.Deadline), After: copied(j.After),
-		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
-		Devices:   copied(j.Devices),
-		Attendant: j.Attendant, Attempt: j.CurrentAttempt(), Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
-		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: Lasting(j.Idle), IdleSince: Instant(j.IdleSince),
-		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Backfilled: j.Backfilled, Comment: j.Comment,
-		Promised: Instant(j.Promised), Earliest: Instant(j.Earliest),
-	}
+	out := &Job{j.JobFacts, row.TimesOf(&j.JobTimes, Instant, Lasting)}
+	ownLists(&out.JobFacts)
+	out.Attempt = j.CurrentAttempt()
+	return out
 }
 
 // Row converts the job to a row.
 func (j *Job) Row() row.Job {
-	return row.Job{
-		ID: j.ID, State: j.State, Name: j.Name, User: j.User, Account: j.Account, Queue: j.Queue, Class: j.Class, Key: j.Key,
-		Select: j.Select, Place: j.Place, Path: j.Path, Policy: j.Policy, Set: j.Set, Reason: j.Reason, Walltime: Seconds(j.Walltime),
-		Submit: Unix(j.Submit), Start: Unix(j.Start), End: Unix(j.End),
-		Chunks: copiedChunks(j.Chunks),
-		Along:  j.Along, Group: j.Group, Access: j.Access, Reservation: j.Reservation, Prefer: j.Prefer, Exclude: j.Exclude, NoPolicy: j.NoPolicy,
-		Queued: j.Queued, Attended: j.Attended, NoRequeue: j.NoRequeue, Launched: j.Launched, Never: j.Never, Priority: j.Priority,
-		Begin: Unix(j.Begin), Deadline: Unix(j.Deadline), After: copied(j.After),
-		Array: j.Array, Index: j.Index, Command: j.Command, Exit: j.Exit, Failures: j.Failures, Payload: j.Payload, Bind: j.Bind,
-		Devices:   copied(j.Devices),
-		Attendant: j.Attendant, Attempt: j.Attempt, Claimed: j.Claimed, Ending: j.Ending, Retried: j.Retried, Unbegun: j.Unbegun, Lost: j.Lost, Excluded: j.Excluded,
-		Pools: j.Pools, PoolsWithin: j.PoolsWithin, YieldedTo: j.YieldedTo, OverLimits: j.OverLimits, Idle: Seconds(j.Idle), IdleSince: Unix(j.IdleSince),
-		UID: j.UID, Signature: j.Signature, RetryOf: j.RetryOf, Line: j.Line, Paused: j.Paused, Backfilled: j.Backfilled, Comment: j.Comment,
-		Promised: Unix(j.Promised), Earliest: Unix(j.Earliest),
-	}
+	out := row.Job{JobFacts: j.JobFacts, JobTimes: row.TimesOf(&j.JobTimes, Unix, Seconds)}
+	ownLists(&out.JobFacts)
+	return out
+}
+
+// ownLists copies the lists of a job that the next row read may overwrite.
+func ownLists(f *row.JobFacts) {
+	f.Chunks, f.After, f.Devices = copiedChunks(f.Chunks), copied(f.After), copied(f.Devices)
 }
 
 // copied returns a copy of a list, or nil if it is empty.
 func copied[T any](list []T) []T { return Converted(list, func(v T) T { return v }) }
 
-// copiedChunks copies chunks with their lists of nodes, which the next row read may overwrite.
+// copiedChunks copies chunks with their lists of nodes.
 func copiedChunks(list []row.JobChunk) []row.JobChunk {
 	return Converted(list, func(c row.JobChunk) row.JobChunk { return row.JobChunk{Count: c.Count, Nodes: copied(c.Nodes)} })
 }

@@ -150,7 +150,9 @@ type Attempt struct {
 }
 
 // AllNodes lists the nodes that it had, as Job.AllNodes does.
-func (a *Attempt) AllNodes() []uint32 { return (&Job{Chunks: a.Chunks, Along: a.Along}).AllNodes() }
+func (a *Attempt) AllNodes() []uint32 {
+	return (&JobFacts{Chunks: a.Chunks, Along: a.Along}).AllNodes()
+}
 
 // HasExit reports whether Exit says how its command ended: it was executed and its end was
 // observed, even if another process stopped it.
@@ -251,4 +253,22 @@ func SplitClaimedKey(key []byte) (host string, job uint64, number int, err error
 		return "", 0, 0, fmt.Errorf("%w: claimed %x", ErrDamaged, key)
 	}
 	return string(key[:at]), job, number, nil
+}
+
+// Attendant is a process that waits for a job's start and executes it: placectl run. Its lock
+// tells whether it or its command lives.
+type Attendant struct {
+	Nonce Nonce
+	UID   uint32
+	Process
+}
+
+func attendantFields(f *Fields, a *Attendant) {
+	f.Digits("nonce", a.Nonce[:])
+	Uint(f, "uid", &a.UID)
+	f.Text("host", &a.Host)
+	f.Text("boot", &a.Boot)
+	Uint(f, "pidns", &a.PIDNS)
+	Uint(f, "pid", &a.PID)
+	Uint(f, "born", &a.Born)
 }

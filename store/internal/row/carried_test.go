@@ -71,7 +71,7 @@ func TestPayloadCodec(t *testing.T) {
 // TestJobNamesItsPayload: a job's row only gets longer by the key if the job has a payload.
 func TestJobNamesItsPayload(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		j := Job{ID: 7, State: JobQueued, Command: rapid.SliceOf(rapid.String()).Draw(t, "command")}
+		j := Job{JobFacts: JobFacts{ID: 7, State: JobQueued, JobTerms: JobTerms{Command: rapid.SliceOf(rapid.String()).Draw(t, "command")}}}
 		bare := EncodeJob(&j)
 		j.Payload = rapid.Make[PayloadKey]().Draw(t, "key")
 		encoded := EncodeJob(&j)

@@ -176,6 +176,13 @@ func deviceFacts(d *devices.Device) (facts byte) {
 // a node, a set of bits, in whole bytes without zeros at the end. A job without devices and
 // policy stores none of this.
 
+// JobDevices lists a job's devices of one resource of a node, by position in the node's list.
+type JobDevices struct {
+	Node  uint32
+	Res   index.ResID
+	Which devices.Bits
+}
+
 func jobDeviceFields(f *Fields, j *Job) {
 	Byte(f, "bind", &j.Bind)
 	for i := range Items(f, "devices", &j.Devices) {

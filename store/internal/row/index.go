@@ -212,7 +212,9 @@ func (ix *Index[T]) Row(v *T) []byte {
 // long as the row, and its lists until the job is reused.
 func (j *Job) Borrow(key, payload []byte) error {
 	f := Fields{dir: reading, borrow: true, b: payload, key: key}
-	*j = Job{Chunks: j.Chunks, After: j.After}
+	chunks, after := j.Chunks, j.After
+	*j = Job{}
+	j.Chunks, j.After = chunks, after
 	jobFields(&f, j)
 	return f.done(Jobs)
 }

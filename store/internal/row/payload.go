@@ -59,3 +59,21 @@ func (r *Reader) done(t Table, key []byte) error {
 	}
 	return nil
 }
+
+// payloadKeyField is the key of a job's payload, after its length, which is 0 for none.
+func payloadKeyField(f *Fields, k *PayloadKey, carries bool) {
+	n := 0
+	switch {
+	case !f.bytes():
+		f.Digits("payload", k[:])
+		return
+	case carries:
+		n = len(k)
+	}
+	switch n = f.count(n); n {
+	case len(k):
+		f.fixedBytes(k[:])
+	default:
+		f.Must(n == 0)
+	}
+}

@@ -55,10 +55,12 @@ func viewJob(t *testing.T, v *JobView, j *Job) {
 		}
 		texts[text] = string(b)
 	}
-	is := Job{ID: v.ID(), State: v.State(), Walltime: v.Walltime(), Submit: v.Submit(), Start: v.Start(), End: v.End(), Select: string(v.Select()), Queue: string(v.Queue()),
-		Name: texts[JobNameText], User: texts[JobUserText], Account: texts[JobAccountText], Class: texts[JobClassText]}
-	want := Job{ID: j.ID, State: j.State, Walltime: j.Walltime, Submit: j.Submit, Start: j.Start, End: j.End, Select: j.Select, Queue: j.Queue,
-		Name: j.Name, User: j.User, Account: j.Account, Class: j.Class}
+	var is, want Job
+	is.ID, is.State, is.Walltime, is.Submit, is.Start, is.End = v.ID(), v.State(), v.Walltime(), v.Submit(), v.Start(), v.End()
+	is.Select, is.Queue, is.Name, is.User = string(v.Select()), string(v.Queue()), texts[JobNameText], texts[JobUserText]
+	is.Account, is.Class = texts[JobAccountText], texts[JobClassText]
+	want.ID, want.State, want.Walltime, want.Submit, want.Start, want.End = j.ID, j.State, j.Walltime, j.Submit, j.Start, j.End
+	want.Select, want.Queue, want.Name, want.User, want.Account, want.Class = j.Select, j.Queue, j.Name, j.User, j.Account, j.Class
 	if !reflect.DeepEqual(is, want) || texts[JobSelectText] != j.Select || texts[JobQueueText] != j.Queue {
 		t.Fatalf("%x: the view has\n%+v and the list\n%+v", payload, is, want)
 	}

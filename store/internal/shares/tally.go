@@ -18,7 +18,7 @@ import (
 
 // Classes finds the class whose share a job uses; "" for none.
 type Classes interface {
-	OfJob(j *row.Job) (string, error)
+	OfJob(j *row.JobTerms) (string, error)
 }
 
 // Allocations finds a job's nodes, and its time on them.
@@ -161,7 +161,7 @@ func (t *Tally) Place(j *row.Job) (int, error) {
 	who := [2]string{j.Class, j.User}
 	at, known := t.known[who]
 	if !known {
-		name, err := t.Classes.OfJob(j)
+		name, err := t.Classes.OfJob(&j.JobTerms)
 		if err != nil {
 			return 0, err
 		}

@@ -25,7 +25,7 @@ func chunksTable(c *Catalog, _ int64) (query.Table, error) {
 		intColumn("count", "number requested", func(r *chunkRow) int64 { return int64(r.job.Chunks[r.chunk].Count) }),
 		textColumn("asks", "requested resources of each", func(r *chunkRow) string { return asks(r.job, r.chunk) }),
 		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes, func(r *chunkRow) query.Value {
-			one := row.Job{Chunks: r.job.Chunks[r.chunk : r.chunk+1]}
+			one := row.JobFacts{Chunks: r.job.Chunks[r.chunk : r.chunk+1]}
 			return c.nodeNames(one.NodeNumbers())
 		}),
 	}

@@ -96,7 +96,7 @@ func (r *eventJobs) of(e *row.Event) *row.Job {
 	if r.last.ID == e.Job {
 		return &r.last
 	}
-	r.last = row.Job{ID: e.Job}
+	r.last = row.Job{JobFacts: row.JobFacts{ID: e.Job}}
 	key := row.Key64(e.Job)
 	payload, err := r.c.src.Rows.Get(row.Jobs, key)
 	if err == nil && payload != nil {

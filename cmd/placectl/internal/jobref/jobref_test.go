@@ -14,12 +14,19 @@ func (arrays) Array(array uint64) ([]*store.Job, error) {
 	if array != 20 {
 		return nil, store.ErrNotFound
 	}
-	return []*store.Job{{ID: 20, Array: 20, Index: 3}, {ID: 21, Array: 20, Index: 4}, {ID: 22, Array: 20, Index: 7}}, nil
+	return []*store.Job{job(20, 20, 3), job(21, 20, 4), job(22, 20, 7)}, nil
 }
 
 // Named knows a job, two jobs with one name, and the array, whose first job has ended.
 func (arrays) Named(name string) ([]*store.Job, error) {
-	return map[string][]*store.Job{"one": {{ID: 5}}, "two": {{ID: 5}, {ID: 9}}, "many": {{ID: 21, Array: 20, Index: 4}, {ID: 22, Array: 20, Index: 7}}}[name], nil
+	return map[string][]*store.Job{"one": {job(5, 0, 0)}, "two": {job(5, 0, 0), job(9, 0, 0)}, "many": {job(21, 20, 4), job(22, 20, 7)}}[name], nil
+}
+
+// job returns a job, of an array unless that is 0.
+func job(id, array uint64, index int) *store.Job {
+	j := new(store.Job)
+	j.ID, j.Array, j.Index = id, array, index
+	return j
 }
 
 // TestNamed: which words name jobs, and which do not.

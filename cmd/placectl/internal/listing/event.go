@@ -24,7 +24,8 @@ type eventJobs struct {
 // of reads a job. A job that no longer exists has no attributes.
 func (e *eventJobs) of(id uint64) *store.Job {
 	if e.last == nil || e.last.ID != id {
-		e.last = &store.Job{ID: id}
+		e.last = new(store.Job)
+		e.last.ID = id
 		switch j, err := e.tx.Jobs().Get(id); {
 		case err == nil:
 			e.last = j

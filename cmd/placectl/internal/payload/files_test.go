@@ -9,9 +9,9 @@ import (
 // TestFiles: where output goes, as far as it is known before a job runs. User-chosen names cannot lead
 // elsewhere.
 func TestFiles(t *testing.T) {
-	single := &store.Job{ID: 12}
-	single.Name, single.User = "../a/b", "ann"
-	member := &store.Job{ID: 15, Array: 13, Index: 2}
+	single, member := new(store.Job), new(store.Job)
+	single.ID, single.Name, single.User = 12, "../a/b", "ann"
+	member.ID, member.Array, member.Index = 15, 13, 2
 	for _, tt := range []struct {
 		job            *store.Job
 		node, out, err string // patterns

@@ -28,7 +28,9 @@ func FuzzPattern(f *testing.F) {
 		if pattern == "" || strings.ContainsRune(pattern+name+user, 0) {
 			return
 		}
-		files := Files{Job: &store.Job{ID: 12, Array: 10, Index: 2, Name: name, User: user}, Of: &store.Payload{Dir: "/home/ann", Out: pattern}, Attempt: 3,
+		job := new(store.Job)
+		job.ID, job.Array, job.Index, job.Name, job.User = 12, 10, 2, name, user
+		files := Files{Job: job, Of: &store.Payload{Dir: "/home/ann", Out: pattern}, Attempt: 3,
 			Node: func() string { return "n1" }}
 		got := files.Out()
 		if !filepath.IsAbs(got) {
