@@ -3,39 +3,13 @@ package jobs
 import (
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/usage"
 )
-
-// Alteration lists changes to a waiting job; nil fields stay as they are. A changed request is
-// parsed again, as if it were new.
-type Alteration struct {
-	Name, User, Account, Queue, Class *string
-	Comment                           *string
-	Select, Place, Reservation        *string
-	Policy, Access, Exclude           *string
-	Prefer                            *[]string
-	Walltime                          *time.Duration
-	Priority                          *int64
-	Begin, Deadline                   *time.Time
-	After                             *[]row.Dependency
-	NoRequeue                         *bool
-	Payload                           func(*kernel.Payload) error // changes its payload; only its owner may
-	Sign                              Signer                      // signs the job; nil leaves it unsigned
-	Notes                             []string                    // notes, added as events of the job
-}
-
-// bare reports whether an alteration changes nothing.
-func (a Alteration) bare() bool {
-	a.Notes, a.Sign = nil, nil
-	return reflect.ValueOf(a).IsZero()
-}
 
 // Alter changes a waiting job, held or not. A planned job loses its plan, and is planned
 // again. The job keeps its number, its place among those of its priority, and its payload. For
@@ -70,8 +44,9 @@ func alter(tx *kernel.Tx, id uint64, a *Alteration) (*row.Job, error) {
 		}
 	}
 	var next *row.Job
-	never := ""
-	without := tx.Counters().Rules.Without(j, func() { next, never, err = submitted(tx, a.of(j)) })
+	never, s := "", submissionOf(j)
+	a.change(&s)
+	without := tx.Counters().Rules.Without(j, func() { next, never, err = submitted(tx, s) })
 	if without != nil {
 		return nil, tx.Spoil(without)
 	}
@@ -105,8 +80,7 @@ func alter(tx *kernel.Tx, id uint64, a *Alteration) (*row.Job, error) {
 
 // alterRunning changes a running job: its allocation stays.
 func alterRunning(tx *kernel.Tx, j *row.Job, a *Alteration) (*row.Job, error) {
-	rest := *a
-	if rest.Name, rest.Priority, rest.Walltime, rest.Comment = nil, nil, nil, nil; !rest.bare() {
+	if !a.waiting().bare() {
 		return nil, row.Clash("job "+strconv.FormatUint(j.ID, 10), "it is running: only its name, its comment, its priority and its walltime can change")
 	}
 	if a.Priority != nil {
@@ -124,9 +98,10 @@ func alterRunning(tx *kernel.Tx, j *row.Job, a *Alteration) (*row.Job, error) {
 		}
 	}
 	change := func() {
-		set(&j.Name, a.Name)
-		set(&j.Priority, a.Priority)
-		set(&j.Comment, a.Comment)
+		s := submissionOf(j)
+		a.change(&s)
+		s.asks(j)
+		j.Name = s.Name
 	}
 	err := errors.Join(noted(tx, j, a.Notes), tx.Happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()}))
 	if err != nil {
@@ -135,45 +110,14 @@ func alterRunning(tx *kernel.Tx, j *row.Job, a *Alteration) (*row.Job, error) {
 	return j, MachineOf(tx).Do(j, Step{To: j.State, Reason: j.Reason, change: change})
 }
 
-// of returns the submission that would make the altered job.
-func (a *Alteration) of(j *row.Job) Submission {
-	s := Submission{Request: j.Request(), Comment: j.Comment, Priority: j.Priority, Begin: kernel.Instant(j.Begin), Deadline: kernel.Instant(j.Deadline), NoRequeue: j.NoRequeue,
-		Attended: j.Attended, After: slices.Clone(j.After)}
-	s.Walltime = time.Duration(j.Walltime) * time.Second
-	for to, is := range map[*string]*string{&s.Name: a.Name, &s.User: a.User, &s.Account: a.Account, &s.Queue: a.Queue, &s.Class: a.Class,
-		&s.Select: a.Select, &s.Place: a.Place, &s.Reservation: a.Reservation, &s.Policy: a.Policy, &s.Access: a.Access} {
-		set(to, is)
-	}
-	set(&s.Prefer, a.Prefer)
-	set(&s.Exclude, a.Exclude)
-	set(&s.Comment, a.Comment)
-	set(&s.Walltime, a.Walltime)
-	set(&s.Priority, a.Priority)
-	set(&s.Begin, a.Begin)
-	set(&s.Deadline, a.Deadline)
-	set(&s.After, a.After)
-	set(&s.NoRequeue, a.NoRequeue)
-	return s
-}
-
-// set sets a variable, unless the new value is nil.
-func set[T any](to, is *T) {
-	if is != nil {
-		*to = *is
-	}
-}
-
 // altered writes a waiting job with its changes.
 func altered(tx *kernel.Tx, j, next *row.Job, never string) error {
 	had := make(usage.Totals)
 	if err := tx.Loaded.Book.Whole(j, had); err != nil {
 		return err
 	}
-	j.Name, j.User, j.UID, j.Group, j.Account, j.Queue, j.Class = next.Name, next.User, next.UID, next.Group, next.Account, next.Queue, next.Class
-	j.Select, j.Place, j.Walltime, j.Access, j.Reservation, j.Prefer, j.Exclude = next.Select, next.Place, next.Walltime, next.Access, next.Reservation, next.Prefer, next.Exclude
-	j.Bind, j.Policy, j.NoPolicy, j.Pools = next.Bind, next.Policy, next.NoPolicy, next.Pools
-	j.Comment, j.Promised, j.Earliest = next.Comment, 0, 0
-	j.Priority, j.Begin, j.Deadline, j.After, j.NoRequeue, j.Never = next.Priority, next.Begin, next.Deadline, next.After, next.NoRequeue, next.Never
+	j.JobTerms, j.JobBounds = next.JobTerms, next.JobBounds
+	j.Never, j.Promised, j.Earliest = next.Never, 0, 0
 	if err := tx.Loaded.Book.Kept(j, had); err != nil {
 		return err
 	}

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -55,23 +54,22 @@ func retry(tx *kernel.Tx, ids []uint64, sign Signer) (list []*row.Job, err error
 
 // together reports whether two jobs are of one array and still ask for the same.
 func together(a, b *row.Job) bool {
-	return a.Array != 0 && a.Array == b.Array && a.Payload == b.Payload && a.Walltime == b.Walltime && a.Priority == b.Priority &&
-		a.NoRequeue == b.NoRequeue && a.Comment == b.Comment && a.Deadline == b.Deadline && fmt.Sprint(requestOf(a)) == fmt.Sprint(requestOf(b))
+	return a.Array != 0 && a.Array == b.Array && a.Payload == b.Payload && fmt.Sprint(repeat(a)) == fmt.Sprint(repeat(b))
 }
 
-// requestOf returns a job's request.
-func requestOf(j *row.Job) placer.Request {
-	q := j.Request()
-	q.Walltime = time.Duration(j.Walltime) * time.Second
-	return q
+// repeat returns the submission that repeats a job, without its command and payload.
+func repeat(j *row.Job) Submission {
+	s := submissionOf(j)
+	s.Begin, s.After, s.Command = time.Time{}, nil, nil
+	return s
 }
 
 // onceMore returns a submission that repeats jobs with the same request.
 func onceMore(tx *kernel.Tx, jobs []*row.Job) (*Submission, error) {
 	first := jobs[0]
-	s := &Submission{Request: requestOf(first), Priority: first.Priority, NoRequeue: first.NoRequeue, Command: first.Command, Comment: first.Comment}
-	if first.Deadline >= tx.Now+first.Walltime {
-		s.Deadline = kernel.Instant(first.Deadline)
+	s := repeat(first)
+	if s.Command = first.Command; first.Deadline < tx.Now+first.Walltime {
+		s.Deadline = time.Time{}
 	}
 	var err error
 	if s.Payload, err = tx.Payloads().Of(first); err != nil {
@@ -85,5 +83,5 @@ func onceMore(tx *kernel.Tx, jobs []*row.Job) (*Submission, error) {
 			s.Each = append(s.Each, Element{j.Command, j.Line})
 		}
 	}
-	return s, nil
+	return &s, nil
 }

@@ -3,64 +3,11 @@ package jobs
 import (
 	"errors"
 	"fmt"
-	"time"
 
-	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/booking"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
-)
-
-// Submission is a job, or an array of jobs, for the queue.
-type Submission struct {
-	placer.Request
-	Priority  int64     // jobs of higher priority come first
-	Array     int       // this many equal jobs that differ by their index; 0 for one job
-	Indexes   []int     // instead of Array: the index of each job, ascending
-	Throttle  int       // for an array: at most this many of its jobs run at once; 0 for any number
-	Begin     time.Time // earliest start; zero for any
-	Deadline  time.Time // latest end; zero for any
-	After     []row.Dependency
-	AfterCorr []uint64 // for arrays: each job waits until the one with its index has succeeded
-	Hold      bool
-	Reason    string    // why it is held
-	NoRequeue bool      // not queued again after it was stopped for another class
-	Each      []Element // instead of Array: what each of its jobs executes
-	Comment   string    // a note by the submitter
-	Attended  bool      // the submitter's process waits for the start and launches it
-	Command   []string
-	Payload   *kernel.Payload // script, environment and so on, or nil
-	Sign      Signer          // signs the job; nil leaves it unsigned
-	Notes     []string        // notes for the submitter: events of the job, or of the array's first
-
-	retryOf []uint64 // the job that each one repeats
-}
-
-// count returns the number of jobs.
-func (s *Submission) count() int { return max(1, s.Array, len(s.Indexes), len(s.Each)) }
-
-// isArray reports whether the submission is an array, which may have a single job.
-func (s *Submission) isArray() bool { return s.Array > 0 || len(s.Indexes) > 0 || len(s.Each) > 0 }
-
-// index returns the index of the i-th job.
-func (s *Submission) index(i int) int {
-	if len(s.Indexes) > 0 {
-		return s.Indexes[i]
-	}
-	return i
-}
-
-// Element is the part of an array's job that differs from the others.
-type Element struct {
-	Command []string
-	Line    string // its input line, or ""
-}
-
-// Limits of arrays in a submission.
-const (
-	MaxArray = 100_000
-	MaxIndex = 1_000_000_000
 )
 
 // Submit puts a job, or the jobs of an array, into the queue. The jobs of an array have
@@ -206,8 +153,8 @@ func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error
 		return nil, "", err
 	}
 	j = newcomer(tx, s.Request, a, defs)
-	j.Queued, j.Attended, j.NoRequeue = true, s.Attended, s.NoRequeue
-	j.Priority, j.Begin, j.Deadline, j.After, j.Command, j.Comment = s.Priority, begin, deadline, after, s.Command, s.Comment
+	s.asks(j)
+	j.Queued, j.After = true, after
 	if err := booking.Admit(tx, j, a.Spec, int64(s.count()), true); err != nil {
 		return nil, "", err
 	}

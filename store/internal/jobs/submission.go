@@ -1,0 +1,116 @@
+package jobs
+
+import (
+	"reflect"
+	"slices"
+	"time"
+
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// Submission is a job, or an array of jobs, for the queue.
+type Submission struct {
+	placer.Request
+	Priority  int64     // jobs of higher priority come first
+	Array     int       // this many equal jobs that differ by their index; 0 for one job
+	Indexes   []int     // instead of Array: the index of each job, ascending
+	Throttle  int       // for an array: at most this many of its jobs run at once; 0 for any number
+	Begin     time.Time // earliest start; zero for any
+	Deadline  time.Time // latest end; zero for any
+	After     []row.Dependency
+	AfterCorr []uint64 // for arrays: each job waits until the one with its index has succeeded
+	Hold      bool
+	Reason    string    // why it is held
+	NoRequeue bool      // not queued again after it was stopped for another class
+	Each      []Element // instead of Array: what each of its jobs executes
+	Comment   string    // a note by the submitter
+	Attended  bool      // the submitter's process waits for the start and launches it
+	Command   []string
+	Payload   *kernel.Payload // script, environment and so on, or nil
+	Sign      Signer          // signs the job; nil leaves it unsigned
+	Notes     []string        // notes for the submitter: events of the job, or of the array's first
+
+	retryOf []uint64 // the job that each one repeats
+}
+
+// count returns the number of jobs.
+func (s *Submission) count() int { return max(1, s.Array, len(s.Indexes), len(s.Each)) }
+
+// isArray reports whether the submission is an array, which may have a single job.
+func (s *Submission) isArray() bool { return s.Array > 0 || len(s.Indexes) > 0 || len(s.Each) > 0 }
+
+// index returns the index of the i-th job.
+func (s *Submission) index(i int) int {
+	if len(s.Indexes) > 0 {
+		return s.Indexes[i]
+	}
+	return i
+}
+
+// Element is the part of an array's job that differs from the others.
+type Element struct {
+	Command []string
+	Line    string // its input line, or ""
+}
+
+// asks sets what a job asks for, besides its request.
+func (s *Submission) asks(j *row.Job) {
+	j.Priority, j.NoRequeue, j.Attended, j.After, j.Command, j.Comment = s.Priority, s.NoRequeue, s.Attended, s.After, s.Command, s.Comment
+	j.Begin, j.Deadline = kernel.Unix(s.Begin), kernel.Unix(s.Deadline)
+}
+
+// submissionOf returns the submission that would make a job.
+func submissionOf(j *row.Job) Submission {
+	s := Submission{Request: j.Request(), Priority: j.Priority, NoRequeue: j.NoRequeue, Attended: j.Attended, After: slices.Clone(j.After), Command: j.Command,
+		Comment: j.Comment, Begin: kernel.Instant(j.Begin), Deadline: kernel.Instant(j.Deadline)}
+	s.Walltime = kernel.Lasting(j.Walltime)
+	return s
+}
+
+// Limits of arrays in a submission.
+const (
+	MaxArray = 100_000
+	MaxIndex = 1_000_000_000
+)
+
+// Alteration lists changes to a waiting job; nil fields stay as they are. A changed request is
+// parsed again, as if it were new.
+type Alteration struct {
+	Name, User, Account, Queue, Class *string
+	Comment                           *string
+	Select, Place, Reservation        *string
+	Policy, Access, Exclude           *string
+	Prefer                            *[]string
+	Walltime                          *time.Duration
+	Priority                          *int64
+	Begin, Deadline                   *time.Time
+	After                             *[]row.Dependency
+	NoRequeue                         *bool
+	Payload                           func(*kernel.Payload) error // changes its payload; only its owner may
+	Sign                              Signer                      // signs the job; nil leaves it unsigned
+	Notes                             []string                    // notes, added as events of the job
+}
+
+// bare reports whether an alteration changes nothing.
+func (a Alteration) bare() bool {
+	a.Notes, a.Sign = nil, nil
+	return reflect.ValueOf(a).IsZero()
+}
+
+// waiting returns an alteration without what can also change while a job runs.
+func (a Alteration) waiting() Alteration {
+	a.Name, a.Comment, a.Priority, a.Walltime = nil, nil, nil, nil
+	return a
+}
+
+// change changes what a submission asks for, by the names of fields.
+func (a *Alteration) change(s *Submission) {
+	from, to := reflect.ValueOf(a).Elem(), reflect.ValueOf(s).Elem()
+	for i := range from.NumField() {
+		if is := from.Field(i); is.Kind() == reflect.Pointer && !is.IsNil() {
+			to.FieldByName(from.Type().Field(i).Name).Set(is.Elem())
+		}
+	}
+}
