@@ -142,7 +142,7 @@ func rightsLines(t *testing.T) map[string]string {
 	for _, e := range allVerbs() {
 		look(e.Name, e.Verb())
 	}
-	for front, names := range map[string][]string{"pbs": pbs.Commands(), "slurm": slurm.Commands()} {
+	for front, names := range map[string][]string{"pbs": pbs.System().Names(), "slurm": slurm.System().Names()} {
 		for _, name := range names {
 			if !has[front+" "+name] {
 				t.Errorf("the table has no line for %s %s", front, name)

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	lengthen()
 	commands := map[string]func(){"placectl": mainTwice, "placectl-hold": holdMain}
 	for _, f := range front.FrontEnds() {
-		for _, name := range f.Commands {
+		for _, name := range f.Names() {
 			commands[name] = mainTwice
 		}
 	}

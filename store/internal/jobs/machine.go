@@ -94,7 +94,9 @@ func (m Machine) Do(j *row.Job, s Step) error {
 	if s.Promise != nil {
 		j.Promised, j.Earliest = s.Promise.Latest, s.Promise.Earliest
 	}
-	j.Launched = j.Launched || s.Announced && j.ToLaunch()
+	if s.Announced {
+		j.Announce()
+	}
 	return m.tx.Spoil(PutJob(m.tx, j, was))
 }
 
@@ -204,7 +206,9 @@ func (m Machine) Begin(j *row.Job, was HeldStart, announced bool) error {
 	if err := m.promised(j, was.state, cmp.Or(j.Reason, was.reason)); err != nil {
 		return m.tx.Spoil(err)
 	}
-	j.Launched = j.Launched || announced && j.ToLaunch()
+	if announced {
+		j.Announce()
+	}
 	return m.tx.Spoil(PutJob(m.tx, j, was.state))
 }
 

@@ -106,12 +106,12 @@ func (s *jsonWriter) next() {
 // jsonReader is a JSON object that is being read.
 type jsonReader struct {
 	fields map[string]any // fields of the current object that were not taken; a value that is no object has no name
-	outer  []around
+	outer  []outerObject
 	err    error
 }
 
-// around is an object around the current one.
-type around struct {
+// outerObject is an object that contains the current one.
+type outerObject struct {
 	fields map[string]any
 	parts  []any // of a list: the remaining items
 }
@@ -146,8 +146,8 @@ func (h *jsonReader) left() {
 	}
 }
 
-// turn moves on to a value.
-func (h *jsonReader) turn(value any) {
+// enter moves on to a value.
+func (h *jsonReader) enter(value any) {
 	fields, ok := value.(map[string]any)
 	if !ok {
 		fields = make(map[string]any)
@@ -160,13 +160,13 @@ func (h *jsonReader) turn(value any) {
 
 func (h *jsonReader) open(name string) bool {
 	value := h.take(name)
-	h.outer = append(h.outer, around{fields: h.fields})
+	h.outer = append(h.outer, outerObject{fields: h.fields})
 	_, there := value.(map[string]any)
 	if value != nil && !there {
 		h.fail("%s is not an object", name)
 		value = nil
 	}
-	h.turn(value)
+	h.enter(value)
 	return there
 }
 
@@ -183,8 +183,8 @@ func (h *jsonReader) list(name string) int {
 		h.fail("%s is not a list", name)
 	}
 	if len(parts) > 0 {
-		h.outer = append(h.outer, around{h.fields, parts[1:]})
-		h.turn(parts[0])
+		h.outer = append(h.outer, outerObject{h.fields, parts[1:]})
+		h.enter(parts[0])
 	}
 	return len(parts)
 }
@@ -196,7 +196,7 @@ func (h *jsonReader) next() {
 		return
 	}
 	h.left()
-	h.turn(x.parts[0])
+	h.enter(x.parts[0])
 	x.parts = x.parts[1:]
 }
 
@@ -236,7 +236,7 @@ func readJSON[T any](list func(*Fields, *T), text []byte) (*T, error) {
 	if err := d.Decode(&value); err != nil {
 		return nil, err
 	}
-	f.from.turn(value)
+	f.from.enter(value)
 	list(&f, v)
 	f.from.left()
 	return v, f.from.err

@@ -56,6 +56,9 @@ func (j *Job) Waits(s JobState) bool {
 	return j.Queued && (s == JobQueued || s == JobReserved || s == JobLate)
 }
 
+// Announce records that the job's launch was announced, if it still had to be.
+func (j *Job) Announce() { j.Launched = j.Launched || j.ToLaunch() }
+
 // ToLaunch reports whether the job's launch must still be announced.
 func (j *Job) ToLaunch() bool {
 	return j.Queued && !j.Attended && !j.Launched && !j.Claimed && j.State == JobRunning

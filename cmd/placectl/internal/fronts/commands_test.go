@@ -119,9 +119,9 @@ func FuzzCommands(f *testing.F) {
 		var stdout, stderr bytes.Buffer
 		c := &fronts.Call{Name: words[0], Args: words[1:], Stdin: strings.NewReader(script), Stdout: &stdout, Stderr: &stderr, Cluster: n, Here: n,
 			Host: fronts.Host{User: "ann", Zone: time.UTC, Dir: "/d", Exec: "n1", Master: true, People: everybody{}, Open: func(string) (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(script)), nil }}}
-		status, done := pbs.Run(c)
+		status, done := pbs.System().Run(c)
 		if !done {
-			status, done = slurm.Run(c)
+			status, done = slurm.System().Run(c)
 		}
 		if !done {
 			return

@@ -11,6 +11,7 @@ import (
 
 // System is a system whose commands are understood.
 type System struct {
+	Name     string
 	Commands map[string]func(*Call) error
 	Version  string   // printed for the options in Asks
 	Asks     []string // the options that ask for the version

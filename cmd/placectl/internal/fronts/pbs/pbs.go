@@ -22,20 +22,12 @@ const (
 	ourOwn     = 162
 )
 
-func system() *fronts.System {
-	return &fronts.System{Commands: commands(), Version: version, Asks: []string{"--version"}, Failure: "%s: %v\n", Code: ourOwn, Denied: &fronts.Status{Code: notAllowed, Text: "%s: Unauthorized Request  (%v)\n"},
+// System returns the system with its commands.
+func System() *fronts.System {
+	return &fronts.System{Name: "PBS", Commands: commands(), Version: version, Asks: []string{"--version"}, Failure: "%s: %v\n", Code: ourOwn, Denied: &fronts.Status{Code: notAllowed, Text: "%s: Unauthorized Request  (%v)\n"},
 		Elsewhere: map[string]string{"qorder": "qalter -p N JOB, placectl priority set", "qmsg": "a job reads no messages: placectl logs shows what it wrote",
 			"qterm": "there is no server that could be ended", "tracejob": "placectl show JOB, placectl events --job JOB"}}
 }
-
-// Commands lists the commands.
-func Commands() []string { return system().Names() }
-
-// Informs reports whether a command's arguments ask for nothing but the version.
-func Informs(args []string) bool { return system().Informs(args) }
-
-// Run runs a command and returns its exit status; done is false if the command is not ours.
-func Run(c *fronts.Call) (status int, done bool) { return system().Run(c) }
 
 func commands() map[string]func(*fronts.Call) error {
 	return map[string]func(*fronts.Call) error{"qsub": qsub, "qstat": qstat, "qselect": qselect, "pbsnodes": pbsnodes,

@@ -11,20 +11,12 @@ import (
 // version is the version that we claim to be.
 const version = "slurm 22.05.8"
 
-func system() *fronts.System {
-	return &fronts.System{Commands: commands(), Version: version, Asks: []string{"-V", "--version"}, Helps: []string{"--help", "--usage"}, Failure: "%s: error: %v\n", Code: 1, Denied: &fronts.Status{Code: 1, Text: "%s: error: Access/permission denied (%v)\n"},
+// System returns the system with its commands.
+func System() *fronts.System {
+	return &fronts.System{Name: "Slurm", Commands: commands(), Version: version, Asks: []string{"-V", "--version"}, Helps: []string{"--help", "--usage"}, Failure: "%s: error: %v\n", Code: 1, Denied: &fronts.Status{Code: 1, Text: "%s: error: Access/permission denied (%v)\n"},
 		Elsewhere: map[string]string{"sstat": "placectl show JOB, placectl top", "sreport": "placectl usage, placectl report --html FILE", "sdiag": "placectl status",
 			"sprio": "placectl priority, placectl explain JOB", "scrontab": "cron, with placectl submit in it"}}
 }
-
-// Commands lists the commands.
-func Commands() []string { return system().Names() }
-
-// Informs reports whether a command's arguments ask for nothing but help or the version.
-func Informs(args []string) bool { return system().Informs(args) }
-
-// Run runs a command and returns its exit status; done is false if the command is not ours.
-func Run(c *fronts.Call) (status int, done bool) { return system().Run(c) }
 
 func commands() map[string]func(*fronts.Call) error {
 	return map[string]func(*fronts.Call) error{

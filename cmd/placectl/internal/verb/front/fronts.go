@@ -28,22 +28,11 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// FrontEnd is one of the systems whose commands placectl understands.
-type FrontEnd struct {
-	verb, whose string
-	run         func(*fronts.Call) (status int, done bool)
-	informs     func(args []string) bool // reports whether arguments ask for help or the version
-	Commands    []string
-	unsure      int // the exit status of placectl's own failures
-}
-
 // FrontEnds returns the systems whose commands placectl understands.
-func FrontEnds() []FrontEnd {
-	return []FrontEnd{
-		{"pbs", "PBS", pbs.Run, pbs.Informs, pbs.Commands(), 162},
-		{"slurm", "Slurm", slurm.Run, slurm.Informs, slurm.Commands(), 1},
-	}
-}
+func FrontEnds() []*fronts.System { return []*fronts.System{pbs.System(), slurm.System()} }
+
+// verbOf returns the verb that runs a system's commands.
+func verbOf(f *fronts.System) string { return strings.ToLower(f.Name) }
 
 // Args returns the arguments of a process. If it is called by the name of a PBS or Slurm command,
 // that name becomes the verb.
@@ -51,8 +40,8 @@ func Args(args []string) []string {
 	name := filepath.Base(args[0])
 	if name != "placectl" {
 		for _, f := range FrontEnds() {
-			if slices.Contains(f.Commands, name) {
-				return slices.Concat([]string{f.verb, name}, args[1:])
+			if slices.Contains(f.Names(), name) {
+				return slices.Concat([]string{verbOf(f), name}, args[1:])
 			}
 		}
 	}
@@ -69,15 +58,15 @@ func Slurm() *session.Verb {
 	return frontVerb(FrontEnds()[1], "placectl --db placectl.db slurm sbatch -n 4 --wrap ./simulate\nplacectl --db placectl.db slurm squeue --me")
 }
 
-func frontVerb(f FrontEnd, example string) *session.Verb {
+func frontVerb(f *fronts.System, example string) *session.Verb {
 	return &session.Verb{
-		Name:     f.verb,
+		Name:     verbOf(f),
 		Category: "Queue",
-		Usage:    "run a command of " + f.whose + " on this cluster",
+		Usage:    "run a command of " + f.Name + " on this cluster",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "COMMAND", Kind: verbs.KindText}, {Name: "WORDS", Kind: verbs.KindText, Optional: true, Many: true}},
-		Description: "COMMAND is one of " + strings.Join(f.Commands, ", ") + ". Its options, output and exit status are those of\n" +
-			f.whose + ". placectl install-frontends makes links with these names, which do the same. PLACECTL_DB names\n" +
+		Description: "COMMAND is one of " + strings.Join(f.Names(), ", ") + ". Its options, output and exit status are those of\n" +
+			f.Name + ". placectl install-frontends makes links with these names, which do the same. PLACECTL_DB names\n" +
 			"the database, or a line db = FILE in ~/.config/placectl.conf or /etc/placectl.conf does.",
 		Access:  verbs.Writes,
 		Raw:     true,
@@ -90,11 +79,11 @@ func frontVerb(f FrontEnd, example string) *session.Verb {
 }
 
 // runFront runs a command of another system.
-func runFront(r *session.Run, f FrontEnd, words []string) error {
-	if !slices.Contains(f.Commands, words[0]) {
-		return usage.Errorf("%s is not one of %s's commands here: %s", words[0], f.whose, strings.Join(f.Commands, ", "))
+func runFront(r *session.Run, f *fronts.System, words []string) error {
+	if !slices.Contains(f.Names(), words[0]) {
+		return usage.Errorf("%s is not one of %s's commands here: %s", words[0], f.Name, strings.Join(f.Names(), ", "))
 	}
-	if err := frontDatabase(r); err != nil && !f.informs(words[1:]) {
+	if err := frontDatabase(r); err != nil && !f.Informs(words[1:]) {
 		return err
 	}
 	r.Quiet, r.Verbose, r.IsFront = true, false, true
@@ -104,7 +93,7 @@ func runFront(r *session.Run, f FrontEnd, words []string) error {
 	}
 	call := &fronts.Call{Name: words[0], Args: words[1:], Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr, Cluster: &cluster{r, host},
 		Here: &typed{stepHost{Environ: r.Environ(), Database: r.DatabasePath(), Terminal: r.StderrTTY}, &cluster{r, host}}, Host: *host}
-	if status, _ := f.run(call); status != 0 {
+	if status, _ := f.Run(call); status != 0 {
 		return exit.Status(status)
 	}
 	return nil

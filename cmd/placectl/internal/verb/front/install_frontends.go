@@ -47,8 +47,8 @@ func installFrontends(r *session.Run, c *cli.Context) error {
 	}
 	var commands []string
 	for _, f := range FrontEnds() {
-		if f.verb == c.Args().First() {
-			commands = f.Commands
+		if verbOf(f) == c.Args().First() {
+			commands = f.Names()
 		}
 	}
 	for _, name := range commands {
