@@ -256,11 +256,12 @@ const executedWithin = time.Second
 // waits for it.
 func (t *tokens) hasCommand(pid int) bool {
 	for end := bootClock() + executedWithin; ; time.Sleep(time.Millisecond) {
+		name := nameOf(pid) // as it was before the environment is read
 		if t.has(pid) {
 			return true
 		}
 		_, known := t.read[pid]
-		if known && nameOf(pid) != launch.WardenName || !Lives(pid, 0) || bootClock() >= end {
+		if known && name != launch.WardenName || !Lives(pid, 0) || bootClock() >= end {
 			return false
 		}
 		delete(t.read, pid)
