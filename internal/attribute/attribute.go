@@ -1,10 +1,14 @@
 // Package attribute declares the record of a job: the name, type and meaning of each of its
 // attributes. Everything that shows a job takes them from here: the answers of verbs, the jobs
-// table of queries, and the JSON Schemas in docs/json. The code that reads an attribute is in
-// the packages that use it, because package store and the command read jobs in different ways.
+// table of queries, and the JSON Schemas in docs/json. They read an attribute from the field of a
+// job with its name, or have code of their own for it.
 package attribute
 
-import "fmt"
+import (
+	"fmt"
+	"reflect"
+	"strings"
+)
 
 // Type says what the values of an attribute are.
 type Type uint8
@@ -172,4 +176,32 @@ func Of(record []Attribute, name string) Attribute {
 		}
 	}
 	panic(fmt.Sprintf("placectl: no attribute %s is declared", name))
+}
+
+// FieldName returns the name of the struct field of an attribute or a flag: RetryOf for retry_of or
+// retry-of.
+func FieldName(name string) string {
+	var b strings.Builder
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return r == '_' || r == '-' }) {
+		b.WriteString(strings.ToUpper(word[:1]) + word[1:])
+	}
+	return b.String()
+}
+
+// Fields returns the fields of a struct that are attributes of a record as they are, by the names of
+// those.
+func Fields(record []Attribute, of reflect.Type) map[string][]int {
+	named, found := make(map[string][]int), make(map[string][]int)
+	for _, f := range reflect.VisibleFields(of) {
+		named[f.Name] = f.Index
+	}
+	for _, a := range record {
+		switch index := named[FieldName(a.Name)]; a.Type {
+		case Text, Number, Integer, Truth, Time, Duration:
+			if index != nil {
+				found[a.Name] = index
+			}
+		}
+	}
+	return found
 }

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"reflect"
 	"strings"
+	"sync"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/internal/attribute"
@@ -29,7 +31,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 	early := func(name string, t row.JobText) getter[jobCursor] {
 		return textColumn(name, "", func(r *jobCursor) string { return r.text(t) })
 	}
-	t := &jobs{c, []getter[jobCursor]{
+	own := []getter[jobCursor]{ // in the order of the record
 		intColumn("job", "", func(r *jobCursor) int64 { return int64(r.view.ID()) }),
 		early("name", row.JobNameText),
 		early("user", row.JobUserText),
@@ -38,16 +40,12 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		early("class", row.JobClassText),
 		valueColumn("state", "", query.TextAffinity, query.NoUnit,
 			func(r *jobCursor) query.Value { return query.String(r.view.State().String()) }),
-		intColumn("priority", "", func(r *jobCursor) int64 { return r.job().Priority }),
 		early("select", row.JobSelectText),
-		text("place", func(j *row.Job) string { return j.Place }),
 		valueColumn("walltime", "", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value { return query.Int(r.view.Walltime()) }),
 		timeColumn("submit", "", func(r *jobCursor) int64 { return r.view.Submit() }),
-		timeColumn("begin", "", func(r *jobCursor) int64 { return r.job().Begin }),
 		timeColumn("start", "", func(r *jobCursor) int64 { return r.view.Start() }),
 		timeColumn("end", "", func(r *jobCursor) int64 { return r.view.End() }),
 		valueColumn("nodes", "", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
-		text("reservation", func(j *row.Job) string { return j.Reservation }),
 		textColumn("reason", "", func(r *jobCursor) string { return c.prospect(r.job()).Reason }),
 		textColumn("reason_code", "", func(r *jobCursor) string { return c.prospect(r.job()).Code() }),
 		timeColumn("expected", "",
@@ -55,47 +53,62 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		valueColumn("wait", "", query.IntegerAffinity, query.Duration, (*jobCursor).wait),
 		valueColumn("run", "", query.IntegerAffinity, query.Duration, (*jobCursor).ran),
 		valueColumn("slowdown", "", query.RealAffinity, query.NoUnit, (*jobCursor).slowdown),
-		numberColumn("array", "", func(r *jobCursor) int64 { return int64(r.job().Array) }),
 		valueColumn("index", "", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().Array != 0, r.job().Index)
 		}),
-		text("path", func(j *row.Job) string { return string(j.Path) }),
-		text("policy", func(j *row.Job) string { return j.Policy }),
-		text("set", func(j *row.Job) string { return j.Set }),
-		text("key", func(j *row.Job) string { return j.Key }),
-		timeColumn("deadline", "", func(r *jobCursor) int64 { return r.job().Deadline }),
 		valueColumn("after", "", query.TextAffinity, query.List, func(r *jobCursor) query.Value { return query.TextOrNull(afterText(r.job().After)) }),
 		text("command", func(j *row.Job) string { return strings.Join(j.Command, " ") }),
 		textColumn("devices", "", func(r *jobCursor) string { return c.heldBy(r.job()) }),
 		text("pools", func(j *row.Job) string { return placer.FormatPools(j.Pools) }),
-		text("exclude", func(j *row.Job) string { return j.Exclude }),
 		text("bind", func(j *row.Job) string { return j.Bind.String() }),
 		valueColumn("exit", "", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().HasExit(), r.job().Exit)
 		}),
 		numberColumn("attempt", "", func(r *jobCursor) int64 { return int64(r.job().CurrentAttempt()) }),
-		boolColumn("claimed", "", func(r *jobCursor) bool { return r.job().Claimed }),
-		boolColumn("ending", "", func(r *jobCursor) bool { return r.job().Ending }),
 		intColumn("preempted", "", func(r *jobCursor) int64 { return int64(len(r.job().YieldedTo)) }),
 		secondsColumn("cpu_user", "", func(r *jobCursor) int64 { return r.took().last.CPUUser }),
 		secondsColumn("cpu_sys", "", func(r *jobCursor) int64 { return r.took().last.CPUSystem }),
 		secondsColumn("cpu_time", "", func(r *jobCursor) int64 { return r.took().cpu }),
 		sizeColumn("max_rss", "", func(r *jobCursor) int64 { return r.took().last.MaxRSS }),
 		sizeColumn("mem_peak", "", func(r *jobCursor) int64 { return r.took().mem }),
-		boolColumn("backfilled", "", func(r *jobCursor) bool { return r.job().Backfilled }),
-		boolColumn("paused", "", func(r *jobCursor) bool { return r.job().Paused }),
-		numberColumn("retry_of", "", func(r *jobCursor) int64 { return int64(r.job().RetryOf) }),
-		text("line", func(j *row.Job) string { return j.Line }),
-		text("comment", func(j *row.Job) string { return j.Comment }),
-		timeColumn("promised", "", func(r *jobCursor) int64 { return r.job().Promised }),
-	}}
-	for i := range t.columns {
-		t.columns[i].Doc = attribute.Of(attribute.Job, t.columns[i].Name).Doc
-		if t.columns[i].Name == "state" {
-			t.columns[i].Refuse = oneOf("state", jobStateWords())
+	}
+	t := &jobs{c: c}
+	for _, a := range attribute.Job {
+		var column getter[jobCursor]
+		if len(own) > 0 && own[0].Name == a.Name {
+			column, own = own[0], own[1:]
+		} else if field, ok := jobFields()[a.Name]; ok {
+			column = fieldColumn(a, field)
+		} else {
+			continue
 		}
+		if column.Doc = a.Doc; a.Name == "state" {
+			column.Refuse = oneOf("state", jobStateWords())
+		}
+		t.columns = append(t.columns, column)
 	}
 	return t, nil
+}
+
+// jobFields are the fields of a job's row that are attributes.
+var jobFields = sync.OnceValue(func() map[string][]int { return attribute.Fields(attribute.Job, reflect.TypeFor[row.Job]()) })
+
+// fieldColumn returns the column of an attribute that is a field of a job's row.
+func fieldColumn(a attribute.Attribute, field []int) getter[jobCursor] {
+	read := func(r *jobCursor) reflect.Value { return reflect.ValueOf(r.job()).Elem().FieldByIndex(field) }
+	switch a.Type {
+	case attribute.Time:
+		return timeColumn(a.Name, "", func(r *jobCursor) int64 { return read(r).Int() })
+	case attribute.Duration:
+		return valueColumn(a.Name, "", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value { return ifInt(!read(r).IsZero(), int(read(r).Int())) })
+	case attribute.Truth:
+		return boolColumn(a.Name, "", func(r *jobCursor) bool { return read(r).Bool() })
+	case attribute.Integer:
+		return intColumn(a.Name, "", func(r *jobCursor) int64 { return read(r).Int() })
+	case attribute.Number:
+		return numberColumn(a.Name, "", func(r *jobCursor) int64 { return int64(read(r).Uint()) })
+	}
+	return textColumn(a.Name, "", func(r *jobCursor) string { return read(r).String() })
 }
 
 // prospect returns the prospect of a job.

@@ -31,24 +31,14 @@ type jobView struct {
 var jobFields = declared(output.Fields[*jobView]{
 	{Name: "event", Value: func(j *jobView) any { return j.event }},
 	{Name: "job", Value: func(j *jobView) any { return numberOrNil(j.ID) }},
-	{Name: "name", Value: func(j *jobView) any { return output.OrNil(j.Name) }},
-	{Name: "user", Value: func(j *jobView) any { return output.OrNil(j.User) }},
-	{Name: "account", Value: func(j *jobView) any { return output.OrNil(j.Account) }},
-	{Name: "queue", Value: func(j *jobView) any { return output.OrNil(j.Queue) }},
-	{Name: "class", Value: func(j *jobView) any { return output.OrNil(j.Class) }},
 	{Name: "state", Value: func(j *jobView) any { return j.State.String() }},
-	{Name: "priority", Value: func(j *jobView) any { return j.Priority }},
 	{Name: "select", Value: func(j *jobView) any { return j.Select }},
 	{Name: "place", Value: func(j *jobView) any { return j.Place }},
 	{Name: "walltime", Value: func(j *jobView) any { return j.Walltime }},
 	{Name: "submit", Value: func(j *jobView) any { return j.Submit }},
-	{Name: "begin", Value: func(j *jobView) any { return output.OrNil(j.Begin) }},
-	{Name: "start", Value: func(j *jobView) any { return output.OrNil(j.Start) }},
-	{Name: "end", Value: func(j *jobView) any { return output.OrNil(j.End) }},
 	{Name: "nodes", Value: func(j *jobView) any {
 		return readJob(j, func(job *store.Job) ([]string, error) { return j.tx.Nodes().Names(job.AllNodes()) })
 	}},
-	{Name: "reservation", Value: func(j *jobView) any { return output.OrNil(j.Reservation) }},
 	{Name: "reason", Value: func(j *jobView) any { return output.OrNil(j.reason()) }},
 	{Name: "reason_code", Value: func(j *jobView) any { return output.OrNil(j.reasonCode()) }},
 	{Name: "wait", Value: (*jobView).waited},
@@ -58,12 +48,7 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "likely", Value: func(j *jobView) any { return output.OrNil(j.outlook().Likely) }},
 	{Name: "safe", Value: func(j *jobView) any { return output.OrNil(j.outlook().Safe) }},
 	{Name: "forecast_at", Value: (*jobView).forecastAt},
-	{Name: "array", Value: func(j *jobView) any { return numberOrNil(j.Array) }},
 	{Name: "index", Value: func(j *jobView) any { return arrayIndex(j.Job) }},
-	{Name: "path", Value: func(j *jobView) any { return output.OrNil(string(j.Path)) }},
-	{Name: "policy", Value: func(j *jobView) any { return output.OrNil(j.Policy) }},
-	{Name: "set", Value: func(j *jobView) any { return output.OrNil(j.Set) }},
-	{Name: "key", Value: func(j *jobView) any { return output.OrNil(j.Key) }},
 	{Name: "exec_vnode", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.Jobs().ExecVNode)) }},
 	{Name: "devices", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.Devices().Of)) }},
 	{Name: "pools", Value: func(j *jobView) any {
@@ -73,7 +58,6 @@ var jobFields = declared(output.Fields[*jobView]{
 		}
 		return output.OrNil(strings.Join(list, ","))
 	}},
-	{Name: "exclude", Value: func(j *jobView) any { return output.OrNil(j.Exclude) }},
 	{Name: "bind", Value: func(j *jobView) any { return output.OrNil(j.Bind.String()) }},
 	{Name: "chunks", Value: func(j *jobView) any {
 		return readJob(j, func(job *store.Job) ([]chunkObject, error) { return chunkObjects(j.tx, job) })
@@ -81,7 +65,6 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "why", Value: func(j *jobView) any {
 		return readJob(j, func(job *store.Job) (string, error) { return explainRoute(j.tx, job) })
 	}},
-	{Name: "deadline", Value: func(j *jobView) any { return output.OrNil(j.Deadline) }},
 	{Name: "after", Value: func(j *jobView) any { return dependenciesOf(j.Job) }},
 	{Name: "command", Value: func(j *jobView) any { return j.Command }},
 	{Name: "exit", Value: func(j *jobView) any { return exitOf(j.Job) }},
@@ -96,10 +79,7 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "interpreter", Value: func(j *jobView) any { return output.OrNil(j.payload().Interpreter) }},
 	{Name: "compat", Value: func(j *jobView) any { return output.OrNil(j.payload().Compat) }},
 	{Name: "notes", Value: func(j *jobView) any { return j.notes() }},
-	{Name: "attempt", Value: func(j *jobView) any { return output.OrNil(j.Attempt) }},
 	{Name: "attempts", Value: (*jobView).attempts},
-	{Name: "claimed", Value: func(j *jobView) any { return j.Claimed }},
-	{Name: "ending", Value: func(j *jobView) any { return j.Ending }},
 	{Name: "preempted", Value: func(j *jobView) any { return len(j.YieldedTo) }},
 	{Name: "cpu_user", Value: func(j *jobView) any { return seconds(j.took().last.CPUUser) }},
 	{Name: "cpu_sys", Value: func(j *jobView) any { return seconds(j.took().last.CPUSystem) }},
@@ -117,10 +97,6 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "mail_to", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.MailTo) }},
 	{Name: "backfilled", Flag: true, Value: func(j *jobView) any { return j.Backfilled }},
 	{Name: "paused", Flag: true, Value: func(j *jobView) any { return j.Paused }},
-	{Name: "retry_of", Value: func(j *jobView) any { return numberOrNil(j.RetryOf) }},
-	{Name: "line", Value: func(j *jobView) any { return output.OrNil(j.Line) }},
-	{Name: "comment", Value: func(j *jobView) any { return output.OrNil(j.Comment) }},
-	{Name: "promised", Value: func(j *jobView) any { return output.OrNil(j.Promised) }},
 	{Name: "retry_mem", Value: func(j *jobView) any { return output.OrNil(payload.RetryMem(&j.payload().Ending)) }},
 	{Name: "env", Value: func(j *jobView) any { return j.payload().Env }},
 })

@@ -2,6 +2,10 @@ package listing
 
 import (
 	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -16,15 +20,49 @@ var kinds = map[attribute.Type]output.Kind{
 	attribute.Size: output.Size, attribute.Nodes: output.List, attribute.List: output.List, attribute.Words: output.Words, attribute.Object: output.Object,
 }
 
-// declared gives fields the types that the record of a job declares.
-func declared[T any](fields output.Fields[T]) output.Fields[T] {
-	for i := range fields {
-		if f := &fields[i]; f.Name != "event" {
-			a := attribute.Of(attribute.Job, f.Name)
-			f.Kind, f.Nodes, f.Required = kinds[a.Type], a.Type == attribute.Nodes, a.Required
+// declared gives fields the types that the record of a job declares. It adds the attributes that are
+// fields of a job.
+func declared(fields output.Fields[*jobView]) output.Fields[*jobView] {
+	own := len(fields)
+	for _, a := range attribute.Job {
+		i := slices.IndexFunc(fields[:own], func(f output.Field[*jobView]) bool { return f.Name == a.Name })
+		if i < 0 {
+			i, fields = len(fields), append(fields, output.Field[*jobView]{Name: a.Name, Value: jobField(a)})
 		}
+		f := &fields[i]
+		f.Kind, f.Nodes, f.Required = kinds[a.Type], a.Type == attribute.Nodes, a.Required
 	}
 	return fields
+}
+
+// ownFields are the fields of a job that are attributes.
+var ownFields = sync.OnceValue(func() map[string][]int { return attribute.Fields(attribute.Job, reflect.TypeFor[store.Job]()) })
+
+// jobField reads an attribute that is a field of a job: nil for none.
+func jobField(a attribute.Attribute) func(*jobView) any {
+	return func(j *jobView) any {
+		switch v := reflect.ValueOf(j.Job).Elem().FieldByIndex(ownFields()[a.Name]); {
+		case v.IsZero() && !a.Required:
+			return nil
+		case a.Type == attribute.Text:
+			return v.String()
+		default:
+			return v.Interface()
+		}
+	}
+}
+
+// Complete replaces + in a list of columns by the attributes that are fields of a job and not in the
+// list.
+func Complete(columns string) string {
+	named := strings.Fields(strings.ReplaceAll(columns, "*", ""))
+	var others []string
+	for _, a := range attribute.Job {
+		if ownFields()[a.Name] != nil && !slices.Contains(named, a.Name) {
+			others = append(others, a.Name)
+		}
+	}
+	return strings.Replace(columns, "+", strings.Join(others, " "), 1)
 }
 
 // usage is what the attempts of a job have used.

@@ -57,11 +57,12 @@ func Show() *session.Verb {
 	}
 }
 
-// The columns of the jobs table, those that programs get in addition, and those that job show adds.
+// The columns of the jobs table, those that programs get in addition, and those that job show adds. +
+// stands for attributes that it does not name.
 const (
 	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start end nodes reservation* reason expected array* index*"
 	jobMoreColumns = " reason_code* wait* run* attempt* exit* devices* paused* backfilled* retry_of* line* likely* safe* forecast_at*"
-	jobShowColumns = " reason_code* wait* run* path policy set key exec_vnode devices exclude bind pools deadline after command exit attempt attempts claimed* ending* preempted* slowdown* cpu_user* cpu_sys* cpu_time* max_rss* mem_peak* directory script script_size out err out_mode umask interpreter compat notes input* owner submit_host retries retry_on retry_wait signal grace mail mail_to paused backfilled* retry_of line comment promised retry_mem likely* safe* forecast_at*"
+	jobShowColumns = " reason_code* wait* run* path policy set key exec_vnode devices exclude bind pools deadline after command exit attempt attempts claimed* ending* preempted* slowdown* cpu_user* cpu_sys* cpu_time* max_rss* mem_peak* directory script script_size out err out_mode umask interpreter compat notes input* owner submit_host retries retry_on retry_wait signal grace mail mail_to paused backfilled* retry_of line + retry_mem likely* safe* forecast_at*"
 )
 
 // jobFilterFlags select the jobs of a list.
@@ -185,7 +186,7 @@ func jobShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 		return err
 	}
 	// There is room for the reason why it waits, and for since when.
-	columns := strings.ReplaceAll(jobListColumns, "*", "") + jobShowColumns
+	columns := listing.Complete(strings.ReplaceAll(jobListColumns, "*", "") + jobShowColumns)
 	if c.Bool("env") {
 		sees, err := tx.Roles().Sees(job)
 		if err == nil && !sees {
