@@ -83,7 +83,7 @@ const importRules = `
 	index, timeline, placer, locality, query < command
 	index                                    < internal/text
 	internal/text                            < layer, store/internal/settings
-	internal/attribute                       < store/internal/tables, command, cmd/placectl/internal/listing
+	internal/attribute                       < store/internal/tables, command, cmd/placectl/internal/directives, cmd/placectl/internal/listing
 	index, internal/text       < cmd/placectl/internal/output
 	internal/text              < command
 	cmd/placectl/internal/spool              < command, cmd/placectl/internal/output

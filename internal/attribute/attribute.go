@@ -1,12 +1,14 @@
 // Package attribute declares the record of a job: the name, type and meaning of each of its
 // attributes. Everything that shows a job takes them from here: the answers of verbs, the jobs
-// table of queries, and the JSON Schemas in docs/json. They read an attribute from the field of a
+// table of queries, and the JSON Schemas in docs/json; so do the flags and the lines of job scripts
+// that set one. They read an attribute from the field of a
 // job with its name, or have code of their own for it.
 package attribute
 
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -124,6 +126,35 @@ var Job = []Attribute{
 	{"mail", Text, false, "which events its user is told of"},
 	{"mail_to", Text, false, "address for mail"},
 	{"env", Words, true, "the environment that it was submitted with"},
+}
+
+// Flag is a flag of submit and alter that gives a job an attribute as it is. A submission has a field
+// of the same name: see FieldName.
+type Flag struct {
+	Name    string // without dashes
+	Letter  string // its short form, if it has one
+	Type    Type   // Text, Integer, Truth or Time
+	Heading string // where help lists it, if it is a rarer one
+	Usage   string
+	Sbatch  string // the option of sbatch with the same value, if it means just that
+	Running bool   // whether alter also changes it while the job runs
+}
+
+// Flags are those flags, in the order in which help lists them.
+var Flags = []Flag{
+	{"priority", "p", Integer, "", "priority `P`; higher runs first (0)", "", true},
+	{"begin", "", Time, "turn", "start at `TIME` or later", "", false},
+	{"comment", "", Text, "owner", "comment `WORD` on the job, for show and query", "comment", true},
+	{"deadline", "", Time, "turn", "end by `TIME`; the job is cancelled once it no longer can", "", false},
+	{"no-requeue", "", Truth, "end and retries", "if it is preempted, cancel it instead of queuing it again", "", false},
+}
+
+// FlagNamed returns the flag with a name, the zero Flag if it is not one of Flags.
+func FlagNamed(name string) (f Flag) {
+	if i := slices.IndexFunc(Flags, func(f Flag) bool { return f.Name == name }); i >= 0 {
+		f = Flags[i]
+	}
+	return f
 }
 
 // Submission lists the additional attributes in an answer of submit.

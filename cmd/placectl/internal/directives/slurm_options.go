@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/placectl/placectl/internal/attribute"
 )
 
 // Reasons that several options of sbatch share.
@@ -32,7 +34,7 @@ func slurmStray(r *reader, w word) {
 
 // slurmMapped returns the options that have a flag of their own here.
 func slurmMapped() []option {
-	return []option{
+	list := []option{
 		{short: 'A', long: "account", read: to("account")},
 		{short: 'a', long: "array", read: (*reader).array},
 		{short: 'b', long: "begin", read: func(r *reader, v string) error { return r.slurmTime("begin", v) }},
@@ -62,6 +64,12 @@ func slurmMapped() []option {
 		{short: 't', long: "time", read: (*reader).slurmWalltime},
 		{long: "contiguous", takes: never, read: func(r *reader, _ string) error { return to("policy")(r, "contiguous") }},
 	}
+	for _, f := range attribute.Flags {
+		if f.Sbatch != "" {
+			list = append(list, option{long: f.Sbatch, read: to(f.Name)})
+		}
+	}
+	return list
 }
 
 // slurmNoted returns the options that change nothing here.
@@ -71,7 +79,6 @@ func slurmNoted() []option {
 		{long: "use-min-nodes", takes: never, read: noted(changesNothing)},
 		{long: "propagate", takes: attached, read: noted("the limits of the submitter go along")},
 		{long: "get-user-env", takes: attached, read: noted("the environment of the submitter goes along")},
-		{long: "comment", read: to("comment")},
 		{long: "parsable", takes: never, read: noted("submit -o id writes the number alone")},
 		{short: 'Q', long: "quiet", takes: never, read: noted(changesNothing)},
 		{short: 'v', long: "verbose", takes: never, read: noted(changesNothing)},

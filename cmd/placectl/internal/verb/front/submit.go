@@ -270,7 +270,7 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 		return err
 	}
 	for _, g := range sc.Counts {
-		if j.State == store.JobRunning && !slices.Contains(queue.AlterableRunning, g.Name()) {
+		if j.State == store.JobRunning && !queue.AltersRunning(g.Name()) {
 			return queue.Fixed(g)
 		}
 	}

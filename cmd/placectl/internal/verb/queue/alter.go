@@ -3,6 +3,7 @@ package queue
 import (
 	"cmp"
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -12,23 +13,25 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/attribute"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
-// alterable are the flags of submit that alter takes, except for those that also apply to running
-// jobs.
-var alterable = append([]string{"select", "place", "queue", "class", "account", "policy", "prefer", "exclude", "access", "reservation",
-	"begin", "deadline", "after", "afterok", "afternotok", "afterany", "no-requeue"}, request.OfPayload...)
+// alterable are the flags of submit that alter takes, besides those of attribute.Flags.
+var alterable = append([]string{"name", "walltime", "select", "place", "queue", "class", "account", "policy", "prefer", "exclude", "access", "reservation",
+	"after", "afterok", "afternotok", "afterany"}, request.OfPayload...)
 
-// AlterableRunning are the flags that also apply to running jobs.
-var AlterableRunning = []string{"name", "walltime", "priority", "comment"}
+// AltersRunning reports whether a flag also applies to running jobs.
+func AltersRunning(flag string) bool {
+	return flag == "name" || flag == "walltime" || attribute.FlagNamed(flag).Running
+}
 
 // Alter declares the verb alter.
 func Alter() *session.Verb {
 	var flags []cli.Flag
 	for _, f := range Submit().Flags {
-		if name := f.Names()[0]; slices.Contains(alterable, name) || slices.Contains(AlterableRunning, name) {
+		if name := f.Names()[0]; slices.Contains(alterable, name) || attribute.FlagNamed(name).Name != "" {
 			flags = append(flags, f)
 		}
 	}
@@ -69,7 +72,7 @@ func alter(r *session.Run, c *cli.Context) error {
 	if sub.Request, err = request.Read(c, nil); err != nil {
 		return err
 	}
-	if err := itsTurn(r, c, &sub); err != nil {
+	if err := readAttributes(r, c, &sub); err != nil {
 		return err
 	}
 	return r.Update(c, func(tx *store.Tx) error {
@@ -114,57 +117,25 @@ func Fixed(g verbs.Given) error {
 	return &infile.Error{Err: &directives.OptionError{Option: "--" + g.Name(), Err: errFixed}}
 }
 
-// Alteration returns the changes to a job that the options make, with the values in sub.
+// alteredWith names the flags that change what another flag does.
+var alteredWith = map[string]string{"cpus": "select", "gpus": "select", "mem": "select", "afterok": "after", "afternotok": "after", "afterany": "after"}
+
+// Alteration returns the changes to a job that the options make, with the values in sub. A flag changes
+// the field of its name.
 func Alteration(r *session.Run, c *cli.Context, sub *store.Submission, given []verbs.Given) (a store.Alteration, err error) {
 	from, err := process(r)
 	if err != nil {
 		return a, err
 	}
 	for _, g := range given {
-		switch g.Name() {
-		case "name":
-			a.Name = &sub.Name
-		case "comment":
-			a.Comment = &sub.Comment
-		case "user":
-			a.User = &sub.User
-		case "policy":
-			a.Policy = &sub.Policy
-		case "account":
-			a.Account = &sub.Account
-		case "queue":
-			a.Queue = &sub.Queue
-		case "class":
-			a.Class = &sub.Class
-		case "select", "cpus", "gpus", "mem":
-			a.Select = &sub.Select
-		case "place":
-			a.Place = &sub.Place
-		case "reservation":
-			a.Reservation = &sub.Reservation
-		case "access":
-			a.Access = &sub.Access
-		case "prefer":
-			a.Prefer = &sub.Prefer
-		case "exclude":
-			a.Exclude = &sub.Exclude
-		case "walltime":
-			a.Walltime = &sub.Walltime
-		case "priority":
-			a.Priority = &sub.Priority
-		case "begin":
-			a.Begin = &sub.Begin
-		case "deadline":
-			a.Deadline = &sub.Deadline
-		case "no-requeue":
-			a.NoRequeue = &sub.NoRequeue
-		case "after", "afterok", "afternotok", "afterany":
-			a.After = &sub.After
-		default:
-			if !slices.Contains(request.OfPayload, g.Name()) {
-				return a, Fixed(g)
-			}
+		field := attribute.FieldName(cmp.Or(alteredWith[g.Name()], g.Name()))
+		switch to := reflect.ValueOf(&a).Elem().FieldByName(field); {
+		case to.Kind() == reflect.Pointer:
+			to.Set(reflect.ValueOf(sub).Elem().FieldByName(field).Addr())
+		case slices.Contains(request.OfPayload, g.Name()):
 			a.Payload, a.Sign = func(p *store.Payload) error { return cmp.Or(from.Change(c, p), counts(r, &p.Ending)) }, r.Sign
+		default:
+			return a, Fixed(g)
 		}
 	}
 	return a, nil

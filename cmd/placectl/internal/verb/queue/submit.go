@@ -3,10 +3,10 @@ package queue
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
@@ -15,6 +15,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/attribute"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -57,12 +58,8 @@ func Submit() *session.Verb {
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok", Usage: "start after `JOB` has failed or was cancelled"},
 			&cli.BoolFlag{Category: request.ItsTurn, Name: "singleton", Usage: "start after all earlier jobs of the same user and name have ended"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afterany", Usage: "start after `JOB` has ended"},
-			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "priority `P`; higher runs first (0)"},
-			&cli.StringFlag{Category: request.ItsTurn, Name: "begin", Usage: "start at `TIME` or later"},
-			&cli.StringFlag{Category: request.Whose, Name: "comment", Usage: "comment `WORD` on the job, for show and query"},
-			&cli.StringFlag{Category: request.ItsTurn, Name: "deadline", Usage: "end by `TIME`; the job is cancelled once it no longer can"},
+		}, attributeFlags(), []cli.Flag{
 			&cli.BoolFlag{Category: request.ItsTurn, Name: "hold", Usage: "hold the job until placectl unhold"},
-			&cli.BoolFlag{Category: request.ItsEnd, Name: "no-requeue", Usage: "if it is preempted, cancel it instead of queuing it again"},
 			&cli.StringFlag{Category: request.Whose, Name: "requestor", Usage: "requestor `WHO` for class map (the user)"}}),
 		Access:   verbs.Writes,
 		Whole:    true,
@@ -201,22 +198,48 @@ func Submission(r *session.Run, c *cli.Context, selects []string, sc *Script) (s
 	if err := each(r, c, &s); err != nil {
 		return s, err
 	}
-	return s, itsTurn(r, c, &s)
+	return s, readAttributes(r, c, &s)
 }
 
-// itsTurn reads the flags that determine when a job may start.
-func itsTurn(r *session.Run, c *cli.Context, s *store.Submission) (err error) {
-	s.Priority, s.NoRequeue, s.Comment = c.Int64("priority"), c.Bool("no-requeue"), c.String("comment")
-	for flag, to := range map[string]*time.Time{"begin": &s.Begin, "deadline": &s.Deadline} {
-		if !c.IsSet(flag) {
+// attributeFlags returns the flags that give a job an attribute as it is.
+func attributeFlags() (list []cli.Flag) {
+	for _, f := range attribute.Flags {
+		short := strings.Fields(f.Letter)
+		switch f.Type {
+		case attribute.Integer:
+			list = append(list, &cli.Int64Flag{Category: f.Heading, Name: f.Name, Aliases: short, Usage: f.Usage})
+		case attribute.Truth:
+			list = append(list, &cli.BoolFlag{Category: f.Heading, Name: f.Name, Aliases: short, Usage: f.Usage})
+		default:
+			list = append(list, &cli.StringFlag{Category: f.Heading, Name: f.Name, Aliases: short, Usage: f.Usage})
+		}
+	}
+	return list
+}
+
+// readAttributes reads those flags.
+func readAttributes(r *session.Run, c *cli.Context, s *store.Submission) error {
+	for _, f := range attribute.Flags {
+		if !c.IsSet(f.Name) {
 			continue
 		}
-		if *to, err = r.Time(c, flag); err != nil {
-			return err
+		switch to := reflect.ValueOf(s).Elem().FieldByName(attribute.FieldName(f.Name)); f.Type {
+		case attribute.Integer:
+			to.SetInt(c.Int64(f.Name))
+		case attribute.Truth:
+			to.SetBool(c.Bool(f.Name))
+		case attribute.Time:
+			at, err := r.Time(c, f.Name)
+			if err != nil {
+				return err
+			}
+			to.Set(reflect.ValueOf(at))
+		default:
+			to.SetString(c.String(f.Name))
 		}
-		if flag == "begin" && to.Before(r.Instant()) {
-			r.Notef("--begin %s is in the past: the job may start at once", text.Quoted(c.String(flag)))
-		}
+	}
+	if c.IsSet("begin") && s.Begin.Before(r.Instant()) {
+		r.Notef("--begin %s is in the past: the job may start at once", text.Quoted(c.String("begin")))
 	}
 	return nil
 }
