@@ -35,7 +35,7 @@ func TestStandingsAreTheirRows(t *testing.T) {
 		s := rapid.Make[row.Standing]().Draw(t, "standing")
 		s.Limit %= kernel.MaxWalltime
 		got := kernel.StandingOf(&s)
-		again := row.Standing{ReserveSpec: got.Row(), Made: got.Made, Last: kernel.Unix(got.Last), Over: got.Over, Note: got.Note, Missing: kernel.Converted(got.Missing, kernel.Unix)}
+		again := row.Standing{ReserveSpec: row.SpecOf(&got.ReserveSpec, kernel.Unix, kernel.Seconds), Made: got.Made, Last: kernel.Unix(got.Last), Over: got.Over, Note: got.Note, Missing: kernel.Converted(got.Missing, kernel.Unix)}
 		if diff := cmp.Diff(s, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("-row +the same as a caller's and back\n%s", diff)
 		}

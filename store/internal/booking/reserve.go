@@ -63,7 +63,7 @@ func (rs Reservations) Add(s kernel.ReserveSpec) ([]*kernel.Reservation, error) 
 	if err := access.Operates(rs.tx, "reservations"); err != nil {
 		return nil, err
 	}
-	return kernel.ReservationsOf(reserve(rs.tx, s.Row()))
+	return kernel.ReservationsOf(reserve(rs.tx, row.SpecOf(&s, kernel.Unix, kernel.Seconds)))
 }
 
 func reserve(tx *kernel.Tx, s row.ReserveSpec) ([]*row.Reservation, error) {
@@ -79,7 +79,7 @@ func reserve(tx *kernel.Tx, s row.ReserveSpec) ([]*row.Reservation, error) {
 
 // addOne makes one reservation of a specification.
 func addOne(tx *kernel.Tx, s row.ReserveSpec, name string) (*row.Reservation, error) {
-	r := Booking{tx, &row.Reservation{Name: name, Start: s.Start, End: s.End, Access: s.Access, Limit: s.Limit}}
+	r := Booking{tx, &row.Reservation{ReservationFacts: row.ReservationFacts{Name: name, Access: s.Access}, Start: s.Start, End: s.End, Limit: s.Limit}}
 	var err error
 	if len(s.Nodes) == 0 {
 		err = r.choose(s)

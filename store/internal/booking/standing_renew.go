@@ -31,7 +31,7 @@ func (s Series) occurAgain(at int64) error {
 // has.
 func (s Series) stillFree(spec row.ReserveSpec) (nodes []uint32, note string) {
 	for _, n := range spec.Nodes {
-		r := &row.Reservation{Name: spec.Name, Start: spec.Start, End: spec.End, Nodes: []uint32{n}, Access: spec.Access, Limit: spec.Limit}
+		r := &row.Reservation{ReservationFacts: row.ReservationFacts{Name: spec.Name, Nodes: []uint32{n}, Access: spec.Access}, Start: spec.Start, End: spec.End, Limit: spec.Limit}
 		_, _, err := s.Tx.Loaded.Nodes.Head(n)
 		if err == nil {
 			err = Booking{s.Tx, r}.keptOut(0)

@@ -150,7 +150,7 @@ func (as Attempts) ClaimedOn(host string, fn func(*kernel.Job, *kernel.Attempt) 
 	err := as.tx.File.Each(row.Claimed, prefix, func(key, _ []byte) (bool, error) {
 		_, job, number, err := row.SplitClaimedKey(key)
 		if number > 0 {
-			list = append(list, &row.Attempt{Job: job, Number: number})
+			list = append(list, &row.Attempt{AttemptFacts: row.AttemptFacts{Job: job, Number: number}})
 		}
 		return true, err
 	})

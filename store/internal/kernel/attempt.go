@@ -10,42 +10,19 @@ import (
 
 // Attempt is one start of a job.
 type Attempt struct {
-	Job    uint64
-	Number int // 1, 2, ...
-	State  row.AttemptState
-	By     row.Claimant
-	Nonce  row.Nonce
-	row.Process
+	row.AttemptFacts
 	Began   time.Time // when the job got its nodes
 	Claimed time.Time // zero if it never was
 	Ended   time.Time // zero if it has not
-	Outcome row.Outcome
-	Exit    int // as in a shell: 128 plus the signal's number if a signal ended it
-	Signal  int
-	Why     string // explains its end
+	Why     string    // explains its end
 	Use     ResourceUse
-	Log     string // where its output is, if not where the job wanted it
-
-	// Becomes is the job's state after an ending attempt has ended; 0: as its outcome says.
-	Becomes row.JobState
-
-	Chunks  []row.JobChunk // the nodes that it had
-	Along   []uint32
-	Devices string // its present or last devices, on nodes that name them: g1:ngpus=0,3:ncpus=0-7
-
 	Signals []int // signals to send to its processes: see Attempts.Signal
-	Sent    int   // number of signals sent before those
-}
-
-// AllNodes lists the nodes that it had, each once, by number.
-func (a *Attempt) AllNodes() []uint32 {
-	return (&row.JobFacts{Chunks: a.Chunks, Along: a.Along}).AllNodes()
 }
 
 // HasExit reports whether Exit tells how the command ended, because it was executed and its
 // end was observed, even if another process stopped it.
 func (a *Attempt) HasExit() bool {
-	return (&row.Attempt{Outcome: a.Outcome, Exit: a.Exit, Use: a.Use.Row()}).HasExit()
+	return (&row.Attempt{AttemptFacts: a.AttemptFacts, Use: a.Use.Row()}).HasExit()
 }
 
 // ResourceUse is what an attempt used.
@@ -63,12 +40,11 @@ func (u ResourceUse) Row() row.ResourceUse {
 }
 
 func AttemptOf(a *row.Attempt) *Attempt {
-	return &Attempt{Job: a.Job, Number: a.Number, State: a.State, By: a.By, Nonce: a.Nonce, Process: a.Process,
-		Began: Instant(a.Began), Claimed: Instant(a.Claimed), Ended: Instant(a.Ended),
-		Outcome: a.Outcome, Exit: a.Exit, Signal: a.Signal, Why: a.Why.String(),
-		Use: ResourceUse{time.Duration(a.Use.CPUUser) * time.Microsecond, time.Duration(a.Use.CPUSystem) * time.Microsecond, a.Use.MaxRSS, a.Use.MemPeak, a.Use.Leftover},
-		Log: a.Log, Becomes: a.Becomes, Chunks: copiedChunks(a.Chunks), Along: a.Along, Devices: a.Devices,
-		Signals: Converted(a.Signals, func(n uint8) int { return int(n) }), Sent: a.Sent}
+	out := &Attempt{a.AttemptFacts, Instant(a.Began), Instant(a.Claimed), Instant(a.Ended), a.Why.String(),
+		ResourceUse{time.Duration(a.Use.CPUUser) * time.Microsecond, time.Duration(a.Use.CPUSystem) * time.Microsecond, a.Use.MaxRSS, a.Use.MemPeak, a.Use.Leftover},
+		Converted(a.Signals, func(n uint8) int { return int(n) })}
+	out.Chunks = copiedChunks(a.Chunks)
+	return out
 }
 
 // Attempts is the part of a transaction that deals with the attempts of jobs, and with what follows
@@ -113,7 +89,7 @@ func onlyDevices(a *row.Attempt) bool {
 
 // unclaimed makes an attempt from the job's row if the attempt has no row of its own.
 func unclaimed(j *row.Job, number int) *row.Attempt {
-	a := &row.Attempt{Job: j.ID, Number: number, State: row.AttemptStarted}
+	a := &row.Attempt{AttemptFacts: row.AttemptFacts{Job: j.ID, Number: number, State: row.AttemptStarted}}
 	switch {
 	case j.Attended:
 		a.By = row.ByRun

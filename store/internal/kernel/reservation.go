@@ -7,25 +7,15 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/placer/recur"
 	"github.com/placectl/placectl/store/internal/row"
-	"github.com/placectl/placectl/timeline"
 )
 
 // Reservation keeps nodes, or amounts of them, for a stretch of time: for the subjects on its
 // access list, or unused if the list is empty.
 type Reservation struct {
-	ID         uint64
-	Name       string
-	Start, End time.Time // [Start, End)
-	Nodes      []uint32  // ascending
-	// Uses is what it keeps of each node; nil keeps them whole.
-	Uses   []timeline.Use
-	Access placer.AccessList
-	Limit  time.Duration       // the longest time that one job may use it; 0 for any
-	Series string              // the standing reservation that it is an occurrence of, or ""
-	Note   string              // how it differs from the request
-	Pools  []placer.PoolAmount // amounts of pools that it keeps for jobs that insist on it
+	row.ReservationFacts
+	Start, End time.Time     // [Start, End)
+	Limit      time.Duration // the longest time that one job may use it; 0 for any
 }
 
 // State returns the state at an instant: planned, active or ended.
@@ -35,7 +25,7 @@ func (r *Reservation) State(now time.Time) string {
 
 // ReservationOf converts a row to a reservation.
 func ReservationOf(r *row.Reservation) *Reservation {
-	return &Reservation{r.ID, r.Name, time.Unix(r.Start, 0), time.Unix(r.End, 0), r.Nodes, r.Uses, r.Access, Lasting(r.Limit), r.Series, r.Note, r.Pools}
+	return &Reservation{r.ReservationFacts, at(r.Start), at(r.End), Lasting(r.Limit)}
 }
 
 // ReservationsOf converts rows to reservations.
@@ -181,26 +171,10 @@ func (rs Reservations) notLetIn(name string, since int64) error {
 }
 
 // ReserveSpec describes a reservation to make.
-type ReserveSpec struct {
-	Name  string
-	Nodes []uint32 // exactly these, whole
-	// Request, used if Nodes is empty, tells how much of which resources to keep. The nodes
-	// are chosen once. Its walltime is the length of the reservation.
-	Request    placer.Request
-	Start, End time.Time // End is used only with Nodes
-	Access     placer.AccessList
-	Limit      time.Duration // the longest time that one job may use it; 0 for any
-	// Repeat makes it a standing reservation that keeps Depth occurrences ahead; the zero value
-	// does not repeat.
-	Repeat recur.Repeat
-	Depth  int
-}
+type ReserveSpec = row.Spec[time.Time, time.Duration]
 
-// Row converts the specification to a row.
-func (s *ReserveSpec) Row() row.ReserveSpec {
-	return row.ReserveSpec{Name: s.Name, Nodes: s.Nodes, Request: s.Request, Start: Unix(s.Start), End: Unix(s.End), Access: s.Access,
-		Limit: Seconds(s.Limit), Repeat: s.Repeat, Depth: s.Depth}
-}
+// at returns an instant that a reservation always has.
+func at(unix int64) time.Time { return time.Unix(unix, 0) }
 
 // Standing is a repeating reservation. Its occurrences are reservations named NAME.1, NAME.2
 // and so on. A name that is taken is skipped. Depth occurrences are kept ahead, including
@@ -221,8 +195,7 @@ const DefaultDepth = 2
 
 // StandingOf converts a row to a standing reservation.
 func StandingOf(s *row.Standing) *Standing {
-	spec := ReserveSpec{s.Name, s.Nodes, s.Request, time.Unix(s.Start, 0), time.Unix(s.End, 0), s.Access, Lasting(s.Limit), s.Repeat, s.Depth}
-	return &Standing{spec, s.Made, time.Unix(s.Last, 0), s.Over, s.Note, Converted(s.Missing, Instant)}
+	return &Standing{row.SpecOf(&s.ReserveSpec, at, Lasting), s.Made, at(s.Last), s.Over, s.Note, Converted(s.Missing, Instant)}
 }
 
 func (rs Reservations) Standing(name string) (*row.Standing, error) {

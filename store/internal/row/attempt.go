@@ -117,40 +117,44 @@ type ResourceUse struct {
 // Attempt is one start of a job. Its row exists from its claim on, or from its end if the job
 // continues without it.
 type Attempt struct {
+	AttemptFacts
+	Began   int64 // Unix seconds, as Claimed and Ended
+	Claimed int64 // 0 if it never was
+	Ended   int64
+	Why     Reason
+	Use     ResourceUse
+	Signals []uint8 // signals to send to its processes, in order
+}
+
+// AttemptFacts is what the row of an attempt and the attempt that the library hands out have in common.
+type AttemptFacts struct {
 	Job    uint64
 	Number int // 1, 2, ...
 	State  AttemptState
 	By     Claimant
 	Nonce  Nonce
 	Process
-	Began   int64 // Unix seconds, as Claimed and Ended
-	Claimed int64 // 0 if it never was
-	Ended   int64
 	Outcome Outcome
 	Exit    int // as in a shell: 128 plus the signal's number if a signal ended it
 	Signal  int
-	Why     Reason
-	Use     ResourceUse
 	Log     string // where its output is, if not where the job wanted it
 
-	// Becomes is the job's state after an ending attempt has ended, for the reason Why.
+	// Becomes is the job's state after an ending attempt has ended; 0: as its outcome says.
 	Becomes JobState
 
-	// Devices are its devices when it ended, as text, because the nodes may name others since.
+	// Devices are its devices when it ended, as text, because the nodes may name others since:
+	// g1:ngpus=0,3:ncpus=0-7.
 	Devices string
 
-	// Chunks and Along are the nodes that it had, once the job's row no longer names them.
+	// Chunks and Along are the nodes that it had, in a row once the job's row no longer names them.
 	Chunks []JobChunk
 	Along  []uint32
 
-	// Signals wait to be sent to its processes, in order. Sent is the number of signals sent
-	// before.
-	Signals []uint8
-	Sent    int
+	Sent int // number of signals sent before those in Signals
 }
 
 // AllNodes lists the nodes that it had, as Job.AllNodes does.
-func (a *Attempt) AllNodes() []uint32 {
+func (a *AttemptFacts) AllNodes() []uint32 {
 	return (&JobFacts{Chunks: a.Chunks, Along: a.Along}).AllNodes()
 }
 

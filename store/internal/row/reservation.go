@@ -8,16 +8,23 @@ import (
 
 // Reservation keeps nodes, or amounts of them, for a stretch of time.
 type Reservation struct {
-	ID         uint64
-	Name       string
+	ReservationFacts
 	Start, End int64
-	Nodes      []uint32
-	Uses       []timeline.Use
-	Access     placer.AccessList
-	Limit      int64
-	Series     string
-	Note       string
-	Pools      []placer.PoolAmount // the amounts that it keeps of the cluster's pools
+	Limit      int64 // seconds
+}
+
+// ReservationFacts is what the row of a reservation and the reservation that the library hands out have
+// in common.
+type ReservationFacts struct {
+	ID    uint64
+	Name  string
+	Nodes []uint32 // ascending
+	// Uses is what it keeps of each node; nil keeps them whole.
+	Uses   []timeline.Use
+	Access placer.AccessList
+	Series string              // the standing reservation that it is an occurrence of, or ""
+	Note   string              // how it differs from the request
+	Pools  []placer.PoolAmount // amounts of pools that it keeps for jobs that insist on it
 }
 
 // State returns planned, active or ended, as of an instant.
@@ -109,17 +116,28 @@ func DecodeReservation(key, payload []byte) (*Reservation, error) {
 	return decode(Reservations, reservationFields, key, payload)
 }
 
-// ReserveSpec describes a reservation to make. It has the same fields as store.ReserveSpec, in
-// the same order.
-type ReserveSpec struct {
-	Name       string
-	Nodes      []uint32
+// ReserveSpec describes a reservation to make.
+type ReserveSpec = Spec[int64, int64]
+
+// Spec is a ReserveSpec with instants of type T and durations of type D.
+type Spec[T, D any] struct {
+	Name  string
+	Nodes []uint32 // exactly these, whole
+	// Request, used if Nodes is empty, tells how much of which resources to keep. The nodes
+	// are chosen once. Its walltime is the length of the reservation.
 	Request    placer.Request
-	Start, End int64
+	Start, End T // End is used only with Nodes
 	Access     placer.AccessList
-	Limit      int64
-	Repeat     recur.Repeat
-	Depth      int
+	Limit      D // the longest time that one job may use it; 0 for any
+	// Repeat makes it a standing reservation that keeps Depth occurrences ahead; the zero value
+	// does not repeat.
+	Repeat recur.Repeat
+	Depth  int
+}
+
+// SpecOf converts the times of a specification.
+func SpecOf[T, D, U, E any](s *Spec[T, D], at func(T) U, lasting func(D) E) Spec[U, E] {
+	return Spec[U, E]{s.Name, s.Nodes, s.Request, at(s.Start), at(s.End), s.Access, lasting(s.Limit), s.Repeat, s.Depth}
 }
 
 // Standing is a repeating reservation: see store.Standing.
