@@ -39,7 +39,7 @@ func (p Place) Leave(ring bool, now time.Time, look Look, start func(*Lock) erro
 		l, is, err = p.try()
 	}
 	defer l.Close() // the attendant holds it by now
-	if last := l.read(); last.Paused(now) > 0 {
+	if last := read(int(l.Fd())); last.Paused(now) > 0 {
 		return fmt.Errorf("the last attendant failed: %s; the next one is started in %v", last.Why, last.Paused(now).Round(time.Second))
 	}
 	return start(l)

@@ -1,16 +1,13 @@
 package attend
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"golang.org/x/sys/unix"
 )
 
@@ -37,7 +34,7 @@ func (p Place) Try() (*Lock, error) {
 }
 
 // try is Try, but also returns the process that holds the lock.
-func (p Place) try() (l *Lock, has Holder, err error) {
+func (p Place) try() (l *Lock, has Record, err error) {
 	if err := p.prepare(); err != nil {
 		return nil, has, err
 	}
@@ -52,7 +49,7 @@ func (p Place) try() (l *Lock, has Holder, err error) {
 		case unix.EINTR:
 			continue
 		case unix.EWOULDBLOCK:
-			has, err = holder(fd), nil
+			has, err = read(fd), nil
 		}
 		unix.Close(fd) //nolint:errcheck // nothing was written
 		return nil, has, err
@@ -71,85 +68,58 @@ func (p Place) Inherited(fd int) *Lock {
 	return &Lock{File: os.NewFile(uintptr(fd), p.name("")), place: p}
 }
 
-// Holder is the process that holds a lock. It is the first line of the lock file, as two numbers:
-// each command that changes something reads it, and few read the JSON of the second line.
-type Holder struct {
-	PID  int    `json:"-"`
-	Born uint64 `json:"-"` // start time of the process, in clock ticks since the host's start
-}
-
-// Record is what the lock file says about its holder, or about one that has failed.
+// Record is what the lock file says about its holder, or about one that has failed. It is one line of
+// five numbers and a text, because each command that changes something reads it.
 type Record struct {
-	Holder
-	Since time.Time `json:"since"`
+	PID   int
+	Born  uint64 // start time of the process, in clock ticks since the host's start
+	Since time.Time
 
-	Failed time.Time     `json:"failed,omitzero"` // when an attendant ended with an error, soon after it began
-	Why    string        `json:"why,omitempty"`
-	Pause  time.Duration `json:"pause,omitempty"` // before another one is started
+	Failed time.Time     // when an attendant ended with an error, soon after it began
+	Pause  time.Duration // before another one is started
+	Why    string
 }
 
 // Hold records the process that holds the lock. It keeps the record of an earlier failure.
 func (l *Lock) Hold(pid int, born uint64, since time.Time) error {
-	r := l.read()
-	r.PID, r.Born, r.Since = pid, born, since
-	return l.write(&r)
+	r := Record{PID: pid, Born: born, Since: since}
+	_, err := l.WriteAt(r.holder(), 0)
+	return err
 }
 
-func (l *Lock) write(r *Record) error {
-	text, err := bytejson.Marshal(r)
-	if err != nil {
-		return err
-	}
-	text = fmt.Appendf(nil, "%d %d\n%s\n", r.PID, r.Born, text)
-	if _, err := l.WriteAt(text, 0); err != nil {
-		return err
-	}
-	return l.Truncate(int64(len(text)))
-}
-
-// read is Read for the process that holds the lock.
-func (l *Lock) read() Record {
-	text, err := io.ReadAll(io.NewSectionReader(l.File, 0, 1<<20))
-	return recordOf(text, err)
+// holder returns the start of the line, which always has the same length.
+func (r *Record) holder() []byte {
+	return fmt.Appendf(nil, "%-10d %-20d %-19d ", r.PID, r.Born, r.Since.UnixNano())
 }
 
 // Read returns the content of the lock file, the zero Record if it is empty.
 func (p Place) Read() Record {
-	text, err := os.ReadFile(p.name(""))
-	return recordOf(text, err)
-}
-
-func recordOf(text []byte, err error) (r Record) {
-	first, rest, _ := bytes.Cut(text, []byte("\n"))
-	if err != nil || bytejson.Unmarshal(bytes.TrimSpace(rest), &r) != nil {
-		return Record{}
-	}
-	r.Holder = holderOf(string(first))
-	return r
-}
-
-// Holder returns the first line of the lock file.
-func (p Place) Holder() Holder {
 	fd, err := p.descriptor("", os.O_RDONLY)
 	if err != nil {
-		return Holder{}
+		return Record{}
 	}
 	defer unix.Close(fd)
-	return holder(fd)
+	return read(fd)
 }
 
-func holder(fd int) Holder {
-	var text [64]byte
-	n, _ := unix.Read(fd, text[:]) //nolint:errcheck // nothing was read then
-	first, _, _ := strings.Cut(string(text[:max(n, 0)]), "\n")
-	return holderOf(first)
-}
-
-func holderOf(line string) (h Holder) {
-	pid, born, _ := strings.Cut(line, " ")
-	h.PID, _ = strconv.Atoi(pid)
-	h.Born, _ = strconv.ParseUint(born, 10, 64)
-	return h
+// read is Read for an open file. It understands an incomplete line.
+func read(fd int) (r Record) {
+	var text [4096]byte
+	n, _ := unix.Pread(fd, text[:], 0) //nolint:errcheck // nothing was read then
+	var words [5]string
+	rest := string(text[:max(n, 0)])
+	for i := range words {
+		words[i], rest, _ = strings.Cut(strings.TrimLeft(rest, " "), " ")
+	}
+	r.PID, _ = strconv.Atoi(words[0])
+	r.Born, _ = strconv.ParseUint(words[1], 10, 64)
+	since, _ := strconv.ParseInt(words[2], 10, 64)
+	r.Since = time.Unix(0, since)
+	if failed, err := strconv.ParseInt(words[3], 10, 64); err == nil {
+		pause, _ := strconv.ParseInt(words[4], 10, 64)
+		r.Failed, r.Pause, r.Why = time.Unix(0, failed), time.Duration(pause), strings.TrimSuffix(rest, "\n")
+	}
+	return r
 }
 
 // Pauses after attendants that fail soon after their start.
@@ -161,14 +131,17 @@ const (
 // Fail records that an attendant could not do its work. The next one starts after a pause, which
 // doubles with each failure.
 func (l *Lock) Fail(why error, now time.Time) error {
-	r := l.read()
+	r := read(int(l.Fd()))
 	if again := now.Sub(r.Failed); r.Pause > 0 && again < 2*r.Pause {
 		r.Pause = min(2*r.Pause, mostPause)
 	} else {
 		r.Pause = firstPause
 	}
-	r.Failed, r.Why = now, why.Error()
-	return l.write(&r)
+	text := fmt.Appendf(r.holder(), "%d %d %v\n", now.UnixNano(), r.Pause, why)
+	if _, err := l.WriteAt(text, 0); err != nil {
+		return err
+	}
+	return l.Truncate(int64(len(text)))
 }
 
 // Paused returns for how much longer no attendant starts because the last one failed.

@@ -94,7 +94,7 @@ func (r *Run) queueIsRun(tx *store.Tx) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	is := r.AttendPlace(settings.StateDir).Holder()
+	is := r.AttendPlace(settings.StateDir).Read()
 	lives, stopped := attempts.Look(is.PID, is.Born)
 	return is.PID != 0 && lives && !stopped, nil
 }
