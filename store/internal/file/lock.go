@@ -231,11 +231,14 @@ func (l *fileLock) now(how int16) bool {
 	return ok
 }
 
-// release releases the lock. An error means that this may have failed.
+// release releases the lock. An error means that this may have failed. Closing the file would not
+// release it at once while the program forks: until it executes another program, the child has the
+// file open, too.
 func (l *fileLock) release() error {
 	if l == nil || l.f == nil {
 		return nil
 	}
+	unix.FcntlFlock(l.f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_UNLCK}) //nolint:errcheck // closing it follows
 	err := l.f.Close()
 	l.f = nil
 	return err
