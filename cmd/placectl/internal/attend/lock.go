@@ -29,30 +29,39 @@ func (l *Lock) Close() error {
 
 // Try takes the lock. It returns nil if another process holds it.
 func (p Place) Try() (*Lock, error) {
-	l, _, err := p.try()
-	return l, err
+	l, err := p.Open()
+	if err != nil {
+		return nil, err
+	}
+	if got, err := l.take(); !got {
+		l.File.Close() //nolint:errcheck // nothing was written
+		return nil, err
+	}
+	return l, nil
 }
 
-// try is Try, but also returns the process that holds the lock.
-func (p Place) try() (l *Lock, has Record, err error) {
+// Open opens the lock, which any process may hold.
+func (p Place) Open() (*Lock, error) {
 	if err := p.prepare(); err != nil {
-		return nil, has, err
+		return nil, err
 	}
 	fd, err := p.descriptor("", os.O_CREATE|os.O_RDWR)
 	if err != nil {
-		return nil, has, err
+		return nil, err
 	}
+	return &Lock{File: os.NewFile(uintptr(fd), p.name("")), place: p}, nil
+}
+
+// take reports whether this process holds the lock from now on.
+func (l *Lock) take() (got bool, err error) {
 	for {
-		switch err = unix.Flock(fd, unix.LOCK_EX|unix.LOCK_NB); err {
-		case nil:
-			return &Lock{File: os.NewFile(uintptr(fd), p.name("")), place: p}, has, nil
+		switch err = unix.Flock(int(l.Fd()), unix.LOCK_EX|unix.LOCK_NB); err {
 		case unix.EINTR:
 			continue
 		case unix.EWOULDBLOCK:
-			has, err = read(fd), nil
+			return false, nil
 		}
-		unix.Close(fd) //nolint:errcheck // nothing was written
-		return nil, has, err
+		return err == nil, err
 	}
 }
 
@@ -91,6 +100,9 @@ func (l *Lock) Hold(pid int, born uint64, since time.Time) error {
 func (r *Record) holder() []byte {
 	return fmt.Appendf(nil, "%-10d %-20d %-19d ", r.PID, r.Born, r.Since.UnixNano())
 }
+
+// Read returns the content of the open lock file.
+func (l *Lock) Read() Record { return read(int(l.Fd())) }
 
 // Read returns the content of the lock file, the zero Record if it is empty.
 func (p Place) Read() Record {
@@ -131,7 +143,7 @@ const (
 // Fail records that an attendant could not do its work. The next one starts after a pause, which
 // doubles with each failure.
 func (l *Lock) Fail(why error, now time.Time) error {
-	r := read(int(l.Fd()))
+	r := l.Read()
 	if again := now.Sub(r.Failed); r.Pause > 0 && again < 2*r.Pause {
 		r.Pause = min(2*r.Pause, mostPause)
 	} else {

@@ -30,6 +30,55 @@ func Detach(words, env []string, files ...*os.File) (pid int, err error) {
 	return pid, err
 }
 
+// Waiting is a process that was started early. It waits for Go.
+type Waiting struct {
+	PID int
+	end int // of a pipe
+}
+
+// DetachWaiting is Detach for a process that calls MayGo, and inherits file as descriptor 3.
+func DetachWaiting(words, env []string, file *os.File) (*Waiting, error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return nil, err
+	}
+	hears := os.NewFile(uintptr(ends[0]), "pipe")
+	defer hears.Close()
+	pid, err := Detach(words, env, file, hears)
+	if err != nil {
+		unix.Close(ends[1]) //nolint:errcheck // nothing was written
+		return nil, err
+	}
+	return &Waiting{pid, ends[1]}, nil
+}
+
+// Go lets the process go on.
+func (w *Waiting) Go() error {
+	_, err := unix.Write(w.end, []byte{1})
+	return err
+}
+
+// Drop ends the process unless it may go on. The end of this process does, too.
+func (w *Waiting) Drop() {
+	if w != nil {
+		unix.Close(w.end) //nolint:errcheck // nothing is left to write
+	}
+}
+
+// MayGo reports whether this process may go on. If another one started it with DetachWaiting, MayGo
+// waits for Go, or for the end of that one.
+func MayGo() bool {
+	if !inherits(3, unix.S_IFREG) || !inherits(4, unix.S_IFIFO) {
+		return true
+	}
+	defer unix.Close(4)
+	for {
+		if n, err := unix.Read(4, make([]byte, 1)); err != unix.EINTR {
+			return n == 1
+		}
+	}
+}
+
 // HasEnded reports whether a child of ours has ended. If so, it has been reaped. HasEnded does not
 // wait.
 func HasEnded(pid int) bool {
@@ -40,12 +89,17 @@ func HasEnded(pid int) bool {
 // Inherited returns the file that Detach has passed to this process as descriptor 3, nil if there is
 // none. In a process that was started otherwise it may be any file.
 func Inherited() *os.File {
-	var is unix.Stat_t
-	if unix.Fstat(3, &is) != nil || is.Mode&unix.S_IFMT != unix.S_IFREG {
+	if !inherits(3, unix.S_IFREG) {
 		return nil
 	}
 	unix.CloseOnExec(3) // no process started later inherits it
 	return os.NewFile(3, "inherited")
+}
+
+// inherits reports whether a descriptor is open, and of a type.
+func inherits(fd int, kind uint32) bool {
+	var is unix.Stat_t
+	return unix.Fstat(fd, &is) == nil && is.Mode&unix.S_IFMT == kind
 }
 
 // Replace replaces this process with another program, which gets file as descriptor 3. The program is

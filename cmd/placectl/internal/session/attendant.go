@@ -2,9 +2,11 @@ package session
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/asked"
@@ -22,22 +24,35 @@ import (
 // behind.
 const StartVariable = "PLACECTL_START"
 
-// leaving is what a command needs to start an attendant.
+// leaving is an attendant that a command leaves behind.
 type leaving struct {
+	asked.Attends
+	ring    bool                // the command has changed something
+	prepare func() *preparation // runs once
+}
+
+// preparation is what a command does for its attendant beside its commit, while the disk works. It
+// takes no step of package attend, and a process that it has started waits for them.
+type preparation struct {
 	attend.Place
-	path string // the setting path
-	ring bool   // the command has changed something
+	lock           *attend.Lock    // open, but not held
+	last           attend.Record   // of the process that held it last
+	lives, stopped bool            // that process
+	child          *launch.Waiting // the attendant, nil if one seems to run
+	err            error           // lock could not be opened
 }
 
 // NoteLeaving decides, within a transaction, whether the command should leave an attendant
-// behind: start is auto, and there is something to do.
+// behind: start is auto, and there is something to do. A command that changes something prepares that.
 func (r *Run) NoteLeaving(tx *store.Tx, changes bool) error {
-	r.Leaving = nil
 	if !r.mayLeave(changes) {
 		return nil
 	}
 	is, err := wantsAttendant(tx, r.IsFront)
 	r.leaveBehind(is, changes)
+	if changes && r.Leaving != nil {
+		go r.Leaving.prepare()
+	}
 	return err
 }
 
@@ -48,8 +63,46 @@ func (r *Run) mayLeave(changes bool) bool {
 
 // leaveBehind notes that the command should leave an attendant behind if the database wants one.
 func (r *Run) leaveBehind(is *asked.Attends, changes bool) {
+	if l := r.Leaving; l != nil && is != nil && l.Attends == *is {
+		return // the transaction runs again
+	}
+	r.stay()
 	if is != nil {
-		r.Leaving = &leaving{Place: r.AttendPlace(is.StateDir), path: is.Path, ring: changes}
+		now := r.Env.Clock()
+		r.Leaving = &leaving{*is, changes, sync.OnceValue(func() *preparation { return r.prepare(is, now) })}
+	}
+}
+
+// stay undoes leaveBehind.
+func (r *Run) stay() {
+	if l := r.Leaving; l != nil {
+		r.Leaving = nil
+		l.prepare().drop()
+	}
+}
+
+// prepare opens the lock, and starts an attendant if none seems to run. It must not use what the verb
+// changes in r.
+func (r *Run) prepare(is *asked.Attends, now time.Time) *preparation {
+	p := &preparation{Place: r.AttendPlace(is.StateDir)}
+	if p.lock, p.err = p.Open(); p.err != nil {
+		return p
+	}
+	p.last = p.lock.Read()
+	if p.last.PID != 0 {
+		p.lives, p.stopped = attempts.Look(p.last.PID, p.last.Born)
+	}
+	if !p.lives && p.last.Paused(now) == 0 && !attempts.InJob(r.Getenv) {
+		p.child, _ = r.startAttendant(is.Path, p.lock) //nolint:errcheck // leave tries once more
+	}
+	return p
+}
+
+// drop closes the lock, and ends a process that was not let go on.
+func (p *preparation) drop() {
+	p.child.Drop()
+	if p.lock != nil {
+		p.lock.Close()
 	}
 }
 
@@ -94,42 +147,73 @@ func (r *Run) Leave() {
 	if l == nil {
 		return
 	}
-	r.Leaving = nil
-	r.left, r.leftAt = &leaving{Place: l.Place, path: l.path}, r.Env.Clock()
+	r.left, r.leftAt = &l.Attends, r.Env.Clock()
 	if l.ring {
-		l.KeepAgent(r.Getenv("SSH_AUTH_SOCK"))
+		l.prepare().KeepAgent(r.Getenv("SSH_AUTH_SOCK"))
 	}
-	err := l.Leave(l.ring, r.Env.Clock(), attempts.Look, func(lock *attend.Lock) error {
+	err := r.leave(func(p *preparation, lock *attend.Lock) (asked bool, err error) {
 		if lock.IsSecond() && !r.IsFront {
-			r.Notef("process %d, which runs the queue, is stopped: another one does now", l.Read().PID)
+			r.Notef("process %d, which runs the queue, is stopped: another one does now", p.Read().PID)
 		}
-		if asked, err := attempts.AskForAttendant(r.Getenv); asked || err != nil {
-			return err
-		}
-		return r.StartAttendant(l, lock)
+		return attempts.AskForAttendant(r.Getenv)
 	})
 	if err != nil {
 		r.Debugf("no process runs the queue: %v", err)
 	}
 }
 
+// Summon wakes the attendant, or starts one if there is something to do. It is for processes that
+// report the ends of jobs.
+func (r *Run) Summon() error {
+	if err := r.ViewOnce(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) }); err != nil || r.Leaving == nil {
+		return err
+	}
+	return r.leave(func(*preparation, *attend.Lock) (bool, error) { return false, nil })
+}
+
+// leave takes the steps of package attend. If no attendant runs and ask asks no other process for one,
+// leave starts it, or lets the one that was started go on.
+func (r *Run) leave(ask func(*preparation, *attend.Lock) (asked bool, err error)) error {
+	l, p := r.Leaving, r.Leaving.prepare()
+	r.Leaving = nil
+	defer p.drop()
+	if p.err != nil {
+		return p.err
+	}
+	look := func(pid int, born uint64) (lives, stopped bool) {
+		if lives = p.lives && pid == p.last.PID && born == p.last.Born; lives {
+			p.lives = false // look anew the next time
+			return true, p.stopped
+		}
+		return attempts.Look(pid, born)
+	}
+	return p.lock.Leave(l.ring, r.Env.Clock(), look, func(lock *attend.Lock) (err error) {
+		if asked, err := ask(p, lock); asked || err != nil {
+			return err
+		}
+		if lock != p.lock || p.child == nil {
+			p.child.Drop()
+			if p.child, err = r.startAttendant(l.Path, lock); err != nil {
+				return err
+			}
+		}
+		return errors.Join(lock.Hold(p.child.PID, 0, r.Env.Clock()), p.child.Go()) // the attendant notes itself later
+	})
+}
+
 // leaveAgain restarts the attendant that this command has left behind if it has ended. It looks
 // at most once a second.
 func (r *Run) leaveAgain() {
 	if r.left != nil && r.Env.Clock().Sub(r.leftAt) >= time.Second {
-		r.Leaving = r.left
+		r.leaveBehind(r.left, false)
 		r.Leave()
 	}
 }
 
-// StartAttendant starts an attendant and hands it the lock.
-func (r *Run) StartAttendant(l *leaving, lock *attend.Lock) error {
-	words := []string{"placectl", "--db", l.Database, "attend", "--quiet"}
-	pid, err := launch.Detach(words, r.attendantEnviron(l.path), lock.File)
-	if err == nil {
-		err = lock.Hold(pid, 0, r.Env.Clock()) // the attendant notes itself later
-	}
-	return err
+// startAttendant starts an attendant, which waits.
+func (r *Run) startAttendant(path string, lock *attend.Lock) (*launch.Waiting, error) {
+	words := []string{"placectl", "--db", r.DatabasePath(), "attend", "--quiet"}
+	return launch.DetachWaiting(words, r.attendantEnviron(path), lock.File)
 }
 
 // attendantEnviron returns an attendant's environment. It takes next to nothing from ours, which

@@ -64,7 +64,7 @@ type Run struct {
 	Begun     bool               // the verb's command has been started
 	committed func()             // called after the commit, nil for nothing
 	Leaving   *leaving           // the attendant to start after the answer, nil: none
-	left      *leaving           // the last attendant started
+	left      *asked.Attends     // of the last attendant started
 	leftAt    time.Time          // when it was started
 	IsFront   bool               // called as qsub, sbatch or the like
 	Tx        *store.Tx          // of the transaction around the run, nil outside one
@@ -108,6 +108,8 @@ func (r *Run) Outcome() (status int) {
 	if r.Changed {
 		defer r.Leave()
 		r.noteMade()
+	} else {
+		r.stay()
 	}
 	r.LeaveLogs()
 	if r.pipeClosed() {

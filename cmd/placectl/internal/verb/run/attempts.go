@@ -76,7 +76,7 @@ func listAttempts(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	if err = a.Write(r.Stdout); what == remote.AskReport {
-		if left := summon(r); left != nil {
+		if left := r.Summon(); left != nil {
 			r.Debugf("no process runs the queue: %v", left)
 		}
 	}

@@ -3,9 +3,7 @@ package run
 import (
 	"runtime"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/attend"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -52,18 +50,7 @@ func keep(r *session.Run, c *cli.Context) error {
 	}
 	if !r.OverSSH() {
 		own := *r
-		runner.Summon = func() error { return summon(&own) }
+		runner.Summon = own.Summon
 	}
 	return runner.Keep(r.Ctx, gate, lock)
-}
-
-// summon wakes the attendant, or starts one if there is something to do.
-func summon(r *session.Run) error {
-	err := r.ViewOnce(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) })
-	l := r.Leaving
-	r.Leaving = nil
-	if err != nil || l == nil {
-		return err
-	}
-	return l.Leave(true, r.Env.Clock(), attempts.Look, func(lock *attend.Lock) error { return r.StartAttendant(l, lock) })
 }
