@@ -20,6 +20,7 @@ import (
 // executed twice, none reported as not executed was executed, each job ends, and nothing is left.
 // Package runner has the same test with a database whose commits fail.
 func TestAttemptsKilled(t *testing.T) {
+	t.Parallel()
 	s := newShell(t)
 	dir := filepath.Dir(s.db)
 	ledger := filepath.Join(dir, "ledger")

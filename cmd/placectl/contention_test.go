@@ -356,6 +356,7 @@ func TestKillLinesAreAll(t *testing.T) {
 // TestKillVerbs kills verbs of all kinds at random moments. What was acknowledged is there, and the file
 // is sound.
 func TestKillVerbs(t *testing.T) {
+	t.Parallel()
 	s, random := newShell(t), seeded(t)
 	s.prepareKills()
 	jobs, queues := map[string]bool{}, map[string]bool{}

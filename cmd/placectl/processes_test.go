@@ -107,6 +107,7 @@ func seeded(t testing.TB) *rand.Rand {
 
 // TestKillPlace kills place at random moments. No acknowledged job is lost, and the file is sound.
 func TestKillPlace(t *testing.T) {
+	t.Parallel()
 	s, random := newShell(t), seeded(t)
 	s.must(csvOfNodes("n", 2000), "node", "import", "-")
 	acknowledged := make(map[string]bool)
@@ -126,6 +127,7 @@ func TestKillPlace(t *testing.T) {
 
 // TestKillImport kills node import at random moments. Each import is there as a whole or not at all.
 func TestKillImport(t *testing.T) {
+	t.Parallel()
 	s, random := newShell(t), seeded(t)
 	const size = 300
 	whole := 0

@@ -142,6 +142,7 @@ type recoveryVerb struct {
 // TestKillRecovery kills each verb that repairs or replaces a file at random moments. The file is the old
 // one or the new one, and leftovers beside it do no harm.
 func TestKillRecovery(t *testing.T) {
+	t.Parallel()
 	r := newRecovery(t)
 	verbs := map[string]recoveryVerb{
 		"backup": {[]string{"backup", r.path("copy.db")}, func() {
