@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
 	"time"
@@ -50,7 +51,7 @@ func (r *Run) NoteLeaving(tx *store.Tx, changes bool) error {
 	}
 	is, err := wantsAttendant(tx, r.IsFront)
 	r.leaveBehind(is, changes)
-	if changes && r.Leaving != nil {
+	if changes && r.Leaving != nil && runtime.GOMAXPROCS(0) > 1 { // on one core the process would delay the commit
 		go r.Leaving.prepare()
 	}
 	return err
