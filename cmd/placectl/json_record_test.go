@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/placectl/placectl/internal/attribute"
+	"github.com/placectl/placectl/store"
 )
 
 // TestOneRecord: the attributes of a job are the same in every answer about it, and in queries.
@@ -80,6 +81,23 @@ func TestOneRecord(t *testing.T) {
 	for name := range queried["1"] {
 		if compared[name] == 0 && !slices.Contains([]string{"nodes_list", "after_list"}, name) {
 			t.Errorf("the column %s is in no answer", name)
+		}
+	}
+}
+
+// TestAttributeFlags: submissions and alterations have a field for each flag that gives a job an attribute,
+// and submissions have one for whatever an alteration changes.
+func TestAttributeFlags(t *testing.T) {
+	submission, alteration := reflect.TypeFor[store.Submission](), reflect.TypeFor[store.Alteration]()
+	for _, f := range attribute.Flags {
+		if _, ok := alteration.FieldByName(attribute.FieldName(f.Name)); !ok {
+			t.Errorf("alter has --%s, and an alteration has no field for it", f.Name)
+		}
+	}
+	for i := range alteration.NumField() {
+		is := alteration.Field(i)
+		if of, ok := submission.FieldByName(is.Name); is.Type.Kind() == reflect.Pointer && (!ok || of.Type != is.Type.Elem()) {
+			t.Errorf("an alteration changes %s, and a submission has no such field", is.Name)
 		}
 	}
 }
