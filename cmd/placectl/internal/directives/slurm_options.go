@@ -37,10 +37,7 @@ func slurmMapped() []option {
 	list := []option{
 		{short: 'A', long: "account", read: to("account")},
 		{short: 'a', long: "array", read: (*reader).array},
-		{short: 'b', long: "begin", read: func(r *reader, v string) error { return r.slurmTime("begin", v) }},
 		{short: 'D', long: "chdir", read: to("chdir")},
-		{long: "deadline", read: func(r *reader, v string) error { return r.slurmTime("deadline", v) }},
-		{short: 'd', long: "dependency", read: (*reader).slurmDepend},
 		{short: 'e', long: "error", read: slurmFile("err")},
 		{short: 'o', long: "output", read: slurmFile("out")},
 		{short: 'i', long: "input", read: slurmFile("input")},
@@ -53,7 +50,6 @@ func slurmMapped() []option {
 		{long: "mail-type", read: (*reader).slurmMail},
 		{long: "mail-user", read: func(r *reader, v string) error { r.drop("mail-to"); return r.addresses(v) }},
 		{long: "nice", takes: attached, read: (*reader).slurmNice},
-		{long: "no-requeue", takes: never, read: switchOn("no-requeue")},
 		{long: "requeue", takes: never, read: func(r *reader, _ string) error { r.turn("no-requeue", false); return nil }},
 		{short: 'p', long: "partition", read: (*reader).slurmPartition},
 		{long: "prefer", read: (*reader).slurmPrefer},
@@ -65,11 +61,28 @@ func slurmMapped() []option {
 		{long: "contiguous", takes: never, read: func(r *reader, _ string) error { return to("policy")(r, "contiguous") }},
 	}
 	for _, f := range attribute.Flags {
-		if f.Sbatch != "" {
-			list = append(list, option{long: f.Sbatch, read: to(f.Name)})
+		o := lettered(f.Sbatch)
+		switch f.Type {
+		case attribute.Time:
+			o.read = func(r *reader, v string) error { return r.slurmTime(f.Name, v) }
+		case attribute.Truth:
+			o.takes, o.read = never, switchOn(f.Name)
+		default:
+			o.read = to(f.Name)
+		}
+		if o.long != "" {
+			list = append(list, o)
 		}
 	}
-	return list
+	return append(list, option{short: 'd', long: "dependency", read: (*reader).slurmDepend})
+}
+
+// lettered makes an option of its name, which follows its letter if it has one.
+func lettered(name string) option {
+	if short, long, ok := strings.Cut(name, " "); ok {
+		return option{short: short[0], long: long}
+	}
+	return option{long: name}
 }
 
 // slurmNoted returns the options that change nothing here.
@@ -104,10 +117,8 @@ func slurmRefused() []option {
 	var list []option
 	add := func(why string, takes argument, names ...string) {
 		for _, name := range names {
-			o := option{long: name, takes: takes, read: refused(why)}
-			if short, long, ok := strings.Cut(name, " "); ok {
-				o.short, o.long = short[0], long
-			}
+			o := lettered(name)
+			o.takes, o.read = takes, refused(why)
 			list = append(list, o)
 		}
 	}
