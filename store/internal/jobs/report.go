@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
@@ -147,7 +148,7 @@ func lateResult(r Result, j *row.Job, why string) error {
 // reported ends the current attempt of a job.
 func reported(tx *kernel.Tx, j *row.Job, a *row.Attempt, r Result) error {
 	marked := a.State == row.AttemptEnding
-	a.Outcome, a.Exit, a.Signal, a.Use, a.Log, a.Nonce = r.Outcome, r.Exit, r.Signal, r.Use.Row(), r.Log, r.Nonce
+	a.Outcome, a.Exit, a.Signal, a.Use, a.Log, a.Nonce = r.Outcome, r.Exit, r.Signal, row.UseOf(&r.Use, time.Duration.Microseconds), r.Log, r.Nonce
 	a.Chunks, a.Along = nil, nil
 	if a.State == row.AttemptStarted {
 		a.State = row.AttemptClaimed

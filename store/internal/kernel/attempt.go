@@ -22,26 +22,15 @@ type Attempt struct {
 // HasExit reports whether Exit tells how the command ended, because it was executed and its
 // end was observed, even if another process stopped it.
 func (a *Attempt) HasExit() bool {
-	return (&row.Attempt{AttemptFacts: a.AttemptFacts, Use: a.Use.Row()}).HasExit()
+	return (&row.Attempt{AttemptFacts: a.AttemptFacts, Use: row.UseOf(&a.Use, time.Duration.Microseconds)}).HasExit()
 }
 
 // ResourceUse is what an attempt used.
-type ResourceUse struct {
-	CPUUser   time.Duration
-	CPUSystem time.Duration
-	MaxRSS    int64 // of its largest process, in bytes
-	MemPeak   int64 // of all its processes together, in bytes; 0 if not measured
-	Leftover  int   // processes that outlived its command and were ended
-}
-
-// Row converts the use to the form in rows.
-func (u ResourceUse) Row() row.ResourceUse {
-	return row.ResourceUse{CPUUser: u.CPUUser.Microseconds(), CPUSystem: u.CPUSystem.Microseconds(), MaxRSS: u.MaxRSS, MemPeak: u.MemPeak, Leftover: u.Leftover}
-}
+type ResourceUse = row.Use[time.Duration]
 
 func AttemptOf(a *row.Attempt) *Attempt {
 	out := &Attempt{a.AttemptFacts, Instant(a.Began), Instant(a.Claimed), Instant(a.Ended), a.Why.String(),
-		ResourceUse{time.Duration(a.Use.CPUUser) * time.Microsecond, time.Duration(a.Use.CPUSystem) * time.Microsecond, a.Use.MaxRSS, a.Use.MemPeak, a.Use.Leftover},
+		row.UseOf(&a.Use, func(us int64) time.Duration { return time.Duration(us) * time.Microsecond }),
 		Converted(a.Signals, func(n uint8) int { return int(n) })}
 	out.Chunks = copiedChunks(a.Chunks)
 	return out

@@ -106,12 +106,21 @@ type Process struct {
 	Born  uint64 // in clock ticks since the host started
 }
 
-// ResourceUse is what an attempt has used.
-type ResourceUse struct {
-	CPUUser, CPUSystem int64 // microseconds
-	MaxRSS             int64 // bytes, of its largest process
-	MemPeak            int64 // bytes, of all its processes together; 0 if not measured
-	Leftover           int   // processes that outlived its command
+// ResourceUse is what an attempt has used, with times in microseconds.
+type ResourceUse = Use[int64]
+
+// Use is a ResourceUse with durations of type D.
+type Use[D any] struct {
+	CPUUser   D
+	CPUSystem D
+	MaxRSS    int64 // of its largest process, in bytes
+	MemPeak   int64 // of all its processes together, in bytes; 0 if not measured
+	Leftover  int   // processes that outlived its command and were ended
+}
+
+// UseOf converts the times of a use.
+func UseOf[D, E any](u *Use[D], lasting func(D) E) Use[E] {
+	return Use[E]{lasting(u.CPUUser), lasting(u.CPUSystem), u.MaxRSS, u.MemPeak, u.Leftover}
 }
 
 // Attempt is one start of a job. Its row exists from its claim on, or from its end if the job

@@ -1,6 +1,8 @@
 package row
 
 import (
+	"math"
+
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
@@ -239,7 +241,7 @@ func restFields(f *Fields, j *Job) {
 	if f.raw(&parts); f.dir == reading {
 		j.OverLimits = parts&tailOverLimits != 0
 	} else if !f.bytes() {
-		parts, further = 0xff, moreUID|moreSignature|moreRetryOf|moreLine|moreComment|morePromised|moreReason|moreExclude
+		parts, further = 0xff, math.MaxUint64
 		f.fact("overLimits", &j.OverLimits)
 		f.fact("paused", &j.Paused)
 		f.fact("backfilled", &j.Backfilled)

@@ -29,7 +29,6 @@ type jobView struct {
 // jobFields read the attributes of a job that package attribute declares, and the job's event in a
 // cycle's answer.
 var jobFields = declared(output.Fields[*jobView]{
-	{Name: "event", Value: func(j *jobView) any { return j.event }},
 	{Name: "job", Value: func(j *jobView) any { return numberOrNil(j.ID) }},
 	{Name: "state", Value: func(j *jobView) any { return j.State.String() }},
 	{Name: "select", Value: func(j *jobView) any { return j.Select }},
@@ -41,15 +40,23 @@ var jobFields = declared(output.Fields[*jobView]{
 	}},
 	{Name: "reason", Value: func(j *jobView) any { return output.OrNil(j.reason()) }},
 	{Name: "reason_code", Value: func(j *jobView) any { return output.OrNil(j.reasonCode()) }},
-	{Name: "wait", Value: (*jobView).waited},
-	{Name: "run", Value: (*jobView).ran},
-	{Name: "slowdown", Value: (*jobView).slowdown},
 	{Name: "expected", Value: func(j *jobView) any { return output.OrNil(j.outlook().Start) }},
 	{Name: "likely", Value: func(j *jobView) any { return output.OrNil(j.outlook().Likely) }},
 	{Name: "safe", Value: func(j *jobView) any { return output.OrNil(j.outlook().Safe) }},
 	{Name: "forecast_at", Value: (*jobView).forecastAt},
+	{Name: "wait", Value: (*jobView).waited},
+	{Name: "run", Value: (*jobView).ran},
+	{Name: "slowdown", Value: (*jobView).slowdown},
 	{Name: "index", Value: func(j *jobView) any { return arrayIndex(j.Job) }},
 	{Name: "exec_vnode", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.Jobs().ExecVNode)) }},
+	{Name: "chunks", Value: func(j *jobView) any {
+		return readJob(j, func(job *store.Job) ([]chunkObject, error) { return chunkObjects(j.tx, job) })
+	}},
+	{Name: "why", Value: func(j *jobView) any {
+		return readJob(j, func(job *store.Job) (string, error) { return explainRoute(j.tx, job) })
+	}},
+	{Name: "after", Value: func(j *jobView) any { return dependenciesOf(j.Job) }},
+	{Name: "command", Value: func(j *jobView) any { return j.Command }},
 	{Name: "devices", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.Devices().Of)) }},
 	{Name: "pools", Value: func(j *jobView) any {
 		var list []string
@@ -59,15 +66,16 @@ var jobFields = declared(output.Fields[*jobView]{
 		return output.OrNil(strings.Join(list, ","))
 	}},
 	{Name: "bind", Value: func(j *jobView) any { return output.OrNil(j.Bind.String()) }},
-	{Name: "chunks", Value: func(j *jobView) any {
-		return readJob(j, func(job *store.Job) ([]chunkObject, error) { return chunkObjects(j.tx, job) })
-	}},
-	{Name: "why", Value: func(j *jobView) any {
-		return readJob(j, func(job *store.Job) (string, error) { return explainRoute(j.tx, job) })
-	}},
-	{Name: "after", Value: func(j *jobView) any { return dependenciesOf(j.Job) }},
-	{Name: "command", Value: func(j *jobView) any { return j.Command }},
 	{Name: "exit", Value: func(j *jobView) any { return exitOf(j.Job) }},
+	{Name: "attempts", Value: (*jobView).attempts},
+	{Name: "preempted", Value: func(j *jobView) any { return len(j.YieldedTo) }},
+	{Name: "cpu_user", Value: func(j *jobView) any { return seconds(j.took().last.CPUUser) }},
+	{Name: "cpu_sys", Value: func(j *jobView) any { return seconds(j.took().last.CPUSystem) }},
+	{Name: "cpu_time", Value: func(j *jobView) any { return seconds(j.took().cpu) }},
+	{Name: "max_rss", Value: func(j *jobView) any { return output.OrNil(j.took().last.MaxRSS) }},
+	{Name: "mem_peak", Value: func(j *jobView) any { return output.OrNil(j.took().mem) }},
+	{Name: "backfilled", Flag: true, Value: func(j *jobView) any { return j.Backfilled }},
+	{Name: "paused", Flag: true, Value: func(j *jobView) any { return j.Paused }},
 	{Name: "directory", Value: func(j *jobView) any { return output.OrNil(j.payload().Dir) }},
 	{Name: "script", Value: func(j *jobView) any { return output.OrNil(j.scriptLine()) }},
 	{Name: "script_size", Value: func(j *jobView) any { return output.OrNil(len(j.payload().Script)) }},
@@ -79,26 +87,18 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "interpreter", Value: func(j *jobView) any { return output.OrNil(j.payload().Interpreter) }},
 	{Name: "compat", Value: func(j *jobView) any { return output.OrNil(j.payload().Compat) }},
 	{Name: "notes", Value: func(j *jobView) any { return j.notes() }},
-	{Name: "attempts", Value: (*jobView).attempts},
-	{Name: "preempted", Value: func(j *jobView) any { return len(j.YieldedTo) }},
-	{Name: "cpu_user", Value: func(j *jobView) any { return seconds(j.took().last.CPUUser) }},
-	{Name: "cpu_sys", Value: func(j *jobView) any { return seconds(j.took().last.CPUSystem) }},
-	{Name: "cpu_time", Value: func(j *jobView) any { return seconds(j.took().cpu) }},
-	{Name: "max_rss", Value: func(j *jobView) any { return output.OrNil(j.took().last.MaxRSS) }},
-	{Name: "mem_peak", Value: func(j *jobView) any { return output.OrNil(j.took().mem) }},
 	{Name: "owner", Value: func(j *jobView) any { return output.OrNil(j.owner().Name) }},
 	{Name: "submit_host", Value: func(j *jobView) any { return output.OrNil(j.owner().Host) }},
 	{Name: "retries", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.Retries) }},
 	{Name: "retry_on", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.RetryOn) }},
 	{Name: "retry_wait", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.RetryWait) }},
+	{Name: "retry_mem", Value: func(j *jobView) any { return output.OrNil(payload.RetryMem(&j.payload().Ending)) }},
 	{Name: "signal", Value: func(j *jobView) any { return output.OrNil(payload.Signal(&j.payload().Ending)) }},
 	{Name: "grace", Value: func(j *jobView) any { return graceOf(&j.payload().Ending) }},
 	{Name: "mail", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.Mail) }},
 	{Name: "mail_to", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.MailTo) }},
-	{Name: "backfilled", Flag: true, Value: func(j *jobView) any { return j.Backfilled }},
-	{Name: "paused", Flag: true, Value: func(j *jobView) any { return j.Paused }},
-	{Name: "retry_mem", Value: func(j *jobView) any { return output.OrNil(payload.RetryMem(&j.payload().Ending)) }},
 	{Name: "env", Value: func(j *jobView) any { return j.payload().Env }},
+	{Name: "event", Value: func(j *jobView) any { return j.event }},
 })
 
 // scriptLine returns the first line of the job's script.

@@ -2,6 +2,7 @@ package listing
 
 import (
 	"cmp"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -20,19 +21,24 @@ var kinds = map[attribute.Type]output.Kind{
 	attribute.Size: output.Size, attribute.Nodes: output.List, attribute.List: output.List, attribute.Words: output.Words, attribute.Object: output.Object,
 }
 
-// declared gives fields the types that the record of a job declares. It adds the attributes that are
-// fields of a job.
-func declared(fields output.Fields[*jobView]) output.Fields[*jobView] {
-	own := len(fields)
+// declared completes fields that come in the order of the record of a job: with the types that the
+// record declares, and with the attributes that are fields of a job.
+func declared(own output.Fields[*jobView]) output.Fields[*jobView] {
+	all := make(output.Fields[*jobView], 0, len(attribute.Job)+1)
 	for _, a := range attribute.Job {
-		i := slices.IndexFunc(fields[:own], func(f output.Field[*jobView]) bool { return f.Name == a.Name })
-		if i < 0 {
-			i, fields = len(fields), append(fields, output.Field[*jobView]{Name: a.Name, Value: jobField(a)})
+		var f output.Field[*jobView]
+		if own[0].Name == a.Name {
+			f, own = own[0], own[1:]
+		} else {
+			f.Name, f.Value = a.Name, jobField(a)
 		}
-		f := &fields[i]
 		f.Kind, f.Nodes, f.Required = kinds[a.Type], a.Type == attribute.Nodes, a.Required
+		all = append(all, f)
 	}
-	return fields
+	if len(own) != 1 { // the event of a cycle is no attribute
+		panic(fmt.Sprintf("placectl: field %s does not come in the order of the record", own[0].Name))
+	}
+	return append(all, own[0])
 }
 
 // ownFields are the fields of a job that are attributes.
