@@ -134,7 +134,7 @@ func SplitURL(url string) (host, path string, err error) { return kernel.SplitUR
 func CheckRetryOn(list string) error { return kernel.CheckRetryOn(list) }
 
 // JobStates lists the states in the order in which a job passes through them.
-func JobStates() []JobState { return kernel.JobStates() }
+func JobStates() []JobState { return row.AllJobStates() }
 
 // HostOfNode names the host of a node: the value of its resource host, or its own name.
 func HostOfNode(n *index.Node) string { return kernel.HostOfNode(n) }

@@ -15,7 +15,7 @@ import (
 // Type says what the values of an attribute are.
 type Type uint8
 
-// The types, and what JSON has for each.
+// The types, and what JSON has for each. Those up to Duration may be fields of a job.
 const (
 	Text     Type = iota // a string
 	Prose                // a string in words that may change
@@ -227,11 +227,8 @@ func Fields(record []Attribute, of reflect.Type) map[string][]int {
 		named[f.Name] = f.Index
 	}
 	for _, a := range record {
-		switch index := named[FieldName(a.Name)]; a.Type {
-		case Text, Number, Integer, Truth, Time, Duration:
-			if index != nil {
-				found[a.Name] = index
-			}
+		if index := named[FieldName(a.Name)]; index != nil && a.Type <= Duration {
+			found[a.Name] = index
 		}
 	}
 	return found

@@ -156,7 +156,7 @@ func (ak Ask) Stats() (*Stats, error) {
 	if err := ak.tx.Loaded.Nodes.NotUp(notUp, func(_ uint32, state index.NodeState) { s.ByState[state]++ }); err != nil {
 		return nil, err
 	}
-	for _, state := range kernel.JobStates() {
+	for _, state := range row.AllJobStates() {
 		err := ak.tx.File.Each(row.JobStates, []byte{byte(state)}, func(_, _ []byte) (bool, error) {
 			s.Jobs[state]++
 			return true, nil

@@ -293,7 +293,7 @@ func queueMetrics(q *tallies.Queue) QueueMetrics {
 	out := QueueMetrics{Queue: q.Name, Submitted: t.Submitted, Waits: slices.Clone(t.Waits[:]), Waited: time.Duration(t.Waited) * time.Second,
 		Jobs:  make(map[row.JobState]uint64),
 		Ended: map[row.JobState]uint64{row.JobFinished: t.Finished, row.JobFailed: t.Failed, row.JobCancelled: t.Cancelled}}
-	for _, state := range kernel.JobStates() {
+	for _, state := range row.AllJobStates() {
 		out.Jobs[state] = q.Counts[state]
 	}
 	return out

@@ -45,7 +45,7 @@ func (as Attempts) Unreached(id uint64, attempt int, why string) error {
 	if err := access.RolesOf(as.tx).Executes(j); err != nil {
 		return err
 	}
-	if !kernel.JobOf(j).Starting() || j.CurrentAttempt() != attempt || j.Reason.Text == why {
+	if !j.Starting() || j.CurrentAttempt() != attempt || j.Reason.Text == why {
 		return nil
 	}
 	return as.tx.Spoil(as.tx.StartsNone(func() error {

@@ -6,9 +6,6 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// JobStates lists the states, in the order in which a job passes through them.
-func JobStates() []row.JobState { return row.AllJobStates() }
-
 // Job is a job.
 type Job struct {
 	row.JobFacts
@@ -90,12 +87,6 @@ func JobsResult(list []*row.Job, err error) ([]*Job, error) {
 		return nil, err
 	}
 	return Converted(list, JobOf), nil
-}
-
-// Starting reports whether the job has its nodes, and a pass must still start a process to execute
-// its command.
-func (j *Job) Starting() bool {
-	return j.State == row.JobRunning && j.Queued && !j.Attended && !j.Launched && !j.Claimed && (len(j.Command) > 0 || j.Payload != (row.PayloadKey{}))
 }
 
 // All state changes of a job go through one function, Machine.Do, whether a verb, the clock, a

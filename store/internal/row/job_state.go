@@ -64,6 +64,12 @@ func (j *Job) ToLaunch() bool {
 	return j.Queued && !j.Attended && !j.Launched && !j.Claimed && j.State == JobRunning
 }
 
+// Starting reports whether the job has its nodes, and a pass must still start a process to execute
+// its command.
+func (j *JobFacts) Starting() bool {
+	return j.State == JobRunning && j.Queued && !j.Attended && !j.Launched && !j.Claimed && (len(j.Command) > 0 || j.Payload != (PayloadKey{}))
+}
+
 // OnlyPrinted reports whether a cycle printed the job's start where nothing launches jobs, and
 // no process has claimed it. A reader of that output may execute it. A job from a file without
 // attempts counts as launched.

@@ -25,9 +25,6 @@ type jobs struct {
 }
 
 func jobsTable(c *Catalog, _ int64) (query.Table, error) {
-	text := func(name string, get func(*row.Job) string) getter[jobCursor] {
-		return textColumn(name, "", func(r *jobCursor) string { return get(r.job()) })
-	}
 	early := func(name string, t row.JobText) getter[jobCursor] {
 		return textColumn(name, "", func(r *jobCursor) string { return r.text(t) })
 	}
@@ -57,10 +54,10 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 			return ifInt(r.job().Array != 0, r.job().Index)
 		}),
 		valueColumn("after", "", query.TextAffinity, query.List, func(r *jobCursor) query.Value { return query.TextOrNull(afterText(r.job().After)) }),
-		text("command", func(j *row.Job) string { return strings.Join(j.Command, " ") }),
+		textColumn("command", "", func(r *jobCursor) string { return strings.Join(r.job().Command, " ") }),
 		textColumn("devices", "", func(r *jobCursor) string { return c.heldBy(r.job()) }),
-		text("pools", func(j *row.Job) string { return placer.FormatPools(j.Pools) }),
-		text("bind", func(j *row.Job) string { return j.Bind.String() }),
+		textColumn("pools", "", func(r *jobCursor) string { return placer.FormatPools(r.job().Pools) }),
+		textColumn("bind", "", func(r *jobCursor) string { return r.job().Bind.String() }),
 		valueColumn("exit", "", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().HasExit(), r.job().Exit)
 		}),

@@ -223,20 +223,15 @@ func readAttributes(r *session.Run, c *cli.Context, s *store.Submission) error {
 		if !c.IsSet(f.Name) {
 			continue
 		}
-		switch to := reflect.ValueOf(s).Elem().FieldByName(attribute.FieldName(f.Name)); f.Type {
-		case attribute.Integer:
-			to.SetInt(c.Int64(f.Name))
-		case attribute.Truth:
-			to.SetBool(c.Bool(f.Name))
-		case attribute.Time:
+		value := c.Value(f.Name)
+		if f.Type == attribute.Time {
 			at, err := r.Time(c, f.Name)
 			if err != nil {
 				return err
 			}
-			to.Set(reflect.ValueOf(at))
-		default:
-			to.SetString(c.String(f.Name))
+			value = at
 		}
+		reflect.ValueOf(s).Elem().FieldByName(attribute.FieldName(f.Name)).Set(reflect.ValueOf(value))
 	}
 	if c.IsSet("begin") && s.Begin.Before(r.Instant()) {
 		r.Notef("--begin %s is in the past: the job may start at once", text.Quoted(c.String("begin")))
