@@ -127,12 +127,6 @@ func ParseBackfill(s string) (Backfill, error) { return kernel.ParseBackfill(s) 
 // there. It fails with ErrInvalid for anything else.
 func SplitURL(url string) (host, path string, err error) { return kernel.SplitURL(url) }
 
-// CheckRetryOn verifies a list of outcomes after which a job is retried: exit statuses and ranges
-// of them, signal, walltime and oom, joined by commas, such as 1-5,75,oom. The empty list means
-// every signal and every status but 126 and 127, which say that there is no such program. It fails
-// with ErrInvalid.
-func CheckRetryOn(list string) error { return kernel.CheckRetryOn(list) }
-
 // JobStates lists the states in the order in which a job passes through them.
 func JobStates() []JobState { return row.AllJobStates() }
 
