@@ -150,6 +150,9 @@ func TestSalvagePages(t *testing.T) {
 		if binary.NativeEndian.Uint64(whole[at:]) != uint64(at/4096) || flags != 1 && flags != 2 {
 			continue // a part of the one before, or never used
 		}
+		if testing.Short() && flags == 2 && at/4096%3 != 0 {
+			continue
+		}
 		damaged := slices.Clone(whole)
 		clear(damaged[at : at+4096])
 		path, to := filepath.Join(dir, "damaged.db"), filepath.Join(dir, "new.db")
@@ -216,7 +219,7 @@ func TestSalvageMost(t *testing.T) {
 	}
 	files, dir, draw := 200, t.TempDir(), rand.New(rand.NewPCG(1, 2))
 	if testing.Short() {
-		files = 40
+		files = 20
 	}
 	sum := int64(0)
 	for n := range files {
