@@ -108,6 +108,7 @@ func pageOf(b []byte, i int) []byte { return b[i*osPage : (i+1)*osPage] }
 // else. Nothing crashes, hangs or takes more than 64 MB, and a successful verb has not hidden what
 // check finds.
 func TestDamage(t *testing.T) {
+	t.Parallel()
 	seed := damageSeed()
 	random := rand.New(rand.NewPCG(seed, 2))
 	db, clock := lively(t)

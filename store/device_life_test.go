@@ -378,6 +378,7 @@ func (l *deviceLife) began(tx *Tx, j *Job, now map[string][]string) error {
 // TestDeviceLife: whenever the amounts let a job begin, it finds its devices, and keeps them
 // until it has ended. No other job has them meanwhile.
 func TestDeviceLife(t *testing.T) {
+	t.Parallel()
 	starts, lives := 0, 0
 	base := t.TempDir()
 	dir := func() string {

@@ -19,6 +19,7 @@ import (
 // TestExplainHoldsTrue: in random lives of a queue, explain says what placing a request then
 // does, and what would help it. What explain says of jobs is what the next cycle does.
 func TestExplainHoldsTrue(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		q := newQueueLife(rt, t.TempDir())
 		_ = q.both("a queue", func(tx *Tx) (any, error) {

@@ -404,6 +404,7 @@ func (m *model) agree(t *rapid.T) {
 // TestModel compares random lives of a database with a naive model in memory, whatever the
 // clock does, and checks the file after each step.
 func TestModel(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newModel(rt, t.TempDir())
 		rt.Repeat(map[string]func(*rapid.T){

@@ -128,6 +128,7 @@ func (q *queueLife) passes(t *rapid.T, dir string) {
 
 // TestPassing: a reader decides nothing while time passes, whatever was planned.
 func TestPassing(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := t.TempDir()
 		q := newQueueLife(rt, dir)

@@ -38,6 +38,7 @@ func payloadCounts(t testing.TB, db *DB) map[string]uint64 {
 // removes and archives them in any order. Exactly the existing jobs' payloads are kept, once
 // each, and their counts are right; a job keeps its payload.
 func TestPayloadCounts(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		db, clock := newDB(t)
 		addNodes(t, db, "n", 2, 4)

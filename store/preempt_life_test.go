@@ -310,6 +310,7 @@ func (l *preemptLife) needed(by uint64, was *row.Job) error {
 }
 
 func TestPreemptLife(t *testing.T) {
+	t.Parallel()
 	stops, soft := 0, 0
 	lives, most := 0, 40 // a life takes a third of a second; all are tried if more checks than usual are requested
 	if f := flag.Lookup("rapid.checks"); f != nil && f.Value.String() != f.DefValue {

@@ -395,6 +395,7 @@ func (q *queueLife) firstPlaced(all map[uint64]*row.Job) uint64 {
 
 // TestQueueLife runs random lives.
 func TestQueueLife(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		q := newQueueLife(rt, t.TempDir())
 		placed := func(t *rapid.T) {
@@ -415,6 +416,7 @@ func TestQueueLife(t *testing.T) {
 // never postpones a plan made by a cycle of its kind. That is true whatever is submitted after
 // it or placed beside it.
 func TestPlansStand(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		q := &queueLife{life: newLifeOf(rt, t.TempDir(), rapid.Bool().Draw(rt, "plain nodes")), told: make(map[uint64]bool), over: make(map[uint64]bool), starts: make(map[uint64]int64), calm: true}
 		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Config().Set("overdue", "finish") })

@@ -127,6 +127,7 @@ func dented(t *rapid.T, b []byte) []byte {
 // TestSalvagePages loses each page of a larger file in turn. Below a lost branch all leaves
 // are found. The rows of a lost leaf are missing, and their number is reported.
 func TestSalvagePages(t *testing.T) {
+	t.Parallel()
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 1200, 4)
 	one := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}
@@ -192,6 +193,7 @@ func TestSalvagePages(t *testing.T) {
 // TestSalvageMost salvages 200 damaged files of one database, 40 with -short. Each has one to three
 // pages of zeros; or a branch page, which leads to others that are whole; or both meta pages.
 func TestSalvageMost(t *testing.T) {
+	t.Parallel()
 	db, clock := lively(t)
 	for range 3 {
 		err := db.Update(func(tx *Tx) error {

@@ -371,6 +371,7 @@ func (l *life) allowed(tx *Tx, n *index.Node, s kernel.Span) error {
 }
 
 func TestSharedLife(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		l := newLife(rt, t.TempDir())
 		rt.Repeat(map[string]func(*rapid.T){
