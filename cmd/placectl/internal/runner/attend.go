@@ -170,12 +170,18 @@ func (a *attendance) see(n *news) *store.Result {
 			a.dismiss()
 		}
 		if wait := a.next() - bootClock(); wait > 0 {
+			if a.over && a.foreign {
+				wait = min(wait, lookForLeft)
+			}
 			a.alarm.Reset(wait)
 			return nil
 		}
 		a.due(ctx)
 	}
 }
+
+// lookForLeft is how often to look whether processes are left if no warden reports that.
+const lookForLeft = 250 * time.Millisecond
 
 // note records a report of the warden.
 func (a *attendance) note(s launch.Said) {

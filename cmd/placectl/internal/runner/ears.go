@@ -82,7 +82,8 @@ func (e *ears) read(pipe int, text []byte) (more bool) {
 		e.mu.Lock()
 		delete(e.pipes, pipe)
 		e.mu.Unlock()
-		unix.Close(pipe) //nolint:errcheck // it was only read
+		unix.EpollCtl(e.fd, unix.EPOLL_CTL_DEL, pipe, nil) //nolint:errcheck // a gate just forked may still have the pipe open
+		unix.Close(pipe)                                   //nolint:errcheck // it was only read
 		a.hear(func(n *news) { n.gone = true })
 		return false
 	}
@@ -107,4 +108,12 @@ func (a *attendance) listen() (err error) {
 		return &os.PathError{Op: "open", Path: path, Err: err}
 	}
 	return nil
+}
+
+// endPipe makes a pipe that is open for reading end once it has no writer, even if the last one had left
+// before: a process that is being killed may leave the pipe first and the lock of the journal later.
+func (sl *slot) endPipe() {
+	if fd, err := unix.Open(sl.path+"/"+toldFile, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err == nil {
+		unix.Close(fd) //nolint:errcheck // nothing was written
+	}
 }

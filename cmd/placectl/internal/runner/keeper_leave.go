@@ -54,31 +54,28 @@ func (k *keeper) idle() time.Duration {
 // leave releases the lock, and removes all slots except those that still have to be settled.
 func (k *keeper) leave() {
 	for i, sl := range k.slots {
-		if sl == nil {
-			continue
+		if sl != nil {
+			sl.close()
+			k.slots[i] = nil
 		}
-		if sl.Key == (Key{}) && !sl.broken {
-			k.state.epoch.RemoveAll(sl.name) //nolint:errcheck // the next keeper reuses it
-		}
-		sl.close()
-		k.slots[i] = nil
 	}
 	for i, s := range k.others {
-		if names, err := s.slots(k.Host); err == nil {
-			for _, name := range names {
-				if !s.isTaken(name) {
-					s.epoch.RemoveAll(name) //nolint:errcheck // the next keeper removes it
-				}
-			}
-		}
+		s.removeFree(k.Host) //nolint:errcheck // the next keeper removes them
 		k.state.removeEpoch(filepath.Base(s.path), k.Host)
 		s.epoch.Close()
 		k.locks[i].Close()
 	}
 	k.others, k.locks = nil, nil
-	k.state.epoch.Remove(bellName(k.Host))   //nolint:errcheck // as before
-	k.state.epoch.Remove(keeperName(k.Host)) //nolint:errcheck // as before
+	k.state.tidy(k.Host)
 	k.lock.Close()
 	k.state.top.Remove(filepath.Base(k.state.path)) //nolint:errcheck // others may have files there
 	k.state.close()
+}
+
+// tidy removes what a host's keeper leaves behind, for the holder of its lock. Slots that still have
+// to be settled stay.
+func (s *state) tidy(host string) {
+	s.removeFree(host)               //nolint:errcheck // the next keeper removes them
+	s.epoch.Remove(bellName(host))   //nolint:errcheck // a silent bell does no harm
+	s.epoch.Remove(keeperName(host)) //nolint:errcheck // nor does an empty lock file
 }

@@ -115,7 +115,7 @@ func (p *Passes) haveKept(s *state, v *View) error {
 		return nil
 	}
 	if !wanted && !s.anyTaken(p.ID, p.Host) {
-		s.epoch.Remove(keeperName(p.Host)) //nolint:errcheck // an empty lock file does no harm
+		s.tidy(p.Host) // a keeper may have been killed
 		return lock.Close()
 	}
 	defer lock.Close() // the keeper holds it from its first instant

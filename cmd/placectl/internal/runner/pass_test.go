@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"fmt"
+	"os"
 	"runtime"
 	"testing"
 	"time"
@@ -177,5 +178,38 @@ func TestGivesMemoryBack(t *testing.T) {
 				t.Errorf("a cycle %v ago, wait %d: %d garbage collections", c.ago, i, forced()-before)
 			}
 		}
+	}
+}
+
+// TestTidy: a pass removes the free slots and the bell of a keeper that was killed.
+func TestTidy(t *testing.T) {
+	t.Parallel()
+	r := runnerIn(newSite(t).dir)
+	st, err := openState(r.StateDir, r.ID, r.Epoch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.close()
+	sl, err := st.openSlot(slotName(r.Host, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sl.close()
+	bell, err := st.hangBell(bellName(r.Host))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer bell.Close()
+	if err := r.NewPasses().Once(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	left, err := os.ReadDir(st.path)
+	for _, e := range left {
+		if e.Name() != beatFile {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
+	if err != nil || len(left) > 1 {
+		t.Error(left, err)
 	}
 }

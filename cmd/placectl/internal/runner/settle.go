@@ -48,13 +48,9 @@ func (k *keeper) settleAll() error {
 }
 
 func (k *keeper) settleEpoch(s *state) error {
-	names, err := s.slots(k.Host)
+	taken, err := s.removeFree(k.Host)
 	failed := []error{err}
-	for _, name := range names {
-		if !s.isTaken(name) {
-			s.epoch.RemoveAll(name) //nolint:errcheck // the slot is reused then
-			continue
-		}
+	for _, name := range taken {
 		if err := k.takeOver(s, name); err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", name, err))
 		}
@@ -159,6 +155,7 @@ func (a *attendance) settle() (goesOn bool, err error) {
 	if err := a.listen(); err != nil {
 		return false, err
 	}
+	sl.endPipe()
 	held, err := sl.isHeld()
 	if err != nil {
 		unix.Close(a.told) //nolint:errcheck // open only for reading

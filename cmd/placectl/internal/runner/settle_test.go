@@ -149,6 +149,41 @@ func TestSettle(t *testing.T) {
 	}
 }
 
+// TestDyingHolder: a process that is being killed may close the pipe before it releases the journal. A keeper that
+// comes in between does not wait for words from it.
+func TestDyingHolder(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		lines   []string
+		outcome store.Outcome
+	}{
+		{"a gate", nil, store.OutcomeUnbegun},
+		{"a warden", []string{"w TAG 4194304"}, store.OutcomeUnbegun},
+		{"a command", []string{"w TAG 4194304", "p TAG 4194303"}, store.OutcomeLost},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t)
+			k := s.job(ledgerLine)
+			s.leave(k, nil, append([]string{goes}, c.lines...)...)
+			journal, err := os.Open(s.dir + "/state/0123abcd.e1/" + slotName("here", 0) + "/journal")
+			if err == nil {
+				err = unix.Flock(int(journal.Fd()), unix.LOCK_EX)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer journal.Close()
+			s.pass()
+			s.until("settled", s.ended(k))
+			if r := s.attempt(k).Result; r.Outcome != c.outcome {
+				t.Errorf("outcome %d, want %d: %s", r.Outcome, c.outcome, r.Why)
+			}
+			s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
+		})
+	}
+}
+
 // TestUnbegunBeforeClaim: a keeper killed between its journal and its claim does not block the attempt.
 func TestUnbegunBeforeClaim(t *testing.T) {
 	s := newSite(t)
@@ -379,6 +414,20 @@ func TestLeftover(t *testing.T) {
 	if ours := s.ours(); len(ours) > 0 {
 		t.Errorf("left: processes %v", ours)
 	}
+}
+
+// TestLeftoverWithoutWarden: the warden was killed, and what the command leaves behind ends when told to. The attempt
+// ends then, too, long before the grace is over.
+func TestLeftoverWithoutWarden(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	k := s.job(`(setsid sleep 100 &); kill -9 $PPID; sleep 0.2; exit 3`, func(o *Order) { o.Payload.Ending.Grace = time.Hour })
+	s.start(nil, "keep")
+	s.until("ended", s.ended(k))
+	if n := s.attempt(k).Result.Use.Leftover; n != 1 {
+		t.Errorf("%d processes left over", n)
+	}
+	s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
 }
 
 // TestSignalBeforeEnd: a command with a handler gets the signal. The database is asked for the end before the

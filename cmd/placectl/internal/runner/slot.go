@@ -169,6 +169,19 @@ func (s *state) slots(host string) (names []string, err error) {
 	return names, nil
 }
 
+// removeFree removes a host's free slots, and lists the others.
+func (s *state) removeFree(host string) (taken []string, err error) {
+	names, err := s.slots(host)
+	for _, name := range names {
+		if s.isTaken(name) {
+			taken = append(taken, name)
+		} else {
+			s.epoch.RemoveAll(name) //nolint:errcheck // the slot is reused then
+		}
+	}
+	return taken, err
+}
+
 // isTaken reports whether an attempt has a slot.
 func (s *state) isTaken(name string) bool {
 	info, err := s.epoch.Stat(name + "/" + journalFile)
