@@ -433,9 +433,10 @@ func TestLeftoverWithoutWarden(t *testing.T) {
 // TestSignalBeforeEnd: a command with a handler gets the signal. The database is asked for the end before the
 // end counts.
 func TestSignalBeforeEnd(t *testing.T) {
+	t.Parallel()
 	s := newSite(t)
-	k := s.job(`trap 'echo got >>"$LEDGER"' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.2 || echo killed >>"$LEDGER"; done; exit 6`, func(o *Order) {
-		o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before = 700*time.Millisecond, int(syscall.SIGUSR1), 500*time.Millisecond
+	k := s.job(`trap 'echo got >>"$LEDGER"' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.5 || echo killed >>"$LEDGER"; done; exit 6`, func(o *Order) {
+		o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before = 3*time.Second, int(syscall.SIGUSR1), 2*time.Second
 	})
 	p := s.start(nil, "keep")
 	s.until("signalled", func() bool { return s.file("ledger") == "got\n" })
