@@ -2,6 +2,7 @@ package store
 
 import (
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -98,22 +99,22 @@ const (
 )
 
 var (
-	ErrExists     = kernel.ErrExists     // Create: the file exists; or a name is taken
-	ErrNotFound   = kernel.ErrNotFound   // no such file, job, node, reservation, queue, resource or setting
-	ErrNoDatabase = kernel.ErrNoDatabase // an ErrNotFound: there is no database, at least now
-	ErrLocked     = kernel.ErrLocked     // timed out waiting for the lock
-	ErrConflict   = kernel.ErrConflict   // the change conflicts with the present state
-	ErrClock      = kernel.ErrClock      // a writer's clock is before the file's time
+	ErrExists     = file.ErrExists     // Create: the file exists; or a name is taken
+	ErrNotFound   = row.ErrNotFound    // no such file, job, node, reservation, queue, resource or setting
+	ErrNoDatabase = file.ErrNoDatabase // an ErrNotFound: there is no database, at least now
+	ErrLocked     = file.ErrLocked     // timed out waiting for the lock
+	ErrConflict   = row.ErrConflict    // the change conflicts with the present state
+	ErrClock      = kernel.ErrClock    // a writer's clock is before the file's time
 	ErrAnyTime    = kernel.ErrAnyTime
-	ErrDamaged    = kernel.ErrDamaged  // checksums, structure or invariants do not hold
-	ErrNotOurs    = kernel.ErrNotOurs  // the file is something else
-	ErrUnsafe     = kernel.ErrUnsafe   // the file is not opened: anyone may write it, or it is a link
-	ErrNewer      = kernel.ErrNewer    // the format is newer; the file is not touched
-	ErrUnknown    = kernel.ErrUnknown  // a commit failed on its way to disk: it may or may not be there
-	ErrInvalid    = kernel.ErrInvalid  // an argument makes no sense
-	ErrClosed     = kernel.ErrClosed   // a handle after its Close
-	ErrReadOnly   = kernel.ErrReadOnly // a change inside View
-	ErrNested     = kernel.ErrNested   // on the same handle, in the same goroutine
+	ErrDamaged    = row.ErrDamaged   // checksums, structure or invariants do not hold
+	ErrNotOurs    = file.ErrNotOurs  // the file is something else
+	ErrUnsafe     = file.ErrUnsafe   // the file is not opened: anyone may write it, or it is a link
+	ErrNewer      = file.ErrNewer    // the format is newer; the file is not touched
+	ErrUnknown    = file.ErrUnknown  // a commit failed on its way to disk: it may or may not be there
+	ErrInvalid    = row.ErrInvalid   // an argument makes no sense
+	ErrClosed     = file.ErrClosed   // a handle after its Close
+	ErrReadOnly   = file.ErrReadOnly // a change inside View
+	ErrNested     = kernel.ErrNested // on the same handle, in the same goroutine
 	// ErrNotPermitted is an action or request that needs a permission the caller lacks.
 	ErrNotPermitted = kernel.ErrNotPermitted
 	// ErrKey says that an idempotency key belongs to another request.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/sharing"
@@ -49,7 +50,7 @@ func (rs Roles) Remove(user string) error {
 // MayChange fails in a reader, and with ErrNotPermitted if the actor lacks a right.
 func (rs Roles) MayChange(right Right, what string) error {
 	if !rs.tx.Writable() {
-		return kernel.ErrReadOnly
+		return file.ErrReadOnly
 	}
 	return rs.Permit(right, what)
 }

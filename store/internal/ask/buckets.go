@@ -70,7 +70,7 @@ func (ak Ask) PlacementSets(queue string, keys []string) ([]PlacementSet, error)
 		var names []string
 		for _, k := range keys {
 			if err := settings.Resources(defs, k, &names, kernel.Groupable); err != nil {
-				return nil, fmt.Errorf("%w group key: %w", kernel.ErrInvalid, err)
+				return nil, fmt.Errorf("%w group key: %w", row.ErrInvalid, err)
 			}
 		}
 		ids = kernel.ResIDs(defs, names)

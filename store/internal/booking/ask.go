@@ -40,7 +40,7 @@ func checkNames(r *placer.Request) error {
 	for _, n := range []struct{ what, name string }{{"name", r.Name}, {"user", r.User}, {"group", r.Group}, {"account", r.Account},
 		{"queue", r.Queue}, {"class", r.Class}, {"reservation", r.Reservation}} {
 		if len(n.name) > index.MaxNodeName {
-			return fmt.Errorf("%w %s: it has %d bytes, and a name has at most %d", kernel.ErrInvalid, n.what, len(n.name), index.MaxNodeName)
+			return fmt.Errorf("%w %s: it has %d bytes, and a name has at most %d", row.ErrInvalid, n.what, len(n.name), index.MaxNodeName)
 		}
 	}
 	return nil
@@ -89,7 +89,7 @@ func (q Asking) Read() (placer.Ask, error) {
 		a.Duration = kernel.Seconds(set.DefaultWalltime)
 	}
 	if a.Duration < 1 || a.Duration > kernel.MaxWalltime {
-		return placer.Ask{}, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", kernel.ErrInvalid, a.Duration, kernel.MaxWalltime)
+		return placer.Ask{}, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", row.ErrInvalid, a.Duration, kernel.MaxWalltime)
 	}
 	if a.Access, err = index.ParseAccess(r.Access); err != nil {
 		return placer.Ask{}, fmt.Errorf("%w: %w", placer.ErrRequest, err)
@@ -186,7 +186,7 @@ func (q Asking) policy(a *placer.Ask, set *kernel.Settings) (err error) {
 	case a.Policy == placer.Priority && set.PriorityF != "":
 		a.PriorityF, err = priorityf.Parse(tx.Loaded.Defs, set.PriorityF)
 	case a.Policy == placer.Topology && len(set.Topology) == 0:
-		return fmt.Errorf("%w: policy topology needs the setting topology: the resources that name a node's switches, e.g. row,rack,switch", kernel.ErrInvalid)
+		return fmt.Errorf("%w: policy topology needs the setting topology: the resources that name a node's switches, e.g. row,rack,switch", row.ErrInvalid)
 	}
 	return err
 }

@@ -129,7 +129,7 @@ func within(tx *kernel.Tx, j *row.Job) error {
 		return nil
 	}
 	list, err := occurrences(tx, j.Reservation)
-	if errors.Is(err, kernel.ErrNotFound) { // it was deleted
+	if errors.Is(err, row.ErrNotFound) { // it was deleted
 		return nil
 	}
 	if err != nil {
@@ -157,7 +157,7 @@ func take(tx *kernel.Tx, j *row.Job) error {
 		return err
 	}
 	if short != "" {
-		return fmt.Errorf("%w: the plan does not fit: %s", kernel.ErrConflict, short)
+		return fmt.Errorf("%w: the plan does not fit: %s", row.ErrConflict, short)
 	}
 	return tx.Counters().Hold(j)
 }
@@ -228,7 +228,7 @@ func (r Booking) holdPools(do func(key string, c *limits.Counter, h limits.Holde
 	for key, h := range r.Held {
 		c, err := r.Tx.Counters().Named(key)
 		if err == nil && c == nil {
-			err = fmt.Errorf("%w: reservation %s keeps some of %s, which does not exist", kernel.ErrDamaged, r.Name, key)
+			err = fmt.Errorf("%w: reservation %s keeps some of %s, which does not exist", row.ErrDamaged, r.Name, key)
 		}
 		if err == nil {
 			err = do(key, c, h)

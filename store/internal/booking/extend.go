@@ -63,7 +63,7 @@ func staysWithin(tx *kernel.Tx, what string, j *row.Job, end int64) error {
 		return nil
 	}
 	list, err := occurrences(tx, j.Reservation)
-	if errors.Is(err, kernel.ErrNotFound) {
+	if errors.Is(err, row.ErrNotFound) {
 		return nil // it was deleted, and blocks no job
 	}
 	if err != nil {

@@ -123,7 +123,7 @@ func (p placing) occupy() error {
 	for _, c := range p.plan.Chunks {
 		for _, pick := range c.Picks {
 			if err := p.tx.Calendar().Add(pick.Node, span); err != nil {
-				return fmt.Errorf("%w: the plan does not fit: %w", kernel.ErrConflict, err)
+				return fmt.Errorf("%w: the plan does not fit: %w", row.ErrConflict, err)
 			}
 			if p.State == row.JobRunning && len(c.Picks) <= fewNodes {
 				ix.Move(pick.Bucket, pick.Node, pick.Class, index.Busy)

@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
@@ -204,16 +205,16 @@ func (r Booking) keep() error {
 // freeName makes sure that a name is available. The name of an ended reservation is available.
 func freeName(tx *kernel.Tx, name string) error {
 	if !tx.Writable() {
-		return kernel.ErrReadOnly
+		return file.ErrReadOnly
 	}
 	if !index.ValidNodeName(name) {
-		return fmt.Errorf("%w reservation name %q: use letters, digits, dots, - and _", kernel.ErrInvalid, name)
+		return fmt.Errorf("%w reservation name %q: use letters, digits, dots, - and _", row.ErrInvalid, name)
 	}
 	if _, err := tx.Reservations().Standing(name); err == nil {
 		return kernel.Taken("reservation "+name, ", as a standing one")
 	}
 	old, err := tx.Reservations().Named(name)
-	if errors.Is(err, kernel.ErrNotFound) {
+	if errors.Is(err, row.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -228,7 +229,7 @@ func freeName(tx *kernel.Tx, name string) error {
 // forgetEnded deletes the ended reservation of a name, to make room for a new one.
 func forgetEnded(tx *kernel.Tx, name string) error {
 	old, err := tx.Reservations().Named(name)
-	if errors.Is(err, kernel.ErrNotFound) {
+	if errors.Is(err, row.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -289,11 +290,11 @@ func (rs Reservations) Remove(name string) ([]*kernel.Reservation, error) {
 
 func unreserve(tx *kernel.Tx, name string) ([]*row.Reservation, error) {
 	if !tx.Writable() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	if s, err := tx.Reservations().Standing(name); err == nil {
 		return Series{Tx: tx, Standing: s}.remove()
-	} else if !errors.Is(err, kernel.ErrNotFound) {
+	} else if !errors.Is(err, row.ErrNotFound) {
 		return nil, err
 	}
 	r, err := tx.Reservations().Named(name)
@@ -327,7 +328,7 @@ func (r Booking) Finish() error {
 	owner := row.ReservationOwner(r.ID)
 	for _, n := range r.Nodes {
 		if err := r.Tx.Calendar().Remove(n, owner); err != nil {
-			return fmt.Errorf("%w: %v", kernel.ErrDamaged, err)
+			return fmt.Errorf("%w: %v", row.ErrDamaged, err)
 		}
 	}
 	r.Tx.Loaded.Freed.On(r.Nodes)

@@ -57,17 +57,17 @@ func addStanding(tx *kernel.Tx, spec row.ReserveSpec) ([]*row.Reservation, error
 	}
 	if len(spec.Name) > MaxStandingName {
 		return nil, fmt.Errorf("%w: the name of a standing reservation has %d bytes; the maximum is %d, because its occurrences append numbers",
-			kernel.ErrInvalid, len(spec.Name), MaxStandingName)
+			row.ErrInvalid, len(spec.Name), MaxStandingName)
 	}
 	if spec.Depth == 0 {
 		spec.Depth = kernel.DefaultDepth
 	}
 	if spec.Depth < 1 || spec.Depth > maxDepth {
-		return nil, fmt.Errorf("%w: a depth of %d occurrences; it must be from 1 to %d", kernel.ErrInvalid, spec.Depth, maxDepth)
+		return nil, fmt.Errorf("%w: a depth of %d occurrences; it must be from 1 to %d", row.ErrInvalid, spec.Depth, maxDepth)
 	}
 	rule, err := recur.Parse(spec.Repeat.Rule, spec.Repeat.Zone, spec.Start)
 	if errors.Is(err, recur.ErrInvalid) {
-		return nil, fmt.Errorf("%w%w", file.Wordless(kernel.ErrInvalid), err)
+		return nil, fmt.Errorf("%w%w", file.Wordless(row.ErrInvalid), err)
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func (s Series) first(rule *recur.Recurrence) ([]*row.Reservation, error) {
 	var out []*row.Reservation
 	for at, ok := rule.After(s.Start - 1); ok && len(out) < s.Depth; at, ok = rule.After(at) {
 		if len(out) > 0 && at < out[len(out)-1].End {
-			return out, fmt.Errorf("%w: an occurrence of reservation %s begins at %s, before the one before it ends", kernel.ErrInvalid, s.Name, kernel.Stamp(at))
+			return out, fmt.Errorf("%w: an occurrence of reservation %s begins at %s, before the one before it ends", row.ErrInvalid, s.Name, kernel.Stamp(at))
 		}
 		note := ""
 		if len(out) == 0 && at != s.Start {
@@ -105,7 +105,7 @@ func (s Series) first(rule *recur.Recurrence) ([]*row.Reservation, error) {
 		out = append(out, r)
 	}
 	if s.Over = len(out) < s.Depth; len(out) == 0 {
-		return nil, fmt.Errorf("%w: reservation %s never occurs", kernel.ErrInvalid, s.Name)
+		return nil, fmt.Errorf("%w: reservation %s never occurs", row.ErrInvalid, s.Name)
 	}
 	return out, nil
 }
@@ -141,7 +141,7 @@ func (s Series) nextName() (name, note string, err error) {
 		_, plain := s.Tx.Reservations().Named(name)
 		_, standing := s.Tx.Reservations().Standing(name)
 		for _, err := range []error{plain, standing} {
-			if err != nil && !errors.Is(err, kernel.ErrNotFound) {
+			if err != nil && !errors.Is(err, row.ErrNotFound) {
 				return "", "", err
 			}
 		}
@@ -196,7 +196,7 @@ func occurrences(tx *kernel.Tx, name string) ([]*row.Reservation, error) {
 	if err == nil {
 		return Series{Tx: tx, Standing: s}.occurrences()
 	}
-	if !errors.Is(err, kernel.ErrNotFound) {
+	if !errors.Is(err, row.ErrNotFound) {
 		return nil, err
 	}
 	r, err := tx.Reservations().Named(name)

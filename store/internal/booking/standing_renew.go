@@ -17,7 +17,7 @@ func (s Series) occurAgain(at int64) error {
 	note := ""
 	if len(s.Nodes) > 0 {
 		if again.Nodes, note = s.stillFree(s.at(at)); len(again.Nodes) == 0 {
-			return fmt.Errorf("%w: %s", kernel.ErrConflict, note)
+			return fmt.Errorf("%w: %s", row.ErrConflict, note)
 		}
 	}
 	_, err := Series{Tx: s.Tx, Standing: &again}.occur(at, note)
@@ -54,7 +54,7 @@ func (s Series) Renew() error {
 	}
 	rule, err := recur.Parse(s.Repeat.Rule, s.Repeat.Zone, s.Start)
 	if err != nil {
-		return fmt.Errorf("%w: standing reservation %s: %v", kernel.ErrDamaged, s.Name, err)
+		return fmt.Errorf("%w: standing reservation %s: %v", row.ErrDamaged, s.Name, err)
 	}
 	s.made = make(map[int64]bool, len(made))
 	ahead := 0
@@ -135,7 +135,7 @@ func (s Series) Try(at int64) (had bool, err error) {
 	if err == nil {
 		return true, nil
 	}
-	for _, fine := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, kernel.ErrNotFound, kernel.ErrInvalid, kernel.ErrConflict} {
+	for _, fine := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, row.ErrNotFound, row.ErrInvalid, row.ErrConflict} {
 		if errors.Is(err, fine) && s.Tx.Spoilt == nil {
 			s.Note = err.Error()
 			return false, nil

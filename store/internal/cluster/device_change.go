@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
@@ -52,7 +53,7 @@ func (ds Devices) Cut(node uint32, resource string, ids []string, slices int, in
 	}
 	return change(ds.tx, node, resource, ids, func(n *index.Node, def index.Def, d *devices.Device) error {
 		if strings.Contains(d.ID, "/") {
-			return fmt.Errorf("%w: %s is a slice itself", kernel.ErrInvalid, nodes.Called(def, n, d.ID))
+			return fmt.Errorf("%w: %s is a slice itself", row.ErrInvalid, nodes.Called(def, n, d.ID))
 		}
 		if d.Slices > 0 {
 			nodes.DropSlices(defs, n, d)
@@ -91,7 +92,7 @@ func (ds Devices) Detected(host string, found []devices.Held) (lacks []Lack, err
 		return nil, err
 	}
 	if !ds.tx.Writable() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	defs, err := ds.tx.Resources()
 	if err != nil {
@@ -144,7 +145,7 @@ func lacksOf(tx *kernel.Tx, node uint32, l Lack, host string, drain bool) error 
 // change changes some devices of a node and puts it back.
 func change(tx *kernel.Tx, node uint32, resource string, ids []string, fn func(*index.Node, index.Def, *devices.Device) error) (*index.Node, error) {
 	if !tx.Writable() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	n, err := tx.NodeByNumber(node)
 	if err != nil {
@@ -156,7 +157,7 @@ func change(tx *kernel.Tx, node uint32, resource string, ids []string, fn func(*
 	}
 	def, ok := defs.Lookup(resource)
 	if !ok {
-		return nil, fmt.Errorf("no resource %q%s: %w", resource, index.DidYouMean(resource, defs.Names()), kernel.ErrNotFound)
+		return nil, fmt.Errorf("no resource %q%s: %w", resource, index.DidYouMean(resource, defs.Names()), row.ErrNotFound)
 	}
 	set := n.DevicesOf(def.ID).Clone()
 	for _, id := range ids {
@@ -255,7 +256,7 @@ func putNew(tx *kernel.Tx, n *index.Node) error {
 		return err
 	}
 	if taken {
-		return fmt.Errorf("node %s: %w", n.Name, kernel.ErrExists)
+		return fmt.Errorf("node %s: %w", n.Name, file.ErrExists)
 	}
 	_, err = putNode(tx, n)
 	return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -52,7 +53,7 @@ type HookRun struct {
 func (hs Hook) Begin(holder row.Nonce) (*HookRun, error) {
 	tx := hs.tx
 	if !tx.Writable() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	set, err := tx.Settings()
 	run := &HookRun{holder: holder}
@@ -60,7 +61,7 @@ func (hs Hook) Begin(holder row.Nonce) (*HookRun, error) {
 		return run, err
 	}
 	if holder == (row.Nonce{}) {
-		return nil, fmt.Errorf("%w: a run of the hook needs a nonce", kernel.ErrInvalid)
+		return nil, fmt.Errorf("%w: a run of the hook needs a nonce", row.ErrInvalid)
 	}
 	h, err := hs.Row()
 	if err != nil {
@@ -89,7 +90,7 @@ func (hs Hook) Begin(holder row.Nonce) (*HookRun, error) {
 func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 	tx := hs.tx
 	if !tx.Writable() {
-		return since, kernel.ErrReadOnly
+		return since, file.ErrReadOnly
 	}
 	h, err := hs.Row()
 	if err != nil || h.Holder != run.holder || h.Holder == (row.Nonce{}) {

@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/booking"
 	"github.com/placectl/placectl/store/internal/cycle"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
@@ -38,7 +39,7 @@ func (l Limit) rule() (*limits.Rule, error) {
 			return &limits.Rule{Key: key, Measure: m, Soft: l.Soft, Max: l.Max}, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: %w", kernel.ErrInvalid, err)
+	return nil, fmt.Errorf("%w: %w", row.ErrInvalid, err)
 }
 
 func limitOf(r *limits.Rule) Limit {
@@ -157,10 +158,10 @@ func (ls Limits) valid(r *limits.Rule) error {
 		most = limits.MaxLeft
 	}
 	if r.Max < 0 || r.Max > most {
-		return fmt.Errorf("%w: limit %s=%d: it must be from 0 to %d", kernel.ErrInvalid, r, r.Max, most)
+		return fmt.Errorf("%w: limit %s=%d: it must be from 0 to %d", row.ErrInvalid, r, r.Max, most)
 	}
 	if r.Soft && !r.Measure.Timed() {
-		return fmt.Errorf("%w: limit %s: soft is for what jobs have while they run: running, RES or RES.left", kernel.ErrInvalid, r.Measure)
+		return fmt.Errorf("%w: limit %s: soft is for what jobs have while they run: running, RES or RES.left", row.ErrInvalid, r.Measure)
 	}
 	for _, p := range r.Key {
 		if p.Kind == limits.Queue && p.Name != limits.Each && p.Name != "" {
@@ -179,14 +180,14 @@ func (ls Limits) valid(r *limits.Rule) error {
 	}
 	if def, ok := defs.Lookup(name); ok {
 		if !def.Consumable {
-			return fmt.Errorf("%w: limit %s: jobs do not consume %s", kernel.ErrInvalid, r.Measure, def.Name)
+			return fmt.Errorf("%w: limit %s: jobs do not consume %s", row.ErrInvalid, r.Measure, def.Name)
 		}
 		r.Measure.Resource = def.Name
 		return nil
 	}
 	pool, ok := defs.Pool(name)
 	if !ok {
-		return fmt.Errorf("no resource or pool %q%s: %w", name, index.DidYouMean(name, append(defs.Names(), defs.Pools()...)), kernel.ErrNotFound)
+		return fmt.Errorf("no resource or pool %q%s: %w", name, index.DidYouMean(name, append(defs.Names(), defs.Pools()...)), row.ErrNotFound)
 	}
 	r.Measure.Resource = pool
 	return nil
@@ -201,7 +202,7 @@ func (ls Limits) Remove(key string, soft bool, measures ...string) ([]Limit, err
 	}
 	k, err := limits.ParseKey(key)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", kernel.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w", row.ErrInvalid, err)
 	}
 	var gone []Limit
 	var found []string
@@ -302,7 +303,7 @@ func fitRules(tx *kernel.Tx, list []*limits.Rule) error {
 func (ls Limits) Throttle(array uint64, most int64) error {
 	tx := ls.tx
 	if !tx.Writable() {
-		return kernel.ErrReadOnly
+		return file.ErrReadOnly
 	}
 	list, err := tx.ArrayJobs(array)
 	if err != nil {
@@ -317,7 +318,7 @@ func (ls Limits) Throttle(array uint64, most int64) error {
 	}
 	switch {
 	case most > limits.MaxAmount:
-		return fmt.Errorf("%w: %d jobs at once; it must be at most %d", kernel.ErrInvalid, most, int64(limits.MaxAmount))
+		return fmt.Errorf("%w: %d jobs at once; it must be at most %d", row.ErrInvalid, most, int64(limits.MaxAmount))
 	case !live:
 		return row.Clash(fmt.Sprintf("job array %d[]", array), "all its jobs have ended")
 	case most < 0:

@@ -59,7 +59,7 @@ const AllNodes = "all"
 func (ns Nodes) Resolve(list string) ([]uint32, error) {
 	items, err := index.SplitNodeList(list)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", kernel.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w", row.ErrInvalid, err)
 	}
 	seen := make(map[uint32]bool)
 	var out []uint32
@@ -83,7 +83,7 @@ func (ns Nodes) Resolve(list string) ([]uint32, error) {
 		}
 		names, err := index.ExpandNodeList(item)
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", kernel.ErrInvalid, err)
+			return nil, fmt.Errorf("%w: %w", row.ErrInvalid, err)
 		}
 		for _, name := range names {
 			number, ok, err := ns.tx.NodeNumber(name)
@@ -145,7 +145,7 @@ func putNode(tx *kernel.Tx, n *index.Node) (added bool, err error) {
 	} else {
 		n.Number = tx.State.NextNode
 		if n.Number == index.NoNode {
-			return false, fmt.Errorf("%w: no node numbers are left", kernel.ErrConflict)
+			return false, fmt.Errorf("%w: no node numbers are left", row.ErrConflict)
 		}
 		tx.State.NextNode++
 		tx.Loaded.Past.Added(n.Number)

@@ -121,7 +121,7 @@ func (ps Pools) Set(p Pool, add bool) error {
 		err = ps.free(p, defs)
 		name = p.Name
 	} else if !known {
-		err = fmt.Errorf("no pool %q%s: %w", p.Name, index.DidYouMean(p.Name, defs.Pools()), kernel.ErrNotFound)
+		err = fmt.Errorf("no pool %q%s: %w", p.Name, index.DidYouMean(p.Name, defs.Pools()), row.ErrNotFound)
 	}
 	if err != nil {
 		return err
@@ -154,11 +154,11 @@ func (ps Pools) Set(p Pool, add bool) error {
 func validPool(p Pool, now int64) error {
 	switch {
 	case !index.ValidResourceName(p.Name):
-		return fmt.Errorf("%w pool name %q: use at most 64 letters, digits, - and _, a letter first", kernel.ErrInvalid, p.Name)
+		return fmt.Errorf("%w pool name %q: use at most 64 letters, digits, - and _, a letter first", row.ErrInvalid, p.Name)
 	case p.Amount < 0 || p.Amount > limits.MaxAmount || p.Outside < 0 || p.Outside > limits.MaxAmount:
-		return fmt.Errorf("%w: pool %s: amounts are whole numbers from 0 to %d", kernel.ErrInvalid, p.Name, int64(limits.MaxAmount))
+		return fmt.Errorf("%w: pool %s: amounts are whole numbers from 0 to %d", row.ErrInvalid, p.Name, int64(limits.MaxAmount))
 	case !p.Until.IsZero() && kernel.Unix(p.Until) <= now:
-		return fmt.Errorf("%w: pool %s: the outside use ended at %s, it is %s now", kernel.ErrInvalid, p.Name, kernel.Stamp(kernel.Unix(p.Until)), kernel.Stamp(now))
+		return fmt.Errorf("%w: pool %s: the outside use ended at %s, it is %s now", row.ErrInvalid, p.Name, kernel.Stamp(kernel.Unix(p.Until)), kernel.Stamp(now))
 	}
 	return nil
 }
@@ -169,13 +169,13 @@ func (ps Pools) free(p Pool, defs *index.Defs) error {
 		return kernel.Taken("the name "+p.Name, ", by resource "+def.Name)
 	}
 	if index.ReservedName(p.Name) {
-		return fmt.Errorf("%w pool name %q: the name has another meaning in requests or in the table of nodes", kernel.ErrInvalid, p.Name)
+		return fmt.Errorf("%w pool name %q: the name has another meaning in requests or in the table of nodes", row.ErrInvalid, p.Name)
 	}
 	if other, ok := defs.Pool(p.Name); ok {
 		return kernel.Taken("pool "+other, "")
 	}
 	if len(defs.Pools()) >= MaxPools {
-		return fmt.Errorf("%w: a cluster has at most %d pools", kernel.ErrInvalid, MaxPools)
+		return fmt.Errorf("%w: a cluster has at most %d pools", row.ErrInvalid, MaxPools)
 	}
 	return nil
 }
@@ -193,7 +193,7 @@ func (ps Pools) Remove(name string) error {
 	}
 	known, ok := defs.Pool(name)
 	if !ok {
-		return fmt.Errorf("no pool %q%s: %w", name, index.DidYouMean(name, defs.Pools()), kernel.ErrNotFound)
+		return fmt.Errorf("no pool %q%s: %w", name, index.DidYouMean(name, defs.Pools()), row.ErrNotFound)
 	}
 	if err := ps.unused(known); err != nil {
 		return err

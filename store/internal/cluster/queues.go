@@ -19,7 +19,7 @@ func (qs Queues) Add(q kernel.Queue) error {
 		return err
 	}
 	if !index.ValidNodeName(q.Name) {
-		return fmt.Errorf("%w queue name %q: use letters, digits, dots, - and _", kernel.ErrInvalid, q.Name)
+		return fmt.Errorf("%w queue name %q: use letters, digits, dots, - and _", row.ErrInvalid, q.Name)
 	}
 	payload, err := qs.tx.File.Get(row.Queues, []byte(q.Name))
 	if err != nil {
@@ -43,13 +43,13 @@ func (qs Queues) Set(q kernel.Queue) error {
 	var names []string
 	for _, key := range q.GroupKey {
 		if err := settings.Resources(defs, key, &names, kernel.Groupable); err != nil {
-			return fmt.Errorf("%w group key of queue %s: %w", kernel.ErrInvalid, q.Name, err)
+			return fmt.Errorf("%w group key of queue %s: %w", row.ErrInvalid, q.Name, err)
 		}
 	}
 	q.GroupKey = names
 	policy, err := placer.ParsePolicy(q.Policy)
 	if err != nil {
-		return fmt.Errorf("%w policy of queue %s: %w", kernel.ErrInvalid, q.Name, err)
+		return fmt.Errorf("%w policy of queue %s: %w", row.ErrInvalid, q.Name, err)
 	}
 	q.Policy = policy.String()
 	if err := sharing.ValidAllow(&q.Allow); err != nil {

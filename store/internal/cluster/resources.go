@@ -48,7 +48,7 @@ func (cf Config) RemoveResource(name string) error {
 	}
 	def, ok := defs.Lookup(name)
 	if !ok {
-		return fmt.Errorf("no resource %q%s: %w", name, index.DidYouMean(name, defs.Names()), kernel.ErrNotFound)
+		return fmt.Errorf("no resource %q%s: %w", name, index.DidYouMean(name, defs.Names()), row.ErrNotFound)
 	}
 	if def.Builtin {
 		return row.Clash("resource "+def.Name, "it is built in")

@@ -25,7 +25,7 @@ func (sh Shares) Set(s *fairshare.Settings) error {
 		return err
 	}
 	if err := s.Check(); err != nil {
-		return fmt.Errorf("%w: %w", kernel.ErrInvalid, err)
+		return fmt.Errorf("%w: %w", row.ErrInvalid, err)
 	}
 	was, err := sh.tx.Shares()
 	if err != nil {

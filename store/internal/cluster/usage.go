@@ -61,7 +61,7 @@ func (u Usage) Total(spec UsageSpec) (*UsageReport, error) {
 	}
 	from, to := kernel.Unix(spec.From), kernel.Unix(spec.To)
 	if !spec.To.IsZero() && from > to {
-		return nil, fmt.Errorf("%w: usage from %s to %s", kernel.ErrInvalid, kernel.Stamp(from), kernel.Stamp(to))
+		return nil, fmt.Errorf("%w: usage from %s to %s", row.ErrInvalid, kernel.Stamp(from), kernel.Stamp(to))
 	}
 	if spec.To.IsZero() || to > u.tx.Now {
 		to = u.tx.Now

@@ -27,7 +27,7 @@ func (p *clockAdvance) job(c change) error {
 		return jobs.EndAsMarked(tx, j)
 	}
 	if j.State != row.JobReserved {
-		return fmt.Errorf("%w: job %d should begin at %s, and is %s", kernel.ErrDamaged, j.ID, kernel.Stamp(c.at), j.State)
+		return fmt.Errorf("%w: job %d should begin at %s, and is %s", row.ErrDamaged, j.ID, kernel.Stamp(c.at), j.State)
 	}
 	waitsFor, err := jobs.Ready(tx, j)
 	if err != nil && !errors.Is(err, kernel.ErrUnmet) {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
@@ -72,7 +73,7 @@ func (s *CycleSpec) asSet(tx *kernel.Tx) error {
 		s.Backfill = set.Backfill
 	}
 	if s.Depth < 0 || s.Depth > 0 && s.Backfill != kernel.EASY {
-		return fmt.Errorf("%w: a depth of %d with backfill %s; depth needs easy, and must be 1 or more", kernel.ErrInvalid, s.Depth, s.Backfill)
+		return fmt.Errorf("%w: a depth of %d with backfill %s; depth needs easy, and must be 1 or more", row.ErrInvalid, s.Depth, s.Backfill)
 	}
 	s.Depth = cmp.Or(s.Depth, set.Depth)
 	s.stands, s.slack = s.Backfill == kernel.Relaxed, set.Slack
@@ -120,7 +121,7 @@ func (cy Cycle) Run(spec CycleSpec) (*CycleReport, error) {
 
 func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 	if !tx.Writable() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	asPasses := spec.By == row.BySupervisor && spec.Backfill == kernel.AsSet && spec.Depth == 0 && !spec.WidestFirst && spec.Enough == nil
 	if err := spec.asSet(tx); err != nil {

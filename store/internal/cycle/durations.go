@@ -175,7 +175,7 @@ func recordsOf(tx *kernel.Tx, kept *Forecasts) (*records, error) {
 	}
 	for _, f := range kept.Value.Jobs {
 		j, err := tx.Job(f.Job)
-		if errors.Is(err, kernel.ErrNotFound) {
+		if errors.Is(err, row.ErrNotFound) {
 			continue
 		}
 		if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/cycle"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
@@ -88,7 +89,7 @@ var plays kernel.Slot[*Playing]
 // play plays the queue.
 func play(tx *kernel.Tx, spec PlaySpec) (*Playing, error) {
 	if !tx.File.Supposed() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	if err := spec.Cycle.asSet(tx); err != nil {
 		return nil, err

@@ -268,7 +268,7 @@ func (m *making) madeWayFor(j *row.Job) (map[uint64]bool, error) {
 			return j.YieldedTo, nil
 		}
 		other, err := m.tx.Job(id)
-		if errors.Is(err, kernel.ErrNotFound) { // it has ended and was deleted
+		if errors.Is(err, row.ErrNotFound) { // it has ended and was deleted
 			return nil, nil
 		}
 		if err != nil {

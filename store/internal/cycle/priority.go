@@ -175,7 +175,7 @@ func OrderOf(tx *kernel.Tx, line []*row.Job) (*Order, error) {
 	}
 	o := &Order{tx: tx, at: tx.Now - tx.Now%kernel.Seconds(set.PriorityEvery)}
 	if o.Expr, err = priorityf.ParseJob(defs, set.JobPriority); err != nil {
-		return nil, fmt.Errorf("%w: setting job_priority: %w", kernel.ErrConflict, err)
+		return nil, fmt.Errorf("%w: setting job_priority: %w", row.ErrConflict, err)
 	}
 	if o.ledger, err = tx.Loaded.Book.Ledger(); err != nil {
 		return nil, err

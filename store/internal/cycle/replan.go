@@ -93,7 +93,7 @@ func (p *pass) putOffs() error {
 	}
 	for _, x := range list.Jobs {
 		j, err := p.tx.Job(x.Job)
-		if errors.Is(err, kernel.ErrNotFound) {
+		if errors.Is(err, row.ErrNotFound) {
 			continue
 		}
 		if err != nil {

@@ -60,7 +60,7 @@ func alter(tx *kernel.Tx, id uint64, a *Alteration) (*row.Job, error) {
 		}
 	}
 	if err == nil && slices.ContainsFunc(next.After, func(d row.Dependency) bool { return d.Job >= id }) {
-		err = fmt.Errorf("%w: job %d cannot depend on a later job or on itself", kernel.ErrInvalid, id)
+		err = fmt.Errorf("%w: job %d cannot depend on a later job or on itself", row.ErrInvalid, id)
 	}
 	if err != nil {
 		return nil, err

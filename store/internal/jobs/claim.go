@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -38,10 +39,10 @@ const late = 10
 // host.
 func (as Attempts) Claim(c Claim) (*Granted, error) {
 	if !as.tx.Writable() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	if c.Nonce == (row.Nonce{}) || c.Host == "" || c.By != row.BySupervisor && c.By != row.ByRun {
-		return nil, fmt.Errorf("%w: a claim needs a nonce, a host, and whether a supervisor or run makes it", kernel.ErrInvalid)
+		return nil, fmt.Errorf("%w: a claim needs a nonce, a host, and whether a supervisor or run makes it", row.ErrInvalid)
 	}
 	j, err := as.tx.Job(c.Job)
 	if err != nil {
@@ -57,7 +58,7 @@ func (as Attempts) Claim(c Claim) (*Granted, error) {
 	case c.Attempt != current:
 		return nil, row.Clash(what, fmt.Sprintf("its job is at attempt %d", current))
 	case c.Attempt == 0:
-		return nil, fmt.Errorf("%w: attempts are numbered from 1", kernel.ErrInvalid)
+		return nil, fmt.Errorf("%w: attempts are numbered from 1", row.ErrInvalid)
 	}
 	a, err := as.tx.Attempts().Of(j, c.Attempt)
 	if err != nil {

@@ -37,7 +37,7 @@ func Conflict(tx *kernel.Tx, j *row.Job, guest timeline.Guest, by bool) (bool, e
 	}
 	for _, s := range spans {
 		err := booking.Taking{Tx: tx, What: "the plan", Node: s.Node, Span: s.Busy, Guest: guest, User: j.User}.Conflict()
-		if errors.Is(err, kernel.ErrConflict) {
+		if errors.Is(err, row.ErrConflict) {
 			return true, nil
 		}
 		if err != nil {

@@ -39,7 +39,7 @@ func dependencies(tx *kernel.Tx, list []row.Dependency) ([]row.Dependency, error
 	list = slices.Compact(list)
 	for _, d := range list {
 		if d.When < row.After || d.When > row.AfterAny {
-			return nil, fmt.Errorf("%w: %s is no kind of dependency", kernel.ErrInvalid, d.When)
+			return nil, fmt.Errorf("%w: %s is no kind of dependency", row.ErrInvalid, d.When)
 		}
 		if _, err := tx.Job(d.Job); err != nil {
 			return nil, err
@@ -55,7 +55,7 @@ func corresponding(tx *kernel.Tx, j *row.Job, s Submission) ([][]row.Dependency,
 		return nil, nil
 	}
 	if !s.isArray() {
-		return nil, fmt.Errorf("%w: only jobs of an array have corresponding jobs", kernel.ErrInvalid)
+		return nil, fmt.Errorf("%w: only jobs of an array have corresponding jobs", row.ErrInvalid)
 	}
 	after := make([][]row.Dependency, s.count())
 	for _, array := range s.AfterCorr {
@@ -70,7 +70,7 @@ func corresponding(tx *kernel.Tx, j *row.Job, s Submission) ([][]row.Dependency,
 		for i := range after {
 			id, ok := numbers[s.index(i)]
 			if !ok {
-				return nil, fmt.Errorf("%w: array %d has no job of index %d", kernel.ErrInvalid, array, s.index(i))
+				return nil, fmt.Errorf("%w: array %d has no job of index %d", row.ErrInvalid, array, s.index(i))
 			}
 			after[i] = append(after[i], row.Dependency{When: row.AfterOK, Job: id})
 		}

@@ -55,7 +55,7 @@ func prolong(tx *kernel.Tx, j *row.Job, end int64) error {
 		return err
 	}
 	err = booking.MayReach(tx, j, spans, end)
-	if errors.Is(err, kernel.ErrConflict) {
+	if errors.Is(err, row.ErrConflict) {
 		return nil
 	}
 	if err != nil {

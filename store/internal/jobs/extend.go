@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -20,7 +21,7 @@ func (js Jobs) Extend(id uint64, walltime time.Duration) (*kernel.Job, error) {
 
 func extend(tx *kernel.Tx, id uint64, walltime int64) (*row.Job, error) {
 	if !tx.Writable() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	j, err := tx.Job(id)
 	if err != nil {
@@ -31,7 +32,7 @@ func extend(tx *kernel.Tx, id uint64, walltime int64) (*row.Job, error) {
 	}
 	what := "job " + strconv.FormatUint(id, 10)
 	if walltime < 1 || walltime > kernel.MaxWalltime {
-		return nil, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", kernel.ErrInvalid, walltime, kernel.MaxWalltime)
+		return nil, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", row.ErrInvalid, walltime, kernel.MaxWalltime)
 	}
 	if j.Ending {
 		return nil, row.Clash(what, "it is "+kernel.Why(j.Ending, j.Reason.String()))

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -13,7 +14,7 @@ import (
 // Conflict.
 func forChange(tx *kernel.Tx, id uint64, verb string, states ...row.JobState) (*row.Job, error) {
 	if !tx.Writable() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	j, err := tx.Job(id)
 	if err != nil {
@@ -180,7 +181,7 @@ func LeaveNodes(tx *kernel.Tx, j *row.Job) error {
 	nodes := j.AllNodes()
 	for _, n := range nodes {
 		if err := tx.Calendar().Remove(n, owner); err != nil {
-			return tx.Spoil(fmt.Errorf("%w: %v", kernel.ErrDamaged, err))
+			return tx.Spoil(fmt.Errorf("%w: %v", row.ErrDamaged, err))
 		}
 	}
 	if err := tx.NodeIndex().Reclass(nodes, j.Start); err != nil {

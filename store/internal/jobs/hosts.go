@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/hosts"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
@@ -27,13 +28,13 @@ func HostsOf(tx *kernel.Tx) Hosts { return Hosts{tx} }
 // identifies the host's current boot. It makes what was unreachable reachable again.
 func (hs Hosts) Beat(host, user, boot string) error {
 	if !hs.tx.Writable() {
-		return kernel.ErrReadOnly
+		return file.ErrReadOnly
 	}
 	if a := hs.tx.Opt.Actor; a != nil && a.UID != 0 && !access.RolesOf(hs.tx).IsActor(user) {
 		return fmt.Errorf("%w: %s says that processes of %s are there", kernel.ErrNotPermitted, a.User, user)
 	}
 	if host == "" || user == "" {
-		return fmt.Errorf("%w: a heartbeat needs a host and a user", kernel.ErrInvalid)
+		return fmt.Errorf("%w: a heartbeat needs a host and a user", row.ErrInvalid)
 	}
 	beats, err := hosts.Beats(hs.tx.File)
 	if err != nil {
@@ -78,7 +79,7 @@ func (hs Hosts) Beat(host, user, boot string) error {
 func (hs Hosts) up(b *row.Beat) error {
 	for _, number := range b.Down {
 		n, err := hs.tx.NodeByNumber(number)
-		if errors.Is(err, kernel.ErrNotFound) {
+		if errors.Is(err, row.ErrNotFound) {
 			continue
 		}
 		if err == nil && n.State == index.Down && !slices.Contains(b.Touched, number) {

@@ -21,7 +21,7 @@ func SetNodeState(tx *kernel.Tx, number uint32, state index.State, reason row.Re
 	if (n.State == index.Up) != (state == index.Up) {
 		class, b := tx.NodeIndex().ClassOf(number), ix.Bucket(n.Bucket)
 		if b == nil {
-			return fmt.Errorf("%w: node %s says it is in bucket %d", kernel.ErrDamaged, n.Name, n.Bucket)
+			return fmt.Errorf("%w: node %s says it is in bucket %d", row.ErrDamaged, n.Name, n.Bucket)
 		}
 		if state == index.Up {
 			ix.Move(b, number, index.None, class)

@@ -99,7 +99,7 @@ func DropPayloads(tx *kernel.Tx, gone map[row.PayloadKey]uint64) error {
 		case err != nil:
 			return err
 		case jobs < n:
-			return fmt.Errorf("%w: %d jobs carry %s, and %d of them go", kernel.ErrDamaged, jobs, key, n)
+			return fmt.Errorf("%w: %d jobs carry %s, and %d of them go", row.ErrDamaged, jobs, key, n)
 		case jobs == n:
 			err = tx.File.Remove(row.Payloads, key[:])
 		default:

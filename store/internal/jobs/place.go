@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -26,7 +27,7 @@ func (js Jobs) Place(r placer.Request) (*kernel.Job, error) {
 func (js Jobs) PlaceAt(r placer.Request, start time.Time) (*kernel.Job, error) {
 	at := kernel.Unix(start)
 	if at < js.tx.Now {
-		return nil, fmt.Errorf("%w: a start at %s is in the past, it is %s now", kernel.ErrInvalid, kernel.Stamp(at), kernel.Stamp(js.tx.Now))
+		return nil, fmt.Errorf("%w: a start at %s is in the past, it is %s now", row.ErrInvalid, kernel.Stamp(at), kernel.Stamp(js.tx.Now))
 	}
 	return kernel.JobResult(place(js.tx, r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		plan, err := snap.Place(a, at)
@@ -43,7 +44,7 @@ func (js Jobs) PlaceOrReserve(r placer.Request) (*kernel.Job, error) {
 
 func place(tx *kernel.Tx, r placer.Request, decide func(*placer.Snapshot, placer.Ask) (*placer.Plan, error)) (*row.Job, error) {
 	if !tx.Writable() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	a, err := booking.AskFor(tx, r)
 	if err != nil {

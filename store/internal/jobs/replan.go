@@ -86,7 +86,7 @@ func TakeOffStranded(tx *kernel.Tx) error {
 			continue
 		}
 		j, err := tx.Job(id)
-		if errors.Is(err, kernel.ErrNotFound) {
+		if errors.Is(err, row.ErrNotFound) {
 			continue
 		}
 		if err != nil {

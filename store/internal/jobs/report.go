@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/hosts"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
@@ -55,10 +56,10 @@ const (
 // refused for an unclaimed attempt.
 func (as Attempts) Report(r Result) (*kernel.Job, error) {
 	if !as.tx.Writable() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	if r.Outcome < row.OutcomeExited || r.Outcome > row.OutcomeStopped || r.Nonce == (row.Nonce{}) {
-		return nil, fmt.Errorf("%w: a result needs an outcome and a nonce", kernel.ErrInvalid)
+		return nil, fmt.Errorf("%w: a result needs an outcome and a nonce", row.ErrInvalid)
 	}
 	j, err := as.tx.Job(r.Job)
 	if err != nil {
@@ -99,7 +100,7 @@ func (as Attempts) BeforeClaim(job uint64, attempt int) (bool, error) {
 		return true, nil
 	}
 	j, err := as.tx.Job(job)
-	if errors.Is(err, kernel.ErrNotFound) {
+	if errors.Is(err, row.ErrNotFound) {
 		return false, nil
 	}
 	if err != nil || attempt > j.CurrentAttempt() {

@@ -22,7 +22,7 @@ const maxSignals = 16
 // signals wait. It fails with ErrInvalid if the number is not a signal.
 func (as Attempts) Signal(id uint64, sig int) (a *kernel.Attempt, number int, err error) {
 	if sig < 1 || sig > 64 {
-		return nil, 0, fmt.Errorf("%w: there is no signal %d", kernel.ErrInvalid, sig)
+		return nil, 0, fmt.Errorf("%w: there is no signal %d", row.ErrInvalid, sig)
 	}
 	j, err := forChange(as.tx, id, "sent a signal", row.JobRunning)
 	if err != nil {
@@ -70,7 +70,7 @@ func (as Attempts) Signalled(job uint64, attempt int, n row.Nonce, sent int) err
 	case sent <= a.Sent:
 		return nil
 	case sent > a.Sent+len(a.Signals):
-		return fmt.Errorf("%w: %d signals sent of %d", kernel.ErrInvalid, sent, a.Sent+len(a.Signals))
+		return fmt.Errorf("%w: %d signals sent of %d", row.ErrInvalid, sent, a.Sent+len(a.Signals))
 	}
 	paused := j.Paused
 	for _, sig := range a.Signals[:sent-a.Sent] {

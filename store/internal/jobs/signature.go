@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/store/internal/access"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -148,7 +149,7 @@ func (as Attempts) HoldUnsigned(id uint64, number int) (*kernel.Job, error) {
 // forExecution returns a job that the actor's processes execute.
 func forExecution(tx *kernel.Tx, id uint64) (*row.Job, error) {
 	if !tx.Writable() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	j, err := tx.Job(id)
 	if err == nil {

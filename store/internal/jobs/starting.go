@@ -2,7 +2,7 @@ package jobs
 
 import (
 	"github.com/placectl/placectl/store/internal/access"
-	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -36,7 +36,7 @@ func (as Attempts) LeftOver(id uint64, attempt int, n row.Nonce, why string) err
 // attempt removes that note. Nothing changes if the job has moved on since.
 func (as Attempts) Unreached(id uint64, attempt int, why string) error {
 	if !as.tx.Writable() {
-		return kernel.ErrReadOnly
+		return file.ErrReadOnly
 	}
 	j, err := as.tx.Job(id)
 	if err != nil {

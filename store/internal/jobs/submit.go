@@ -6,6 +6,7 @@ import (
 
 	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/booking"
+	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -19,7 +20,7 @@ func (js Jobs) Submit(s Submission) ([]*kernel.Job, error) {
 
 func submit(tx *kernel.Tx, s Submission) ([]*row.Job, error) {
 	if !tx.Writable() {
-		return nil, kernel.ErrReadOnly
+		return nil, file.ErrReadOnly
 	}
 	if err := errors.Join(mayRank(tx, s.Priority), kernel.CheckReason(s.Reason)); err != nil {
 		return nil, err
@@ -123,19 +124,19 @@ func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error
 	begin, deadline := kernel.Unix(s.Begin), kernel.Unix(s.Deadline)
 	switch {
 	case s.Array < 0 || s.Array > MaxArray:
-		return nil, "", fmt.Errorf("%w: an array of %d jobs; it must be from 1 to %d", kernel.ErrInvalid, s.Array, MaxArray)
+		return nil, "", fmt.Errorf("%w: an array of %d jobs; it must be from 1 to %d", row.ErrInvalid, s.Array, MaxArray)
 	case s.Array > 0 && len(s.Indexes) > 0, len(s.Indexes) > MaxArray, !ascending(s.Indexes):
-		return nil, "", fmt.Errorf("%w: the indexes of an array, in place of their number: at most %d, ascending, from 0 to %d", kernel.ErrInvalid, MaxArray, MaxIndex)
+		return nil, "", fmt.Errorf("%w: the indexes of an array, in place of their number: at most %d, ascending, from 0 to %d", row.ErrInvalid, MaxArray, MaxIndex)
 	case s.Array > 0 && len(s.Each) > 0, len(s.Each) > MaxArray, len(s.Each) > 0 && len(s.Indexes) > 0 && len(s.Each) != len(s.Indexes):
-		return nil, "", fmt.Errorf("%w: what each job of an array executes, in place of its size: at most %d", kernel.ErrInvalid, MaxArray)
+		return nil, "", fmt.Errorf("%w: what each job of an array executes, in place of its size: at most %d", row.ErrInvalid, MaxArray)
 	case s.Throttle < 0 || s.Throttle > MaxArray:
-		return nil, "", fmt.Errorf("%w: %d jobs of an array at once; it must be from 1 to %d", kernel.ErrInvalid, s.Throttle, MaxArray)
+		return nil, "", fmt.Errorf("%w: %d jobs of an array at once; it must be from 1 to %d", row.ErrInvalid, s.Throttle, MaxArray)
 	case s.Throttle > 0 && !s.isArray():
-		return nil, "", fmt.Errorf("%w: at most %d jobs at once: that needs an array", kernel.ErrInvalid, s.Throttle)
+		return nil, "", fmt.Errorf("%w: at most %d jobs at once: that needs an array", row.ErrInvalid, s.Throttle)
 	case s.Priority < -kernel.MaxPriority || s.Priority > kernel.MaxPriority:
 		return nil, "", badPriority(s.Priority)
 	case deadline != 0 && deadline < max(begin, tx.Now)+a.Duration:
-		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", kernel.ErrInvalid,
+		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", row.ErrInvalid,
 			kernel.Stamp(deadline), a.Duration, kernel.Stamp(max(begin, tx.Now)))
 	}
 	if err := s.Payload.Check(); err != nil {
@@ -170,5 +171,5 @@ func (js Jobs) Array(array uint64) ([]*kernel.Job, error) {
 }
 
 func badPriority(p int64) error {
-	return fmt.Errorf("%w: a priority of %d; it must be from %d to %d", kernel.ErrInvalid, p, -kernel.MaxPriority, kernel.MaxPriority)
+	return fmt.Errorf("%w: a priority of %d; it must be from %d to %d", row.ErrInvalid, p, -kernel.MaxPriority, kernel.MaxPriority)
 }

@@ -38,7 +38,7 @@ func (ni NodeIndex) Reclass(nodes []uint32, begin int64) error {
 		}
 		b := ix.Bucket(bucket)
 		if b == nil {
-			return fmt.Errorf("%w: node %d says it is in bucket %d", ErrDamaged, number, bucket)
+			return fmt.Errorf("%w: node %d says it is in bucket %d", row.ErrDamaged, number, bucket)
 		}
 		class := index.None
 		if state == index.Up {

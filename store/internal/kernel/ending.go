@@ -57,7 +57,7 @@ func RetriedOn(list string, o row.Outcome, exit int) (bool, error) {
 		low, err := strconv.ParseUint(from, 10, 8)
 		high, errTo := strconv.ParseUint(to, 10, 8)
 		if err != nil || errTo != nil || low > high || low == 0 {
-			return false, fmt.Errorf("%w: %q cannot lead to a retry: use statuses from 1 to 255 and ranges of them, signal, walltime and oom", ErrInvalid, item)
+			return false, fmt.Errorf("%w: %q cannot lead to a retry: use statuses from 1 to 255 and ranges of them, signal, walltime and oom", row.ErrInvalid, item)
 		}
 		found = found || o == row.OutcomeExited && int(low) <= exit && exit <= int(high)
 	}
@@ -88,30 +88,30 @@ func (e *Ending) GrowsFor(o row.Outcome) bool { return e.RetryMem != 0 && o == r
 func (e *Ending) Check() error {
 	switch {
 	case e.Retries < 0 || e.Retries > MaxRetries:
-		return fmt.Errorf("%w: %d retries; there must be from 0 to %d", ErrInvalid, e.Retries, MaxRetries)
+		return fmt.Errorf("%w: %d retries; there must be from 0 to %d", row.ErrInvalid, e.Retries, MaxRetries)
 	case e.RetryWait < 0 || e.RetryWait > MaxRetryWait:
-		return fmt.Errorf("%w: a wait of %s before a retry; it must be from 0 to %s", ErrInvalid, e.RetryWait, MaxRetryWait)
+		return fmt.Errorf("%w: a wait of %s before a retry; it must be from 0 to %s", row.ErrInvalid, e.RetryWait, MaxRetryWait)
 	case e.RetryMem != 0 && (e.RetryMem <= 100 || e.RetryMem > maxRetryMem) || e.RetryMax < 0 || e.RetryMax > 0 && e.RetryMem == 0:
-		return fmt.Errorf("%w: %d%% of the memory after oom; it must be from 101%% to %d%%", ErrInvalid, e.RetryMem, maxRetryMem)
+		return fmt.Errorf("%w: %d%% of the memory after oom; it must be from 101%% to %d%%", row.ErrInvalid, e.RetryMem, maxRetryMem)
 	case len(e.MailTo) > MaxText:
-		return fmt.Errorf("%w: addresses of %d bytes for mail; at most %d are kept", ErrInvalid, len(e.MailTo), MaxText)
+		return fmt.Errorf("%w: addresses of %d bytes for mail; at most %d are kept", row.ErrInvalid, len(e.MailTo), MaxText)
 	case e.Signal < 0 || e.Signal > 64:
-		return fmt.Errorf("%w: there is no signal %d", ErrInvalid, e.Signal)
+		return fmt.Errorf("%w: there is no signal %d", row.ErrInvalid, e.Signal)
 	case (e.Signal == 0) != (e.Before == 0) || e.Before < 0:
-		return fmt.Errorf("%w: signal %d, %s before the end: both, or neither", ErrInvalid, e.Signal, e.Before)
+		return fmt.Errorf("%w: signal %d, %s before the end: both, or neither", row.ErrInvalid, e.Signal, e.Before)
 	case e.Signal == 0 && e.First:
-		return fmt.Errorf("%w: a signal for the first process is missing", ErrInvalid)
+		return fmt.Errorf("%w: a signal for the first process is missing", row.ErrInvalid)
 	}
 	for _, when := range strings.Split(e.Mail, ",") {
 		switch when {
 		case "", "begin", "end", "fail", "requeue":
 		default:
-			return fmt.Errorf("%w: mail at %q: use begin, end, fail and requeue", ErrInvalid, when)
+			return fmt.Errorf("%w: mail at %q: use begin, end, fail and requeue", row.ErrInvalid, when)
 		}
 	}
 	for _, to := range strings.Split(e.MailTo, ",") {
 		if e.MailTo != "" && (to == "" || strings.ContainsFunc(to, notInAddress)) {
-			return fmt.Errorf("%w: mail to %q: expected addresses, separated by commas", ErrInvalid, e.MailTo)
+			return fmt.Errorf("%w: mail to %q: expected addresses, separated by commas", row.ErrInvalid, e.MailTo)
 		}
 	}
 	return CheckRetryOn(e.RetryOn)

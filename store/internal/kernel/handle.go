@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Options configure the opening of a database. The zero value works.
@@ -76,7 +77,7 @@ func (opt *Options) LockWait() time.Duration {
 // callers of a transaction expect.
 func OfStore(err error) error {
 	if errors.Is(err, index.ErrSignature) {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
+		return fmt.Errorf("%w: %w", row.ErrDamaged, err)
 	}
 	return err
 }
@@ -110,12 +111,12 @@ func SplitURL(url string) (host, path string, err error) {
 	rest, is := strings.CutPrefix(url, URLScheme)
 	at := strings.IndexByte(rest, '/')
 	if !is || at < 1 || at == len(rest)-1 {
-		return "", "", fmt.Errorf("%w: %q is not ssh://[USER@]HOST/PATH", ErrInvalid, url)
+		return "", "", fmt.Errorf("%w: %q is not ssh://[USER@]HOST/PATH", row.ErrInvalid, url)
 	}
 	host, path = rest[:at], rest[at:]
 	user, name, both := strings.Cut(host, "@")
 	if strings.ContainsAny(host, " \t\r\n:'\"\\$`;&|<>()*?!~#") || host[0] == '-' || both && (user == "" || name == "" || name[0] == '-') {
-		return "", "", fmt.Errorf("%w: %q names no host: write ssh://[USER@]HOST/PATH; other settings for HOST go into ~/.ssh/config", ErrInvalid, url)
+		return "", "", fmt.Errorf("%w: %q names no host: write ssh://[USER@]HOST/PATH; other settings for HOST go into ~/.ssh/config", row.ErrInvalid, url)
 	}
 	return host, path, nil
 }

@@ -66,7 +66,7 @@ func (tx *Tx) EachJobRow(fn func(key, payload []byte) error, states []row.JobSta
 	for _, w := range walks {
 		err := w.Each(func(key, _ []byte) (bool, error) {
 			if len(key) != 9 {
-				return false, fmt.Errorf("%w: job state %x", ErrDamaged, key)
+				return false, fmt.Errorf("%w: job state %x", row.ErrDamaged, key)
 			}
 			payload, err := rows.Find(key[1:])
 			if err == nil && payload == nil {
@@ -110,7 +110,7 @@ func (tx *Tx) Asked(j *row.Job) ([]placer.Chunk, error) {
 	case err != nil && !j.State.Live():
 		return make([]placer.Chunk, len(j.Chunks)), nil
 	case err != nil || len(chunks) != len(j.Chunks):
-		return nil, fmt.Errorf("%w: job %d has the select %q", ErrDamaged, j.ID, j.Select)
+		return nil, fmt.Errorf("%w: job %d has the select %q", row.ErrDamaged, j.ID, j.Select)
 	}
 	return chunks, nil
 }

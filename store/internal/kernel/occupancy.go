@@ -202,7 +202,7 @@ func (ds NodeDevices) lessDrained(j *row.Job, spans []Span) error {
 		}
 		k := named.Find(d.Res)
 		if k < 0 {
-			return fmt.Errorf("%w: job %d has devices of node %d, which names none", ErrDamaged, j.ID, d.Node)
+			return fmt.Errorf("%w: job %d has devices of node %d, which names none", row.ErrDamaged, j.ID, d.Node)
 		}
 		gone := int64(d.Which.AndNot(named.Layouts[k].InService()).Count())
 		for a := range spans[i].Use.Amounts {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/store/internal/file"
+	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Once binds a change to an idempotency key, so that it happens once, however often it is
@@ -28,7 +29,7 @@ type Once struct {
 // Valid fails with ErrInvalid if the key is empty or too long.
 func (o *Once) Valid() error {
 	if o.Key == "" || len(o.Key) > MaxKey {
-		return fmt.Errorf("%w key: it has %d bytes, and must have from 1 to %d", ErrInvalid, len(o.Key), MaxKey)
+		return fmt.Errorf("%w key: it has %d bytes, and must have from 1 to %d", row.ErrInvalid, len(o.Key), MaxKey)
 	}
 	return nil
 }
@@ -37,7 +38,7 @@ func (o *Once) Valid() error {
 const MaxKey = 1000
 
 // ErrKey says that an idempotency key belongs to another request. It is an ErrConflict, too.
-var ErrKey = fmt.Errorf("the key belongs to another request%w", file.Wordless(ErrConflict))
+var ErrKey = fmt.Errorf("the key belongs to another request%w", file.Wordless(row.ErrConflict))
 
 // UsedKey is an ErrKey for a key that was used before files kept answers. The jobs that it made are
 // known, but neither their request nor the answer.

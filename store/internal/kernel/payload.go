@@ -95,7 +95,7 @@ func CheckPattern(pattern string) error {
 			continue
 		}
 		if i++; i == len(pattern) {
-			return fmt.Errorf("%w: the pattern %q ends in a %%; %%%% stands for one", ErrInvalid, pattern)
+			return fmt.Errorf("%w: the pattern %q ends in a %%; %%%% stands for one", row.ErrInvalid, pattern)
 		}
 		for n := 0; n < 2 && i+1 < len(pattern) && pattern[i] >= '0' && pattern[i] <= '9'; n++ {
 			i++
@@ -106,7 +106,7 @@ func CheckPattern(pattern string) error {
 		}
 		if strings.IndexByte(letters, pattern[i]) < 0 {
 			return fmt.Errorf("%w: %%%s in the pattern %q; there are %%j job, %%A array, %%a index, %%x name, %%u user, %%N first node, %%t attempt and %%%%",
-				ErrInvalid, string([]rune(pattern[i:])[:1]), pattern)
+				row.ErrInvalid, string([]rune(pattern[i:])[:1]), pattern)
 		}
 	}
 	return nil
@@ -120,7 +120,7 @@ func (p *Payload) Check() error {
 	env := 0
 	for _, v := range p.Env {
 		if name, _, ok := strings.Cut(v, "="); !ok || name == "" || strings.IndexByte(v, 0) >= 0 {
-			return fmt.Errorf("%w: %q in the environment is not NAME=VALUE", ErrInvalid, name)
+			return fmt.Errorf("%w: %q in the environment is not NAME=VALUE", row.ErrInvalid, name)
 		}
 		env += len(v) + 1
 	}
@@ -131,22 +131,22 @@ func (p *Payload) Check() error {
 	}
 	for _, path := range []string{p.Dir, p.Out, p.Err, p.Input} {
 		if len(path) > MaxPath {
-			return fmt.Errorf("%w: a path has %d bytes; the maximum is %d", ErrInvalid, len(path), MaxPath)
+			return fmt.Errorf("%w: a path has %d bytes; the maximum is %d", row.ErrInvalid, len(path), MaxPath)
 		}
 	}
 	switch {
 	case len(p.Script) > MaxScript:
-		return fmt.Errorf("%w: the script has %d bytes; the maximum is %d", ErrInvalid, len(p.Script), MaxScript)
+		return fmt.Errorf("%w: the script has %d bytes; the maximum is %d", row.ErrInvalid, len(p.Script), MaxScript)
 	case strings.IndexByte(p.Script, 0) >= 0:
-		return fmt.Errorf("%w: the script has a NUL byte at offset %d: it is not text", ErrInvalid, strings.IndexByte(p.Script, 0))
+		return fmt.Errorf("%w: the script has a NUL byte at offset %d: it is not text", row.ErrInvalid, strings.IndexByte(p.Script, 0))
 	case env > MaxEnvironment:
-		return fmt.Errorf("%w: the environment has %d bytes; the maximum is %d", ErrInvalid, env, MaxEnvironment)
+		return fmt.Errorf("%w: the environment has %d bytes; the maximum is %d", row.ErrInvalid, env, MaxEnvironment)
 	case !strings.HasPrefix(p.Dir, "/") || strings.IndexByte(p.Dir+p.Out+p.Err+p.Input, 0) >= 0:
-		return fmt.Errorf("%w: the directory %q is not an absolute path", ErrInvalid, p.Dir)
+		return fmt.Errorf("%w: the directory %q is not an absolute path", row.ErrInvalid, p.Dir)
 	case p.Umask > 0o777:
-		return fmt.Errorf("%w: the umask %o is more than 777", ErrInvalid, p.Umask)
+		return fmt.Errorf("%w: the umask %o is more than 777", row.ErrInvalid, p.Umask)
 	case p.Compat != "" && p.Compat != "pbs" && p.Compat != "slurm":
-		return fmt.Errorf("%w: use variables of pbs or slurm, not of %q", ErrInvalid, p.Compat)
+		return fmt.Errorf("%w: use variables of pbs or slurm, not of %q", row.ErrInvalid, p.Compat)
 	}
 	return p.Ending.Check()
 }
@@ -154,7 +154,7 @@ func (p *Payload) Check() error {
 // Fits verifies a payload against the request.
 func (p *Payload) Fits(selects string) error {
 	if p != nil && p.Ending.RetryMem != 0 && !strings.Contains(selects, "mem=") {
-		return fmt.Errorf("%w: more memory after oom, but the job asks for none, so it has no limit", ErrInvalid)
+		return fmt.Errorf("%w: more memory after oom, but the job asks for none, so it has no limit", row.ErrInvalid)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 // ByKey returns the job with a key of the queue.
 func (ws Waiting) ByKey(key []byte) (*row.Job, error) {
 	if len(key) != 16 {
-		return nil, fmt.Errorf("%w: waiting %x", ErrDamaged, key)
+		return nil, fmt.Errorf("%w: waiting %x", row.ErrDamaged, key)
 	}
 	id := binary.BigEndian.Uint64(key[8:])
 	_, payload, err := ws.tx.listedRow(id)
@@ -190,14 +190,14 @@ func ParseBackfill(s string) (Backfill, error) {
 			return Backfill(i), nil
 		}
 	}
-	return 0, fmt.Errorf("no backfill %q: use fcfs, easy, conservative or relaxed%w", s, file.Wordless(ErrInvalid))
+	return 0, fmt.Errorf("no backfill %q: use fcfs, easy, conservative or relaxed%w", s, file.Wordless(row.ErrInvalid))
 }
 
 // ToBeLaunched lists the running jobs that have not been reported for launching.
 func (tx *Tx) ToBeLaunched() (ids []uint64, err error) {
 	err = tx.File.Each(row.Launches, nil, func(key, _ []byte) (bool, error) {
 		if len(key) != 8 {
-			return false, fmt.Errorf("%w: launch %x", ErrDamaged, key)
+			return false, fmt.Errorf("%w: launch %x", row.ErrDamaged, key)
 		}
 		ids = append(ids, binary.BigEndian.Uint64(key))
 		return true, nil

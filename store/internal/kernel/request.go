@@ -112,7 +112,7 @@ type Candidate struct {
 
 // PassOver returns nil for errors that only mean that a request cannot be varied this way.
 func PassOver(err error) error {
-	for _, fine := range []error{placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
+	for _, fine := range []error{placer.ErrRequest, row.ErrNotFound, row.ErrInvalid, row.ErrConflict} {
 		if errors.Is(err, fine) {
 			return nil
 		}
@@ -122,7 +122,7 @@ func PassOver(err error) error {
 
 // IsRefusal reports whether an error is about the request, not about the store.
 func IsRefusal(err error) bool {
-	for _, kind := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, ErrNotFound, ErrInvalid, ErrConflict} {
+	for _, kind := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, row.ErrNotFound, row.ErrInvalid, row.ErrConflict} {
 		if errors.Is(err, kind) {
 			return true
 		}

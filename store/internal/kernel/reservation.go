@@ -68,7 +68,7 @@ func (rs Reservations) ByID(id uint64) (*row.Reservation, error) {
 		return nil, err
 	}
 	if payload == nil {
-		return nil, fmt.Errorf("%w: no reservation number %d", ErrDamaged, id)
+		return nil, fmt.Errorf("%w: no reservation number %d", row.ErrDamaged, id)
 	}
 	return rs.Named(row.DecodeText(payload))
 }
@@ -144,7 +144,7 @@ func (rs Reservations) LettingIn(who placer.Subject, fn func(reservation uint64,
 	}
 	return rs.tx.File.Each(row.Access, append([]byte{byte(placer.AccessJob)}, array...), func(key, _ []byte) (bool, error) {
 		if len(key) < 1+len(array)+1+8 {
-			return false, fmt.Errorf("%w: access %x", ErrDamaged, key)
+			return false, fmt.Errorf("%w: access %x", row.ErrDamaged, key)
 		}
 		end := len(key) - 8
 		a := placer.AccessEntry{Kind: placer.AccessJob, Value: string(key[1 : end-1])}

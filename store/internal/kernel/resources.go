@@ -22,7 +22,7 @@ func (tx *Tx) Resources() (*index.Defs, error) {
 			return false, err
 		}
 		if err := defs.Restore(def); err != nil {
-			return false, fmt.Errorf("%w: %v", ErrDamaged, err)
+			return false, fmt.Errorf("%w: %v", row.ErrDamaged, err)
 		}
 		return true, nil
 	})

@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/priorityf"
+	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/settings"
 	"github.com/placectl/placectl/store/internal/shares"
 )
@@ -277,7 +278,7 @@ func readUnit(defs *index.Defs, v string, to *string) error {
 	}
 	def, ok := defs.Lookup(v)
 	if !ok {
-		return fmt.Errorf("no resource %q%s: %w", v, index.DidYouMean(v, append(defs.Names(), shares.Nodes)), ErrNotFound)
+		return fmt.Errorf("no resource %q%s: %w", v, index.DidYouMean(v, append(defs.Names(), shares.Nodes)), row.ErrNotFound)
 	}
 	if !def.Consumable {
 		return fmt.Errorf("%s is not used up by jobs: expected nodes or a consumable resource", def.Name)

@@ -119,7 +119,7 @@ func (tx *Tx) Settings() (*Settings, error) {
 			v = def.Value
 		}
 		if err := def.read(defs, v, s); err != nil {
-			return nil, fmt.Errorf("%w: setting %s: %v", ErrDamaged, def.Name, err)
+			return nil, fmt.Errorf("%w: setting %s: %v", row.ErrDamaged, def.Name, err)
 		}
 	}
 	if s.Launch == "" && s.Start == StartAuto {
@@ -185,10 +185,10 @@ const maxSetting = 4096
 func (tx *Tx) PutSetting(name, value string) error {
 	i := slices.IndexFunc(SettingDefs, func(d settingDef) bool { return d.Name == name })
 	if i < 0 {
-		return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, SettingNames()), ErrNotFound)
+		return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, SettingNames()), row.ErrNotFound)
 	}
 	if len(value) > maxSetting {
-		return fmt.Errorf("%w value of %s: it has %d bytes; at most %d are kept", ErrInvalid, name, len(value), maxSetting)
+		return fmt.Errorf("%w value of %s: it has %d bytes; at most %d are kept", row.ErrInvalid, name, len(value), maxSetting)
 	}
 	defs, err := tx.Resources()
 	if err != nil {
@@ -205,7 +205,7 @@ func (tx *Tx) PutSetting(name, value string) error {
 		err = tx.File.Remove(row.Config, []byte(name))
 	} else {
 		if err := SettingDefs[i].read(defs, value, new(Settings)); err != nil {
-			return fmt.Errorf("%w setting %s: %w", ErrInvalid, name, err)
+			return fmt.Errorf("%w setting %s: %w", row.ErrInvalid, name, err)
 		}
 		err = tx.File.Put(row.Config, []byte(name), row.EncodeText(value))
 	}

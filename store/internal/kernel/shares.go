@@ -39,7 +39,7 @@ func (tx *Tx) ClassOf(requestor string) (string, error) {
 			return "", err
 		}
 		if tx.Loaded.Matcher, err = s.Matcher(); err != nil {
-			return "", fmt.Errorf("%w: class shares: %v", ErrDamaged, err)
+			return "", fmt.Errorf("%w: class shares: %v", row.ErrDamaged, err)
 		}
 	}
 	class, _ := tx.Loaded.Matcher.Class(requestor)

@@ -276,7 +276,7 @@ const MaxText = 1024
 // CheckReason refuses a reason that is too long to store.
 func CheckReason(reason string) error {
 	if len(reason) > MaxText {
-		return fmt.Errorf("%w: the reason has %d bytes; at most %d are kept", ErrInvalid, len(reason), MaxText)
+		return fmt.Errorf("%w: the reason has %d bytes; at most %d are kept", row.ErrInvalid, len(reason), MaxText)
 	}
 	return nil
 }
