@@ -37,6 +37,15 @@ type Refusal struct {
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%v: %s", r.Kind, r.Why) }
 
+// Shortage returns why a request was refused, without the kind of refusal. Of any other error, it
+// returns the text.
+func Shortage(err error) string {
+	if r, ok := err.(*Refusal); ok { // one that is wrapped has more to say than its shortage
+		return r.Why
+	}
+	return err.Error()
+}
+
 // Is lets errors.Is match ErrLimit if a rule is in the way.
 func (r *Refusal) Is(target error) bool { return target == ErrLimit && r.Rule && r.Kind == ErrNotNow }
 

@@ -3,7 +3,6 @@ package ask
 import (
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/placectl/placectl/placer"
@@ -224,10 +223,10 @@ func planOf(j *row.Job) *placer.Plan {
 
 // noStart returns the error for a job without a known start.
 func noStart(job string, p Prospect) error {
-	r := &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Why: job + ": " + p.Reason}
+	r := &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Why: job + ": " + p.Why()}
 	switch p.Wait {
 	case WaitsNever:
-		r.Kind, r.Why = placer.ErrNever, job+": "+strings.TrimPrefix(p.Reason, placer.ErrNever.Error()+": ")
+		r.Kind = placer.ErrNever
 	case WaitsHeld:
 		r.Why = job + " is held"
 		if p.Reason != "" {

@@ -67,6 +67,7 @@ type Prospect struct {
 	Throttled       bool      // the limit is the throttle of its array
 	Cause           row.Cause // the cause of its state, for such a job
 	Reason          string    // explains its state; "" if there is nothing to say
+	why             string    // if a refusal explains it: the reason without the kind of refusal
 	booking.Opening           // the expected start; zero if unknown. Only WhenJob and ExplainJob set its Plan
 	cycle.Forecast            // the forecast behind it; zero for a job with planned nodes
 	After           time.Time // the job is behind those that were played, and starts later than this; zero if it is not
@@ -74,6 +75,14 @@ type Prospect struct {
 
 // Code returns the word for programs: what the job waits for, or the cause of its state.
 func (p Prospect) Code() string { return cmp.Or(string(p.Wait), p.Cause.String()) }
+
+// Why returns the reason without the kind of refusal that it may begin with.
+func (p Prospect) Why() string { return cmp.Or(p.why, p.Reason) }
+
+// explain makes an error, and what follows it, the reason.
+func (p *Prospect) explain(err error, more string) {
+	p.Reason, p.why = err.Error()+more, placer.Shortage(err)+more
+}
 
 // Outlook begins an outlook.
 func (ak Ask) Outlook() (*Outlook, error) {
@@ -167,10 +176,13 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 	}
 	held := j.State == row.JobHeld
 	switch {
-	case w.never != nil && held && j.Reason != (row.Reason{}):
-		return Prospect{Wait: WaitsNever, Reason: w.never.Error() + "; held: " + j.Reason.String()}, nil
 	case w.never != nil:
-		return Prospect{Wait: WaitsNever, Reason: w.never.Error()}, nil
+		p, hold := Prospect{Wait: WaitsNever}, ""
+		if held && j.Reason != (row.Reason{}) {
+			hold = "; held: " + j.Reason.String()
+		}
+		p.explain(w.never, hold)
+		return p, nil
 	case held:
 		return Prospect{Wait: WaitsHeld, Reason: j.Reason.String()}, nil
 	}
@@ -235,7 +247,7 @@ func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 		return err
 	}
 	late := j.Deadline != 0 && o.tx.Now+j.Walltime > j.Deadline
-	if p.Wait = WaitsTurn; known && kernel.Unix(p.Start) > o.tx.Now || !known && (short != "" || late) {
+	if p.Wait = WaitsTurn; known && kernel.Unix(p.Start) > o.tx.Now || !known && (short != nil || late) {
 		p.Wait = WaitsRoom
 	}
 	if p.Reason = j.Reason.String(); p.Reason != "" {
@@ -245,10 +257,10 @@ func (o *Outlook) expect(j *row.Job, p *Prospect) error {
 	case late, !known && j.Deadline != 0 && fs != nil && p.After.IsZero():
 		p.Reason = "it would not end by its deadline, " + kernel.Stamp(j.Deadline)
 	case j.ID >= o.tx.State.Looked || j.Never: // no cycle has examined it yet
-	case p.Wait == WaitsRoom && short == "":
+	case p.Wait == WaitsRoom && short == nil:
 		p.Reason = "jobs before it come first"
-	default:
-		p.Reason = short
+	case short != nil:
+		p.explain(short, "")
 	}
 	return nil
 }

@@ -26,8 +26,8 @@ func newRequests(of *Outlook) *requests {
 // request holds the facts that jobs with equal requests share.
 type request struct {
 	ask    placer.Ask
-	never  error  // why it can never run
-	short  string // why it does not fit now, once computed
+	never  error // why it can never run
+	short  error // why it does not fit now, once computed
 	starts []start
 }
 
@@ -96,15 +96,18 @@ func (rs *requests) earliest(j *row.Job, after int64) (plan *placer.Plan, refuse
 	return plan, err, nil
 }
 
-// short says why a job's request does not fit now, or returns "" if it does.
-func (rs *requests) short(j *row.Job) (string, error) {
+// short says why a job's request does not fit now, or returns nil if it does.
+func (rs *requests) short(j *row.Job) (why, err error) {
 	w, err := rs.find(j)
-	if err != nil || w.short != "" {
+	if err != nil {
+		return nil, err
+	}
+	if w.short != nil {
 		return w.short, err
 	}
 	_, err = rs.snapshots[j.Queue].Place(w.ask, rs.of.tx.Now)
 	if err != nil && kernel.IsRefusal(err) {
-		w.short, err = err.Error(), nil
+		w.short, err = err, nil
 	}
 	return w.short, err
 }

@@ -146,7 +146,7 @@ func (p *pass) Snapshot(c *cycle.Job) (*placer.Snapshot, error) {
 // NeverRuns is a job that can never run on the present cluster.
 type NeverRuns struct {
 	*kernel.Job
-	Why string
+	Why string // the shortage alone
 }
 
 type neverRuns struct {
@@ -174,7 +174,7 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 		j.Reason = j.Reason.And(why.Error())
 		return jobs.PutJob(p.tx, j, j.State)
 	}
-	p.never = append(p.never, neverRuns{j, why.Error()})
+	p.never = append(p.never, neverRuns{j, placer.Shortage(why)})
 	if j.Never {
 		return nil
 	}

@@ -121,16 +121,13 @@ func waitWord(p store.Prospect, zone *time.Location) string {
 	case store.WaitsHeld:
 		return strings.TrimSpace("held " + text.LocalTimes(p.Reason, zone))
 	case store.WaitsNever:
-		return "never: " + text.LocalTimes(never(p.Reason), zone)
+		return "never: " + text.LocalTimes(p.Why(), zone)
 	}
 	if p.Reason != "" {
 		return text.LocalTimes(p.Reason, zone)
 	}
 	return string(p.Wait)
 }
-
-// never returns why a job can never run, without the words that say so.
-func never(reason string) string { return strings.TrimPrefix(reason, "can never run: ") }
 
 // because formats a reason that follows other text, if there is one.
 func because(reason string, zone *time.Location) string {

@@ -20,9 +20,10 @@ var eventWords = map[string]string{"submit": "submitted", "start": "started", "e
 // EventInWords describes an event on one line, without its time.
 func EventInWords(ev *store.Event) string {
 	var text string
+	word := cmp.Or(eventWords[ev.Event], ev.Event)
 	switch {
 	case ev.Job != 0:
-		text = fmt.Sprint("job ", ev.Job, " ", cmp.Or(eventWords[ev.Event], ev.Event))
+		text = fmt.Sprint("job ", ev.Job, " ", word)
 		if ev.Node != "" {
 			text += " on " + ev.Node
 		}
@@ -32,7 +33,7 @@ func EventInWords(ev *store.Event) string {
 		text = strings.TrimSpace(ev.Event + " " + ev.New)
 	}
 	if words := ev.Reason.String(); words != "" {
-		text += ": " + never(words)
+		text += ": " + strings.TrimPrefix(words, word+": ") // a recorded reason may repeat the event
 	}
 	return text
 }

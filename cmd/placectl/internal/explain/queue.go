@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -86,7 +85,7 @@ func (p *page) waits(q *store.Queueing) string {
 func (p *page) waitsFor(q *store.Queueing) string {
 	switch q.Wait {
 	case store.WaitsNever:
-		return "never: " + strings.TrimPrefix(q.Reason, placer.ErrNever.Error()+": ")
+		return "never: " + q.Why()
 	case store.WaitsHeld:
 		return withReason("held", q.Reason)
 	case store.WaitsLate:
@@ -105,7 +104,7 @@ func (p *page) waitsFor(q *store.Queueing) string {
 		}
 		return "waits for its turn: it would fit now, and " + text.Plural(len(q.Before), "job") + " may go before it"
 	}
-	return withReason("not now", strings.TrimPrefix(q.Reason, placer.ErrNotNow.Error()+": "))
+	return withReason("not now", q.Why())
 }
 
 // forecast says when a job is likely to start, and by when it will almost certainly have started.

@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
@@ -289,7 +288,7 @@ func sayNever(r *session.Run, list []store.NeverRuns) {
 		if len(ids) > 1 {
 			who = text.Plural(len(ids), "job") + ", " + session.FoldNumbers(ids) + ","
 		}
-		r.Notef("%s can never run: %s", who, strings.TrimPrefix(why, "can never run: "))
+		r.Notef("%s can never run: %s", who, why)
 	}
 }
 
