@@ -51,8 +51,8 @@ func (r *Run) NoteLeaving(tx *store.Tx, changes bool) error {
 	}
 	is, err := wantsAttendant(tx, r.IsFront)
 	r.leaveBehind(is, changes)
-	if changes && r.Leaving != nil && runtime.GOMAXPROCS(0) > 1 { // on one core the process would delay the commit
-		go r.Leaving.prepare()
+	if changes && r.leaving != nil && runtime.GOMAXPROCS(0) > 1 { // on one core the process would delay the commit
+		go r.leaving.prepare()
 	}
 	return err
 }
@@ -64,20 +64,20 @@ func (r *Run) mayLeave(changes bool) bool {
 
 // leaveBehind notes that the command should leave an attendant behind if the database wants one.
 func (r *Run) leaveBehind(is *asked.Attends, changes bool) {
-	if l := r.Leaving; l != nil && is != nil && l.Attends == *is {
+	if l := r.leaving; l != nil && is != nil && l.Attends == *is {
 		return // the transaction runs again
 	}
 	r.stay()
 	if is != nil {
 		now := r.Env.Clock()
-		r.Leaving = &leaving{*is, changes, sync.OnceValue(func() *preparation { return r.prepare(is, now) })}
+		r.leaving = &leaving{*is, changes, sync.OnceValue(func() *preparation { return r.prepare(is, now) })}
 	}
 }
 
 // stay undoes leaveBehind.
 func (r *Run) stay() {
-	if l := r.Leaving; l != nil {
-		r.Leaving = nil
+	if l := r.leaving; l != nil {
+		r.leaving = nil
 		l.prepare().drop()
 	}
 }
@@ -144,7 +144,7 @@ func (r *Run) AttendPlace(stateDir string) attend.Place {
 // Leave leaves an attendant behind once the answer is out. A failure undoes nothing: the next
 // command tries again.
 func (r *Run) Leave() {
-	l := r.Leaving
+	l := r.leaving
 	if l == nil {
 		return
 	}
@@ -166,7 +166,7 @@ func (r *Run) Leave() {
 // Summon wakes the attendant, or starts one if there is something to do. It is for processes that
 // report the ends of jobs.
 func (r *Run) Summon() error {
-	if err := r.ViewOnce(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) }); err != nil || r.Leaving == nil {
+	if err := r.ViewOnce(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) }); err != nil || r.leaving == nil {
 		return err
 	}
 	return r.leave(func(*preparation, *attend.Lock) (bool, error) { return false, nil })
@@ -175,8 +175,8 @@ func (r *Run) Summon() error {
 // leave takes the steps of package attend. If no attendant runs and ask asks no other process for one,
 // leave starts it, or lets the one that was started go on.
 func (r *Run) leave(ask func(*preparation, *attend.Lock) (asked bool, err error)) error {
-	l, p := r.Leaving, r.Leaving.prepare()
-	r.Leaving = nil
+	l, p := r.leaving, r.leaving.prepare()
+	r.leaving = nil
 	defer p.drop()
 	if p.err != nil {
 		return p.err

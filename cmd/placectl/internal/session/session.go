@@ -22,7 +22,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -63,7 +62,7 @@ type Run struct {
 	Changed   bool               // the command changed something, now or when its key was new
 	Begun     bool               // the verb's command has been started
 	committed func()             // called after the commit, nil for nothing
-	Leaving   *leaving           // the attendant to start after the answer, nil: none
+	leaving   *leaving           // the attendant to start after the answer, nil: none
 	left      *asked.Attends     // of the last attendant started
 	leftAt    time.Time          // when it was started
 	IsFront   bool               // called as qsub, sbatch or the like
@@ -73,20 +72,19 @@ type Run struct {
 	Verb      *Verb // the running verb
 	Dash      int   // how many arguments stood before "--", -1 without one
 	Inv       Invocation
-	Lines     payload.Lines       // of submit --each
-	Carried   *payload.Carried    // the environment of a user who submits from another host, or nil
-	Inputs    keyed.Inputs        // hashes of the files and standard input read
-	handed    asked.Read          // the inputs' contents, if they can be handed over
-	asker     *asker              // the process for which the verb runs, nil: this one
-	Rec       *keyed.Recording    // takes the answers, nil for stdout
-	Attending *attempts.Attending // of run: the lock that shows whether this process lives, nil: none
-	Kept      *keyed.Recording    // the answer to a request with a key
-	Repeated  bool                // the answer is a repeat
-	Front     *fronts.Submission  // a submission through qsub or sbatch, nil: none
-	InLogs    *inlogs.Handles     // the handles on databases in logs
-	Behind    bool                // a writer's clock may be behind the database
-	Dry       bool                // --dry-run: nothing is changed
-	Widths    []int               // of columns, as set in the shell
+	Lines     payload.Lines      // of submit --each
+	Carried   *payload.Carried   // the environment of a user who submits from another host, or nil
+	Inputs    keyed.Inputs       // hashes of the files and standard input read
+	handed    asked.Read         // the inputs' contents, if they can be handed over
+	asker     *asker             // the process for which the verb runs, nil: this one
+	Rec       *keyed.Recording   // takes the answers, nil for stdout
+	Kept      *keyed.Recording   // the answer to a request with a key
+	Repeated  bool               // the answer is a repeat
+	Front     *fronts.Submission // a submission through qsub or sbatch, nil: none
+	InLogs    *inlogs.Handles    // the handles on databases in logs
+	Behind    bool               // a writer's clock may be behind the database
+	Dry       bool               // --dry-run: nothing is changed
+	Widths    []int              // of columns, as set in the shell
 }
 
 // New makes a run of one of the verbs in list.

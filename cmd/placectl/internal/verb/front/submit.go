@@ -164,9 +164,8 @@ func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*
 			return 0, err
 		}
 	}
-	if r.Attending = run.AttendRun(r); r.Attending != nil {
-		defer r.Attending.End()
-	}
+	own := run.InForeground(r)
+	defer own.End()
 	var job *store.Job
 	err := h.cl.Update(func(ch fronts.Change) error {
 		jobs, err := ch.Submit(s)
@@ -177,7 +176,7 @@ func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*
 		if job, err = tx.Jobs().Get(jobs[0].ID); err != nil {
 			return err
 		}
-		return errors.Join(run.Attends(r, tx, job), run.Pass(r, tx, &job))
+		return errors.Join(own.Attends(tx, job), own.Pass(tx, &job))
 	})
 	if err != nil {
 		return 0, err
@@ -192,7 +191,7 @@ func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*
 		if err != nil {
 			return 0, err
 		}
-		if job, err = run.AwaitTurn(r, c, job, run.Forever); err != nil {
+		if job, err = own.AwaitTurn(c, job, run.Forever); err != nil {
 			return 0, err
 		}
 	}
@@ -206,7 +205,7 @@ func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*
 	if s.Family == directives.PBS {
 		nodeFiles = []string{"PBS_NODEFILE"}
 	}
-	if err = run.RunJob(r, job, program, words, env(begun), nodeFiles...); errors.As(err, &status) {
+	if err = own.RunJob(job, program, words, env(begun), nodeFiles...); errors.As(err, &status) {
 		return int(status), nil
 	}
 	return 0, err

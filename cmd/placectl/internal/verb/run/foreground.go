@@ -1,0 +1,305 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
+	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
+	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Foreground executes a job in this process, as run and srun do.
+type Foreground struct {
+	*session.Run
+	lock *attempts.Attending // shows others that this process lives, nil for none
+}
+
+// InForeground lets others find out when this process is killed. If that is impossible, its job keeps
+// its nodes to the end of its walltime.
+func InForeground(r *session.Run) *Foreground {
+	f := &Foreground{Run: r}
+	runner, _, err := r.AttemptsRunner("")
+	if err != nil {
+		r.Debugf("other processes will not notice if this one is killed: %v", err)
+		return f
+	}
+	if f.lock, err = runner.Attend(session.DrawNonce()); err != nil {
+		r.Notef("other processes will not notice if this one is killed: %v", err)
+	}
+	return f
+}
+
+// End says that this process has ended its job.
+func (f *Foreground) End() {
+	if f.lock != nil {
+		f.lock.End()
+	}
+}
+
+// placeOrQueue starts the job now, or puts it into the queue.
+func (f *Foreground) placeOrQueue(c *cli.Context, s store.Submission) (job *store.Job, err error) {
+	err = f.Ordered(&s.Request, func() error {
+		return f.Update(c, func(tx *store.Tx) error {
+			s := s
+			if err := localorder.Wanted(tx, &s.Request); err != nil {
+				return err
+			}
+			if job, err = tx.Jobs().Place(s.Request); err == nil {
+				job.Command = s.Command
+				return errors.Join(tx.Jobs().SetCommand(job.ID, s.Command), f.Attends(tx, job), f.claim(tx, job))
+			}
+			if !errors.Is(err, placer.ErrNotNow) {
+				return err
+			}
+			if err := session.ClassOf(tx, c, &s); err != nil {
+				return err
+			}
+			jobs, err := tx.Jobs().Submit(s)
+			if err != nil {
+				return err
+			}
+			job = jobs[0]
+			if err := f.Attends(tx, job); err != nil {
+				return err
+			}
+			return f.Pass(tx, &job)
+		})
+	})
+	return job, err
+}
+
+// Pass makes a scheduling pass on behalf of the job. Other jobs that it starts are left for the
+// next cycle to launch.
+func (f *Foreground) Pass(tx *store.Tx, job **store.Job) error {
+	if _, err := f.EndAttended(tx); err != nil {
+		return err
+	}
+	_, err := tx.Cycle().Run(store.CycleSpec{Silent: true})
+	if err != nil {
+		return err
+	}
+	if *job, err = tx.Jobs().Get((*job).ID); err == nil && (*job).State == store.JobRunning {
+		err = f.claim(tx, *job)
+	}
+	return err
+}
+
+// AwaitTurn waits until the job runs. When the file has changed or the job's time has come, it
+// schedules the queue itself, because perhaps no other process does. When its patience ends, it
+// cancels the job.
+func (f *Foreground) AwaitTurn(c *cli.Context, job *store.Job, patience time.Duration) (*store.Job, error) {
+	deadline := f.Env.Clock().Add(patience)
+	ctx := f.Ctx
+	defer func() { f.Ctx = ctx }()
+	var stop context.CancelFunc
+	f.Ctx, stop = signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	for {
+		named := time.Time{}
+		if job.State == store.JobReserved {
+			named = job.Start
+		}
+		seen := f.FileStamp()
+		err := f.Update(c, func(tx *store.Tx) error { return f.Pass(tx, &job) })
+		switch {
+		case err != nil:
+			return nil, err
+		case job.State == store.JobRunning:
+			return job, nil
+		case !job.State.Live():
+			return nil, &store.Conflict{What: "job " + listing.JobID(job), Why: "it was " + job.State.String() + " while it waited: " + job.Reason.String()}
+		}
+		if now := f.FileStamp(); job.State == store.JobReserved && now != seen {
+			seen, named = now, job.Start
+		}
+		err = f.WaitForChange(seen, deadline, named)
+		if err == nil && !f.Env.Clock().Before(deadline) {
+			err = fmt.Errorf("%w: its turn did not come within %s", placer.ErrNotNow, c.String("wait"))
+		}
+		if err != nil {
+			return nil, errors.Join(err, withdraw(f.Run, c, job))
+		}
+	}
+}
+
+// withdraw takes the job out of the queue.
+func withdraw(r *session.Run, c *cli.Context, job *store.Job) error {
+	return r.Update(c, func(tx *store.Tx) error {
+		_, err := tx.Jobs().Cancel(job.ID, "run was stopped before its turn came")
+		if errors.Is(err, store.ErrConflict) {
+			return nil // another process has done it
+		}
+		return err
+	})
+}
+
+// RunJob runs the command of a job that holds its nodes, with env added to its environment, and
+// then gives the nodes back.
+func (f *Foreground) RunJob(job *store.Job, program string, argv, env []string, nodeFiles ...string) error {
+	var told []launch.Notice
+	err := f.View(func(tx *store.Tx) (err error) {
+		told, err = noticesOf(tx, &store.CycleReport{Launch: []*store.Job{job}})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	told[0].Env, told[0].NodeFiles = append(told[0].Env, env...), nodeFiles
+	if f.lock != nil {
+		told[0].Env = append(told[0].Env, f.lock.Environ())
+	}
+	command := launch.Command{Program: program, Words: argv, In: f.Stdin, Out: f.Answers.Writer, Err: f.Stderr, Terminal: f.StderrTTY}
+	seen, stopped, began := f.FileStamp(), false, 0
+	command.Ended = func() bool {
+		now := f.FileStamp()
+		if now == seen {
+			return false
+		}
+		seen = now
+		if f.lock != nil {
+			if err := f.sendSignals(job, began); err != nil {
+				f.Notef("signals: %v", err)
+			}
+		}
+		stopped = endedByOthers(f.Run, job.ID)
+		return stopped
+	}
+	if f.lock != nil {
+		ctx, stop := context.WithCancel(f.Ctx)
+		defer stop()
+		own := *f.Run // a copy, for use beside the run
+		go keepBeat(&own, ctx)
+		command.Began = func(pid int) {
+			began = pid
+			if err := f.lock.Began(pid); err != nil {
+				f.Notef("the command's process was not recorded: %v", err)
+			}
+		}
+	}
+	status, err := command.Run(f.DatabasePath(), &told[0])
+	ended := f.endJob(job, status, stopped, err)
+	if err != nil {
+		return errors.Join(err, ended)
+	}
+	f.Begun = true
+	if ended != nil { // the command's status counts
+		f.Notef("the end of job %d was not recorded: %v", job.ID, ended)
+	}
+	if status != 0 {
+		return exit.Status(status)
+	}
+	return nil
+}
+
+// keepBeat reports this host as alive while the command of a run goes on, unless that is short.
+func keepBeat(r *session.Run, ctx context.Context) {
+	select {
+	case <-ctx.Done():
+		return
+	case <-time.After(time.Second):
+	}
+	if runner, _, err := r.AttemptsRunner(""); err == nil {
+		runner.KeepBeat(ctx)
+	}
+}
+
+// endJob records the exit status of the job's command, and whether it was stopped.
+func (f *Foreground) endJob(job *store.Job, status int, stopped bool, failed error) error {
+	reason := ""
+	if failed != nil {
+		status, reason = exit.NoProgram, failed.Error()
+	}
+	if f.lock == nil {
+		return finishJob(f.Run, job.ID, status, reason)
+	}
+	result := &store.Result{Job: job.ID, Attempt: job.Attempt, Nonce: f.lock.As.Nonce, Outcome: store.OutcomeExited, Exit: status, Why: reason}
+	if stopped {
+		result.Outcome = store.OutcomeStopped
+	}
+	err := f.lock.Tell(f.Ctx, result)
+	if errors.Is(err, store.ErrConflict) {
+		f.Notef("%v", err) // cancelled, say: the command's status counts
+		return nil
+	}
+	return err
+}
+
+// finishJob records the exit status of a command that no attendant watches.
+func finishJob(r *session.Run, id uint64, status int, reason string) error {
+	db, err := r.Open()
+	if err != nil {
+		return err
+	}
+	return r.Write(db, true, func(tx *store.Tx) error {
+		_, err := tx.Jobs().Finish(id, status, reason)
+		return err
+	})
+}
+
+// endedByOthers reports whether a job no longer runs. It returns false while that is unknown.
+func endedByOthers(r *session.Run, id uint64) bool {
+	var why string
+	err := r.View(func(tx *store.Tx) error {
+		j, err := tx.Jobs().Get(id)
+		switch {
+		case err == nil && j.State != store.JobRunning:
+			why = "is " + j.State.String()
+		case err == nil && j.Ending:
+			why = "is " + j.Why()
+		}
+		return err
+	})
+	if err != nil {
+		r.Debugf("%v", err)
+	}
+	if why != "" {
+		r.Notef("job %d %s: its command is told to terminate", id, why)
+	}
+	return why != ""
+}
+
+// sendSignals sends the command's processes the signals that the database holds for them.
+func (f *Foreground) sendSignals(job *store.Job, command int) error {
+	d := f.Dispatched("", os.Getuid())
+	var a *store.Attempt
+	err := f.View(func(tx *store.Tx) (err error) {
+		a, err = tx.Attempts().Get(job.ID, job.Attempt)
+		return err
+	})
+	if err != nil || len(a.Signals) == 0 || a.Nonce != f.lock.As.Nonce {
+		return err
+	}
+	for _, sig := range a.Signals {
+		attempts.SignalTree(command, sig)
+	}
+	return d.Signalled(f.Ctx, attempts.Key{Job: job.ID, Number: job.Attempt}, a.Nonce, a.Sent+len(a.Signals))
+}
+
+// Attends records that this process waits for a job, or executes it.
+func (f *Foreground) Attends(tx *store.Tx, job *store.Job) error {
+	if f.lock == nil {
+		return nil
+	}
+	return tx.Attempts().Attend(job.ID, f.lock.As)
+}
+
+// claim claims the attempt that this process will execute.
+func (f *Foreground) claim(tx *store.Tx, job *store.Job) error {
+	if f.lock == nil {
+		return nil
+	}
+	_, err := tx.Attempts().Claim(store.Claim{Job: job.ID, Attempt: job.Attempt, By: store.ByRun, Nonce: f.lock.As.Nonce, Process: f.lock.As.Process})
+	return err
+}
