@@ -30,6 +30,9 @@ type (
 	Alteration = jobs.Alteration
 )
 
+// AltersRunning reports whether a field of an Alteration can also change while a job runs.
+func AltersRunning(field string) bool { return jobs.AltersRunning(field) }
+
 const (
 	BlameNobody = jobs.BlameNobody
 	BlameNode   = jobs.BlameNode   // it counts against the node

@@ -137,16 +137,15 @@ type Flag struct {
 	Heading string // where help lists it, if it is a rarer one
 	Usage   string
 	Sbatch  string // the option of sbatch that means just that, after its letter if it has one
-	Running bool   // whether alter also changes it while the job runs
 }
 
 // Flags are those flags, in the order in which help lists them.
 var Flags = []Flag{
-	{"priority", "p", Integer, "", "priority `P`; higher runs first (0)", "", true},
-	{"begin", "", Time, "turn", "start at `TIME` or later", "b begin", false},
-	{"comment", "", Text, "owner", "comment `WORD` on the job, for show and query", "comment", true},
-	{"deadline", "", Time, "turn", "end by `TIME`; the job is cancelled once it no longer can", "deadline", false},
-	{"no-requeue", "", Truth, "end and retries", "if it is preempted, cancel it instead of queuing it again", "no-requeue", false},
+	{"priority", "p", Integer, "", "priority `P`; higher runs first (0)", ""},
+	{"begin", "", Time, "turn", "start at `TIME` or later", "b begin"},
+	{"comment", "", Text, "owner", "comment `WORD` on the job, for show and query", "comment"},
+	{"deadline", "", Time, "turn", "end by `TIME`; the job is cancelled once it no longer can", "deadline"},
+	{"no-requeue", "", Truth, "end and retries", "if it is preempted, cancel it instead of queuing it again", "no-requeue"},
 }
 
 // FlagNamed returns the flag with a name, the zero Flag if it is not one of Flags.

@@ -80,8 +80,8 @@ func alter(tx *kernel.Tx, id uint64, a *Alteration) (*row.Job, error) {
 
 // alterRunning changes a running job: its allocation stays.
 func alterRunning(tx *kernel.Tx, j *row.Job, a *Alteration) (*row.Job, error) {
-	if !a.waiting().bare() {
-		return nil, row.Clash("job "+strconv.FormatUint(j.ID, 10), "it is running: only its name, its comment, its priority and its walltime can change")
+	if err := a.forRunning(j.ID); err != nil {
+		return nil, err
 	}
 	if a.Priority != nil {
 		if err := mayRank(tx, *a.Priority); err != nil {

@@ -3,8 +3,11 @@ package jobs
 import (
 	"reflect"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
@@ -99,10 +102,23 @@ func (a Alteration) bare() bool {
 	return reflect.ValueOf(a).IsZero()
 }
 
-// waiting returns an alteration without what can also change while a job runs.
-func (a Alteration) waiting() Alteration {
-	a.Name, a.Comment, a.Priority, a.Walltime = nil, nil, nil, nil
-	return a
+// whileRunning are the fields of an Alteration that can also change while a job runs.
+var whileRunning = []string{"Name", "Comment", "Priority", "Walltime"}
+
+// AltersRunning reports whether a field of an Alteration can also change while a job runs.
+func AltersRunning(field string) bool { return slices.Contains(whileRunning, field) }
+
+// forRunning returns a Conflict if an alteration changes more than a running job lets it.
+func (a Alteration) forRunning(job uint64) error {
+	its := make([]string, len(whileRunning))
+	for i, field := range whileRunning {
+		reflect.ValueOf(&a).Elem().FieldByName(field).SetZero()
+		its[i] = "its " + strings.ToLower(field)
+	}
+	if a.bare() {
+		return nil
+	}
+	return row.Clash("job "+strconv.FormatUint(job, 10), "it is running: only "+text.List(its, "and")+" can change")
 }
 
 // change changes what a submission asks for, by the names of fields.

@@ -18,6 +18,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/queue"
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/run"
+	"github.com/placectl/placectl/internal/attribute"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 )
@@ -269,7 +270,7 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 		return err
 	}
 	for _, g := range sc.Counts {
-		if j.State == store.JobRunning && !queue.AltersRunning(g.Name()) {
+		if j.State == store.JobRunning && !store.AltersRunning(attribute.FieldName(g.Name())) {
 			return queue.Fixed(g)
 		}
 	}

@@ -22,11 +22,6 @@ import (
 var alterable = append([]string{"name", "walltime", "select", "place", "queue", "class", "account", "policy", "prefer", "exclude", "access", "reservation",
 	"after", "afterok", "afternotok", "afterany"}, request.OfPayload...)
 
-// AltersRunning reports whether a flag also applies to running jobs.
-func AltersRunning(flag string) bool {
-	return flag == "name" || flag == "walltime" || attribute.FlagNamed(flag).Running
-}
-
 // Alter declares the verb alter.
 func Alter() *session.Verb {
 	var flags []cli.Flag
