@@ -26,9 +26,13 @@ type jobView struct {
 	err      error
 }
 
-// jobFields read the attributes of a job that package attribute declares, and the job's event in a
+// jobFields are the attributes of a job that package attribute declares, and the job's event in a
 // cycle's answer.
-var jobFields = declared(output.Fields[*jobView]{
+var jobFields = declared(jobReaders)
+
+// jobReaders read the attributes that take more than a field of a job, in the order of the record, and
+// the event.
+var jobReaders = output.Fields[*jobView]{
 	{Name: "job", Value: func(j *jobView) any { return numberOrNil(j.ID) }},
 	{Name: "state", Value: func(j *jobView) any { return j.State.String() }},
 	{Name: "select", Value: func(j *jobView) any { return j.Select }},
@@ -99,7 +103,7 @@ var jobFields = declared(output.Fields[*jobView]{
 	{Name: "mail_to", Value: func(j *jobView) any { return output.OrNil(j.payload().Ending.MailTo) }},
 	{Name: "env", Value: func(j *jobView) any { return j.payload().Env }},
 	{Name: "event", Value: func(j *jobView) any { return j.event }},
-})
+}
 
 // scriptLine returns the first line of the job's script.
 func (j *jobView) scriptLine() string {
