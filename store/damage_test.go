@@ -178,7 +178,7 @@ func keepAnswer(t testing.TB, db *DB) {
 		if err := r.Put(row.Answers, []byte(a.Key), row.EncodeAnswer(&a)); err != nil {
 			return false, err
 		}
-		return true, r.Mark(row.AnswerDues, row.AnswerDueKey(a.Until, []byte(a.Key)))
+		return true, r.Mark(row.AnswerDues, row.AnswerRows.Indexes[0].Key(nil, &a))
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -79,12 +79,7 @@ func DecodeAnswerText(key, payload []byte) (*Answer, error) {
 // maxAnswer limits the memory that a row with a wrong length can take.
 const maxAnswer = 1 << 30
 
-// AnswerDueKey orders answers by when they may be deleted.
-func AnswerDueKey(until int64, key []byte) []byte {
-	return append(Key64(uint64(until)), key...)
-}
-
-// SplitAnswerDueKey splits such a key.
+// SplitAnswerDueKey splits a key that orders answers by when they may be deleted.
 func SplitAnswerDueKey(k []byte) (until int64, key []byte) {
 	if len(k) < 8 {
 		return 0, nil

@@ -125,12 +125,11 @@ func TestNodeRowWords(t *testing.T) {
 		e := encoder{}
 		e.byte(nodeVersion)
 		e.byte(byte(index.Up))
-		e.fixed32(2)
-		e.fixed32(0)
+		e.b = append(e.b, 2, 0, 0, 0, 0, 0, 0, 0) // two numbers of 32 bits
 		for _, s := range []string{"n7", "", "", access, ""} {
 			e.string(s)
 		}
-		e.strings(nil)
+		e.uint(0)
 		e.byte(0)
 		e.uint(0)
 		return append(e.b, sharing...)

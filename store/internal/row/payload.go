@@ -34,21 +34,13 @@ func Shown(key []byte) string {
 // encoder appends fields to a payload.
 type encoder struct{ b []byte }
 
-func (e *encoder) byte(v byte)      { e.b = append(e.b, v) }
-func (e *encoder) uint(v uint64)    { e.b = binary.AppendUvarint(e.b, v) }
-func (e *encoder) int(v int64)      { e.b = binary.AppendVarint(e.b, v) }
-func (e *encoder) fixed32(v uint32) { e.b = binary.LittleEndian.AppendUint32(e.b, v) }
+func (e *encoder) byte(v byte)   { e.b = append(e.b, v) }
+func (e *encoder) uint(v uint64) { e.b = binary.AppendUvarint(e.b, v) }
+func (e *encoder) int(v int64)   { e.b = binary.AppendVarint(e.b, v) }
 
 func (e *encoder) string(s string) {
 	e.uint(uint64(len(s)))
 	e.b = append(e.b, s...)
-}
-
-func (e *encoder) strings(list []string) {
-	e.uint(uint64(len(list)))
-	for _, s := range list {
-		e.string(s)
-	}
 }
 
 // done returns the error for an invalid payload. Bytes left over are not an error: a newer

@@ -90,9 +90,6 @@ func (p Place) descriptor(suffix string, flags int) (fd int, err error) {
 // Log opens a new file for the attendant's output.
 func (p Place) Log() (*os.File, error) { return p.open(".log", os.O_CREATE|os.O_WRONLY|os.O_TRUNC) }
 
-// LogName returns the path of that file.
-func (p Place) LogName() string { return p.name(".log") }
-
 // agentFile holds the path of the ssh agent's socket, as the user's last command had it.
 const agentFile = "ssh-agent"
 

@@ -127,15 +127,6 @@ func (f Flag) Word() string {
 	return "--" + f.Name + "=" + f.Value
 }
 
-// Words returns the flags as arguments of submit.
-func (s Submission) Words() []string {
-	words := make([]string, len(s.Flags))
-	for i, f := range s.Flags {
-		words[i] = f.Word()
-	}
-	return words
-}
-
 // Note says that an option has no effect here, or another effect than written.
 type Note struct {
 	infile.Position

@@ -227,3 +227,12 @@ func TestVerdicts(t *testing.T) {
 		t.Errorf("the reasons of only %d of %d options were checked", some, all)
 	}
 }
+
+// Words returns the flags as arguments of submit.
+func (s Submission) Words() []string {
+	words := make([]string, len(s.Flags))
+	for i, f := range s.Flags {
+		words[i] = f.Word()
+	}
+	return words
+}

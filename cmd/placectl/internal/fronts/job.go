@@ -108,7 +108,6 @@ type Detail struct {
 	MaxRSS          int64 // bytes
 	CPUsPerTask     int
 	MemPerCPU       int64 // kB
-	MemPerNode      int64
 }
 
 // Elapsed returns how long a job has run at an instant.
