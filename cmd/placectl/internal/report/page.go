@@ -131,8 +131,12 @@ func (p *Page) HTML() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	zone := " Times are those of your browser's zone."
+	if p.Series.Undated {
+		zone = ""
+	}
 	var b bytes.Buffer
-	_, err = strings.NewReplacer("{{.Title}}", html.EscapeString(p.Title), "{{.Data}}", string(data)).WriteString(&b, template)
+	_, err = strings.NewReplacer("{{.Title}}", html.EscapeString(p.Title), "{{.Zone}}", zone, "{{.Data}}", string(data)).WriteString(&b, template)
 	return b.Bytes(), err
 }
 

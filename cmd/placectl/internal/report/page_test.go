@@ -70,6 +70,21 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
+// TestZone: a page says whose zone its times are in, if they are dates.
+func TestZone(t *testing.T) {
+	for _, undated := range []bool{false, true} {
+		p := sample(10, 2)
+		p.Series.Undated = undated
+		page, err := p.HTML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(string(page), "browser's zone") == undated || strings.Contains(string(page), "{{") {
+			t.Errorf("a page with undated %t ends wrongly: %s", undated, page)
+		}
+	}
+}
+
 // asks is what is done with the page in a browser. The answers are read in the page's own text. Frames are
 // drawn at several zooms, and the slowest counts.
 const asks = `<script>
