@@ -152,6 +152,7 @@ const importRules = `
 	store                                    < cmd/placectl/internal/inlogs
 	cmd/placectl/internal/inlogs             < command
 	placer, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/verbs < cmd/placectl/internal/request
+	cmd/placectl/internal/directives, cmd/placectl/internal/payload < cmd/placectl/internal/request
 	cmd/placectl/internal/request            < command
 	placer, store, cmd/placectl/internal/launch, cmd/placectl/internal/listing, internal/text < cmd/placectl/internal/localorder
 	cmd/placectl/internal/localorder         < command

@@ -33,6 +33,9 @@ const (
 	Slurm Family = "slurm"
 )
 
+// FamilyWords are the values of --directives and --compat.
+var FamilyWords = []string{string(PBS), string(Slurm), "none"}
+
 // DefaultOut returns where the output of a job goes by default: sbatch's default for Slurm, or "" for
 // our own.
 func (f Family) DefaultOut(array bool) string {

@@ -108,7 +108,7 @@ func (r *reader) choose(pbs, slurm int) (Family, error) {
 		}
 		return familyIf(Slurm, slurm > 0), nil
 	}
-	return None, fmt.Errorf("%w: --directives: %w", infile.ErrInput, text.NotOneOf(r.o.Choose, []string{"pbs", "slurm", "none"}))
+	return None, fmt.Errorf("%w: --directives: %w", infile.ErrInput, text.NotOneOf(r.o.Choose, FamilyWords))
 }
 
 func familyIf(f Family, is bool) Family {

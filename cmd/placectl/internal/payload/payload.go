@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
@@ -106,13 +107,13 @@ func (from Process) Change(c Flags, p *store.Payload) (err error) {
 		return err
 	}
 	if c.IsSet("out-mode") {
-		if err := oneOf(c, "out-mode", "append", "truncate"); err != nil {
+		if err := oneOf(c, "out-mode", OutModes); err != nil {
 			return err
 		}
 		p.Append = c.String("out-mode") == "append"
 	}
 	if c.IsSet("compat") {
-		if err := oneOf(c, "compat", "pbs", "slurm", "none"); err != nil {
+		if err := oneOf(c, "compat", directives.FamilyWords); err != nil {
 			return err
 		}
 		p.Compat = strings.TrimPrefix(c.String("compat"), "none")
@@ -185,8 +186,11 @@ func ownUmask() uint32 {
 	return uint32(mask)
 }
 
+// OutModes are the values of --out-mode.
+var OutModes = []string{"append", "truncate"}
+
 // oneOf checks a flag whose value is one of a few words.
-func oneOf(c Flags, flag string, words ...string) error {
+func oneOf(c Flags, flag string, words []string) error {
 	if !slices.Contains(words, c.String(flag)) {
 		return usage.Errorf("--%s: %w", flag, text.NotOneOf(c.String(flag), words))
 	}

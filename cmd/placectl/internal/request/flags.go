@@ -3,6 +3,8 @@ package request
 import (
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/directives"
+	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
@@ -89,7 +91,7 @@ func PayloadFlags() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Category: itsSurroundings, Name: "script", Usage: "script to run, `FILE`, - for standard input"},
 		&cli.BoolFlag{Name: Carried, Hidden: true},
-		verbs.Choice(&cli.StringFlag{Category: itsSurroundings, Name: "directives", Usage: "lines of the script to obey besides #placectl, `WHOSE` (those it has)"}, "pbs", "slurm", "none"),
+		verbs.Choice(&cli.StringFlag{Category: itsSurroundings, Name: "directives", Usage: "lines of the script to obey besides #placectl, `WHOSE` (those it has)"}, directives.FamilyWords...),
 		&cli.BoolFlag{Category: itsSurroundings, Name: "lax", Usage: "skip unknown options of #PBS and #SBATCH lines, with a note"},
 		&cli.StringFlag{Category: itsSurroundings, Name: "chdir", Usage: "working directory `DIR` (the current one)"},
 		&cli.StringFlag{Category: itsSurroundings, Name: "export", Usage: "environment, `LIST` of all, none, NAME, NAME=VALUE (all if only you can read the database, else none)"},
@@ -97,8 +99,8 @@ func PayloadFlags() []cli.Flag {
 		&cli.StringFlag{Name: "out", Usage: "output `FILE`; %j is the job number (placectl-%j.out)"},
 		&cli.StringFlag{Category: itsOutput, Name: "err", Usage: "error output `FILE` (with the output)"},
 		&cli.StringFlag{Category: itsOutput, Name: "input", Usage: "standard input `FILE` (none)"},
-		verbs.Choice(&cli.StringFlag{Category: itsOutput, Name: "out-mode", Usage: "`MODE` for existing files (truncate)"}, "append", "truncate"),
-		verbs.Choice(&cli.StringFlag{Category: itsSurroundings, Name: "compat", Usage: "variables to set, `WHOSE` (those of --directives)"}, "pbs", "slurm", "none"),
+		verbs.Choice(&cli.StringFlag{Category: itsOutput, Name: "out-mode", Usage: "`MODE` for existing files (truncate)"}, payload.OutModes...),
+		verbs.Choice(&cli.StringFlag{Category: itsSurroundings, Name: "compat", Usage: "variables to set, `WHOSE` (those of --directives)"}, directives.FamilyWords...),
 		&cli.IntFlag{Category: ItsEnd, Name: "retries", Usage: "retry up to `N` times after a failure (0)"},
 		&cli.StringFlag{Category: ItsEnd, Name: "retry-on", Usage: "failures to retry, `LIST` of statuses, signal, walltime and oom: 1-5,75,oom (any status but 126 and 127, and any signal)"},
 		&cli.StringFlag{Category: ItsEnd, Name: "retry-wait", Usage: "wait `D` before the first retry, doubled each time, an hour at most (30s)"},
