@@ -339,3 +339,91 @@ func TestForecastOfPlan(t *testing.T) {
 	}
 	l.is(2, 100, 100, 160)
 }
+
+// TestPlayLooksWhenCyclesDo: a play has no cycle at the begin time of a job that waits for another,
+// because none comes then. Here such a cycle would plan the job that a limit holds back, 6, before
+// the one that comes first when the limit lets it start.
+func TestPlayLooksWhenCyclesDo(t *testing.T) {
+	t.Parallel()
+	path, now := filepath.Join(t.TempDir(), "a.db"), &clock{1_000_000}
+	job := func(user, chunks string, walltime time.Duration) Submission {
+		return Submission{Request: placer.Request{Select: chunks, Place: "free", User: user, Walltime: walltime * time.Second}}
+	}
+	err := Create(path, &Options{Now: now.now}, func(tx *Tx) error {
+		for _, name := range []string{"n1", "n2"} {
+			n := &index.Node{Name: name}
+			n.Set(index.NCPUs, index.Value{Num: 4})
+			if _, err := tx.Nodes().Put(n); err != nil {
+				return err
+			}
+		}
+		if err := tx.Limits().Set(Limit{Key: "user:*", Measure: "running", Max: 1}); err != nil {
+			return err
+		}
+		if _, err := tx.Jobs().Place(job("ann", "1:ncpus=4:host=n1", 900).Request); err != nil {
+			return err
+		}
+		if _, err := tx.Jobs().PlaceAt(job("bob", "1:ncpus=3:host=n1", 420).Request, kernel.Instant(now.t).Add(900*time.Second)); err != nil {
+			return err
+		}
+		if _, err := tx.Jobs().PlaceAt(job("dan", "1:ncpus=3:host=n1+1:ncpus=3:host=n2", 180).Request, kernel.Instant(now.t).Add(1320*time.Second)); err != nil {
+			return err
+		}
+		first := job("eve", "1:ncpus=4", 180)
+		first.After = []Dependency{{Job: 2, When: After}}
+		waits := job("fay", "1:ncpus=1", 60)
+		waits.After, waits.Begin = []Dependency{{Job: 4, When: After}}, kernel.Instant(now.t).Add(871*time.Second)
+		for _, s := range []Submission{first, waits, job("ann", "2:ncpus=1", 900)} {
+			if _, err := tx.Jobs().Submit(s); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(path, &Options{Now: now.now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var played []Played
+	err = db.View(func(tx *Tx) error {
+		return tx.Suppose(func(tx *Tx) (err error) { played, err = tx.Cycle().Play(PlaySpec{}); return err })
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Update(func(tx *Tx) error { return (&cycle.Playing{Tx: tx.k, Started: make(map[uint64]int64)}).Prepare() }); err != nil {
+		t.Fatal(err)
+	}
+	starts := make(map[uint64]time.Time)
+	for len(starts) < len(played) {
+		err := db.Update(func(tx *Tx) error {
+			r, err := tx.Cycle().Run(CycleSpec{})
+			if err != nil {
+				return err
+			}
+			for _, j := range r.Launch {
+				if j.ID > 3 {
+					starts[j.ID] = j.Start
+				}
+			}
+			if r.Next.IsZero() {
+				return fmt.Errorf("nothing is left to come, and %v have started", starts)
+			}
+			now.t = kernel.Unix(r.Next)
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, p := range played {
+		t.Logf("job %d: %v, %v", p.Job, p.Start, starts[p.Job])
+		if !p.Start.Equal(starts[p.Job]) {
+			t.Errorf("job %d starts at %v in a play, and at %v when it comes to it", p.Job, p.Start, starts[p.Job])
+		}
+	}
+}

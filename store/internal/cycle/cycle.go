@@ -105,7 +105,7 @@ type CycleReport struct {
 	Waiting   int // left in the queue, planned jobs included
 	Unreached int // of those, not reached before Enough
 	// Next is the next instant at which the clock begins or ends something; zero if there is
-	// none. Until then, another cycle changes nothing unless the database has changed.
+	// none. Until then, another cycle starts nothing unless the database has changed.
 	Next time.Time
 }
 
