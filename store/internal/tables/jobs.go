@@ -84,6 +84,9 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		}
 		t.columns = append(t.columns, column)
 	}
+	if len(own) > 0 {
+		return nil, fmt.Errorf("the column %s of jobs does not come in the order of the record", own[0].Name)
+	}
 	return t, nil
 }
 
