@@ -171,7 +171,7 @@ func (a *attendance) see(n *news) *store.Result {
 		}
 		if wait := a.next() - bootClock(); wait > 0 {
 			if a.over && a.foreign {
-				wait = min(wait, lookForLeft)
+				wait = min(wait, a.untilLook())
 			}
 			a.alarm.Reset(wait)
 			return nil
@@ -180,8 +180,12 @@ func (a *attendance) see(n *news) *store.Result {
 	}
 }
 
-// lookForLeft is how often to look whether processes are left if no warden reports that.
-const lookForLeft = 250 * time.Millisecond
+// untilLook returns the pause before the next look whether processes are left, if no warden reports
+// that. It grows with the time waited, because a look reads the environment of every process.
+func (a *attendance) untilLook() time.Duration {
+	dismissed := a.killAt - a.begun.Grace
+	return max((bootClock()-dismissed)/10, 100*time.Millisecond)
+}
 
 // note records a report of the warden.
 func (a *attendance) note(s launch.Said) {
