@@ -36,6 +36,20 @@ func TestOpenErrorIsNotInTheName(t *testing.T) {
 	}
 }
 
+// TestSlowToDie: a killed process may close the lock file first, and the database some seconds later.
+func TestSlowToDie(t *testing.T) {
+	t.Parallel()
+	f := newFile(t)
+	b, err := bbolt.Open(f.Path(), 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(3*time.Second, func() { b.Close() })
+	if err := f.Update(func(*Recorder) (bool, error) { return false, nil }); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestForking: a lock is free once it is released, even if a child that is being forked has its file open.
 func TestForking(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "p.db")

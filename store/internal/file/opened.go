@@ -26,8 +26,8 @@ type opened struct {
 }
 
 // openTimeout limits the wait for bbolt's own lock, which is free unless a program other than
-// placectl has the file.
-const openTimeout = 2 * time.Second
+// placectl has the file, or a killed process has closed the lock file and is slow to close the rest.
+const openTimeout = 10 * time.Second
 
 // open takes the lock and opens the file.
 func (f *File) open(want lockMode) (*opened, error) {
