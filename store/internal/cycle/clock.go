@@ -101,7 +101,8 @@ func (p *clockAdvance) all(due []change) error {
 		return err
 	}
 	if p.tx.Writable() {
-		return replan(p.tx, p.late)
+		_, err := replan(p.tx, p.late)
+		return err
 	}
 	for _, j := range p.late { // they wait for a writer to replan them
 		if err := jobs.MachineOf(p.tx).Do(j, jobs.Step{To: row.JobLate, Reason: j.Reason, Lifted: true}); err != nil {
@@ -188,12 +189,16 @@ func Pass(tx *kernel.Tx) error {
 func (p *pass) settle() error { return Settle(p.tx) }
 
 // Settle settles what changes have left open: missed occurrences of standing reservations, and
-// plans that cannot be kept.
+// plans that cannot be kept. Plans that move may leave room for such an occurrence, too.
 func Settle(tx *kernel.Tx) error {
 	if tx.Loaded.Freed.Made() {
 		if err := booking.RetryStandings(tx, false); err != nil {
 			return err
 		}
 	}
-	return replan(tx, nil)
+	moved, err := replan(tx, nil)
+	if moved && err == nil {
+		err = booking.RetryStandings(tx, false)
+	}
+	return err
 }

@@ -19,23 +19,25 @@ func PlaceAnew(tx *kernel.Tx) error {
 	if len(tx.Loaded.Unplaced)+len(tx.Loaded.Stranded) == 0 {
 		return nil
 	}
-	return replan(tx, nil)
+	_, err := replan(tx, nil)
+	return err
 }
 
-// replan plans jobs that were put off, and those that were displaced, in the order of the queue.
-func replan(tx *kernel.Tx, late []*row.Job) error {
+// replan plans jobs that were put off, and those that were displaced, in the order of the queue. It
+// reports whether there were any.
+func replan(tx *kernel.Tx, late []*row.Job) (some bool, err error) {
 	if err := jobs.TakeOffStranded(tx); err != nil {
-		return err
+		return false, err
 	}
 	displaced := tx.Loaded.Displaced
 	late = slices.Concat(late, tx.Loaded.Unplaced)
 	if len(late)+len(displaced) == 0 {
-		return nil
+		return false, nil
 	}
 	tx.Loaded.Displaced, tx.Loaded.Unplaced = nil, nil
 	set, err := tx.Settings()
 	if err != nil {
-		return err
+		return false, err
 	}
 	p := newPass(tx, CycleSpec{Backfill: kernel.Conservative, Silent: true, stands: set.Backfill == kernel.Relaxed, slack: set.Slack})
 	p.late = make(map[uint64]row.Reason)
@@ -48,7 +50,7 @@ func replan(tx *kernel.Tx, late []*row.Job) error {
 	}
 	line, err := InOrder(tx)
 	if err != nil {
-		return err
+		return false, err
 	}
 	for _, j := range line {
 		if known[j.ID] != nil {
@@ -57,12 +59,12 @@ func replan(tx *kernel.Tx, late []*row.Job) error {
 			p.late[j.ID] = j.Reason
 			if waitsFor, err := jobs.Ready(tx, j); waitsFor != "" || err != nil {
 				if err != nil && !errors.Is(err, kernel.ErrUnmet) {
-					return err
+					return false, err
 				}
 				continue
 			}
 			if absent, err := Unattended(tx, j); err != nil {
-				return err
+				return false, err
 			} else if absent != "" {
 				continue
 			}
@@ -72,10 +74,10 @@ func replan(tx *kernel.Tx, late []*row.Job) error {
 		p.queue = append(p.queue, j)
 	}
 	if err := errors.Join(p.shares(), p.schedule()); err != nil {
-		return err
+		return false, err
 	}
 	tx.Loaded.Freed.Anywhere() // the next cycle examines everything again
-	return nil
+	return true, nil
 }
 
 // placedJob is a job placed at an instant that was put off.
