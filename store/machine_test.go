@@ -4,11 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"os"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,38 +16,6 @@ import (
 	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
-
-// TestOneMachine: only the machine changes the state of a job.
-func TestOneMachine(t *testing.T) {
-	files, err := os.ReadDir(".")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, f := range files {
-		if !strings.HasSuffix(f.Name(), ".go") || strings.HasSuffix(f.Name(), "_test.go") || f.Name() == "machine.go" {
-			continue
-		}
-		fset := token.NewFileSet()
-		tree, err := parser.ParseFile(fset, f.Name(), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ast.Inspect(tree, func(n ast.Node) bool {
-			a, ok := n.(*ast.AssignStmt)
-			if !ok || len(a.Lhs) != len(a.Rhs) {
-				return true
-			}
-			for i, to := range a.Lhs {
-				s, ok := to.(*ast.SelectorExpr)
-				v, isName := a.Rhs[i].(*ast.Ident)
-				if ok && isName && (s.Sel.Name == "State" && strings.HasPrefix(v.Name, "Job") || s.Sel.Name == "Ending" && v.Name == "true") {
-					t.Errorf("%s: a job changes its state beside the machine", fset.Position(a.Pos()))
-				}
-			}
-			return true
-		})
-	}
-}
 
 // lifeOfJobs is a random life of jobs, with what is expected of each. It calls every verb in
 // every state, and a table of its own says what follows.

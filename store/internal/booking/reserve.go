@@ -74,16 +74,26 @@ func reserve(tx *kernel.Tx, s row.ReserveSpec) ([]*row.Reservation, error) {
 	if err := freeName(tx, s.Name); err != nil {
 		return nil, err
 	}
-	r, err := addOne(tx, s, s.Name)
+	r, err := addOne(tx, s, row.ReservationFacts{Name: s.Name})
 	return []*row.Reservation{r}, err
 }
 
-// addOne makes one reservation of a specification.
-func addOne(tx *kernel.Tx, s row.ReserveSpec, name string) (*row.Reservation, error) {
-	r := Booking{tx, &row.Reservation{ReservationFacts: row.ReservationFacts{Name: name, Access: s.Access}, Start: s.Start, End: s.End, Limit: s.Limit}}
+// addOne makes one reservation of a specification; facts are its name and what it is an occurrence of.
+func addOne(tx *kernel.Tx, s row.ReserveSpec, facts row.ReservationFacts) (*row.Reservation, error) {
+	var a placer.Ask
 	var err error
-	if len(s.Nodes) == 0 {
-		err = r.choose(s)
+	chooses := len(s.Nodes) == 0
+	if chooses {
+		s.Request.OverLimits = true // no limit applies to a reservation, only to the jobs in it
+		if a, err = AskFor(tx, s.Request); err != nil {
+			return nil, err
+		}
+		s.End = s.Start + a.Duration
+	}
+	facts.Access = s.Access
+	r := Booking{tx, &row.Reservation{ReservationFacts: facts, Start: s.Start, End: s.End, Limit: s.Limit}}
+	if chooses {
+		err = r.choose(a, s.Request.Queue)
 	} else {
 		r.Nodes = slices.Clone(s.Nodes)
 		slices.Sort(r.Nodes)
@@ -103,34 +113,22 @@ func addOne(tx *kernel.Tx, s row.ReserveSpec, name string) (*row.Reservation, er
 			return nil, err
 		}
 	}
-	if err := forgetEnded(tx, name); err != nil {
+	if err := forgetEnded(tx, r.Name); err != nil {
 		return nil, err
 	}
-	return r.Reservation, tx.Spoil(r.keep())
-}
-
-// Booking puts a reservation on its nodes and takes it off them.
-type Booking struct {
-	Tx *kernel.Tx
-	*row.Reservation
+	return r.Reservation, r.Do(Step{Made, "", r.State(tx.Now)})
 }
 
 // choose chooses the nodes, or amounts of nodes, for a reservation made by request.
-func (r Booking) choose(s row.ReserveSpec) error {
-	s.Request.OverLimits = true // no limit applies to a reservation, only to the jobs in it
-	a, err := AskFor(r.Tx, s.Request)
-	if err != nil {
-		return err
-	}
-	r.End = s.Start + a.Duration
+func (r Booking) choose(a placer.Ask, queue string) error {
 	if err := validTime(r.Reservation, r.Tx.Now, kernel.MaxWalltime); err != nil {
 		return err
 	}
-	snap, err := Snapshot(r.Tx, s.Request.Queue)
+	snap, err := Snapshot(r.Tx, queue)
 	if err != nil {
 		return err
 	}
-	start := max(s.Start, r.Tx.Now)
+	start := max(r.Start, r.Tx.Now)
 	a.Duration = r.End - start // the rest of a period that has begun
 	plan, err := snap.Place(a, start)
 	if err != nil {
@@ -167,41 +165,6 @@ func (r Booking) allOf(defs *index.Defs, node uint32) *timeline.Use {
 	return u
 }
 
-// keep puts a reservation on its nodes.
-func (r Booking) keep() error {
-	r.ID = r.Tx.State.NextReservation
-	r.Tx.State.NextReservation++
-	owner := row.ReservationOwner(r.ID)
-	for i, n := range r.Nodes {
-		if err := r.Tx.Calendar().Put(n, r.Span(i)); err != nil {
-			return err
-		}
-	}
-	if err := r.holdPools(r.Tx.Counters().Put); err != nil {
-		return err
-	}
-	if err := r.Tx.NodeIndex().Reclass(r.Nodes, r.Start); err != nil {
-		return err
-	}
-	for _, t := range []int64{r.Start, r.End} {
-		if t > r.Tx.Now {
-			if err := r.Tx.File.Mark(row.Changes, row.TimeKey(t, owner)); err != nil {
-				return err
-			}
-		}
-	}
-	if err := r.Tx.Loaded.Releases.Put(r.End, owner, r.Nodes); err != nil {
-		return err
-	}
-	if len(r.Access) > 0 { // for the jobs that insist on it
-		r.Tx.Loaded.Freed.On(r.Nodes)
-	}
-	if err := r.Tx.Happened(kernel.ReservationEvent(r.Reservation, "", r.State(r.Tx.Now))); err != nil {
-		return err
-	}
-	return r.Tx.Loaded.Reservations.Put(r.Reservation)
-}
-
 // freeName makes sure that a name is available. The name of an ended reservation is available.
 func freeName(tx *kernel.Tx, name string) error {
 	if !tx.Writable() {
@@ -220,7 +183,7 @@ func freeName(tx *kernel.Tx, name string) error {
 	if err != nil {
 		return err
 	}
-	if old.State(tx.Now) != "ended" {
+	if old.State(tx.Now) != row.ReservationEnded {
 		return kernel.Taken("reservation "+name, "")
 	}
 	return nil
@@ -235,7 +198,7 @@ func forgetEnded(tx *kernel.Tx, name string) error {
 	if err != nil {
 		return err
 	}
-	return tx.Loaded.Reservations.Remove([]byte(old.Name))
+	return Booking{tx, old}.Do(Step{Forgotten, row.ReservationEnded, row.ReservationRemoved})
 }
 
 // keptOut returns the Conflict of a reservation with the holder of its i-th node in its time.
@@ -301,7 +264,7 @@ func unreserve(tx *kernel.Tx, name string) ([]*row.Reservation, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := (Booking{tx, r}).remove(); err != nil || r.Series == "" {
+	if err := (Booking{tx, r}).withdraw(); err != nil || r.Series == "" {
 		return []*row.Reservation{r}, err
 	}
 	s, err := tx.Reservations().Standing(r.Series)
@@ -311,37 +274,7 @@ func unreserve(tx *kernel.Tx, name string) ([]*row.Reservation, error) {
 	return []*row.Reservation{r}, tx.Spoil(Series{Tx: tx, Standing: s}.Renew())
 }
 
-func (r Booking) remove() error {
-	if state := r.State(r.Tx.Now); state != "ended" {
-		if err := r.Finish(); err != nil {
-			return r.Tx.Spoil(err)
-		}
-		if err := r.Tx.Happened(kernel.ReservationEvent(r.Reservation, state, "removed")); err != nil {
-			return err
-		}
-	}
-	return r.Tx.Loaded.Reservations.Remove([]byte(r.Name))
-}
-
-// Finish takes a reservation off the calendar. The row stays readable.
-func (r Booking) Finish() error {
-	owner := row.ReservationOwner(r.ID)
-	for _, n := range r.Nodes {
-		if err := r.Tx.Calendar().Remove(n, owner); err != nil {
-			return fmt.Errorf("%w: %v", row.ErrDamaged, err)
-		}
-	}
-	r.Tx.Loaded.Freed.On(r.Nodes)
-	if err := r.holdPools(r.Tx.Counters().Remove); err != nil {
-		return err
-	}
-	if err := r.Tx.NodeIndex().Reclass(r.Nodes, r.Start); err != nil {
-		return err
-	}
-	for _, t := range []int64{r.Start, r.End} {
-		if err := r.Tx.File.Remove(row.Changes, row.TimeKey(t, owner)); err != nil {
-			return err
-		}
-	}
-	return r.Tx.Loaded.Releases.Remove(r.End, owner)
+// withdraw deletes a reservation.
+func (r Booking) withdraw() error {
+	return r.Do(Step{Withdrawn, r.State(r.Tx.Now), row.ReservationRemoved})
 }

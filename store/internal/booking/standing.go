@@ -117,12 +117,7 @@ func (s Series) occur(at int64, note string) (*row.Reservation, error) {
 		return nil, err
 	}
 	s.Last = max(s.Last, at)
-	r, err := addOne(s.Tx, s.at(at), name)
-	if err != nil {
-		return nil, err
-	}
-	r.Series, r.Note = s.Name, joinNotes(note, passedOver)
-	return r, s.Tx.Loaded.Reservations.Put(r)
+	return addOne(s.Tx, s.at(at), row.ReservationFacts{Name: name, Series: s.Name, Note: joinNotes(note, passedOver)})
 }
 
 // at describes the occurrence that begins at start.
@@ -165,7 +160,7 @@ func (s Series) removeAfter(last int64) error {
 	made, err := s.occurrences()
 	for _, r := range made {
 		if err == nil && r.Start > last {
-			err = Booking{s.Tx, r}.remove()
+			err = Booking{s.Tx, r}.withdraw()
 		}
 	}
 	return err
@@ -210,7 +205,7 @@ func (s Series) remove() ([]*row.Reservation, error) {
 		return nil, err
 	}
 	for _, r := range list {
-		if err := (Booking{s.Tx, r}).remove(); err != nil {
+		if err := (Booking{s.Tx, r}).withdraw(); err != nil {
 			return nil, err
 		}
 	}

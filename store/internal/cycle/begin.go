@@ -66,7 +66,7 @@ func (p *clockAdvance) job(c change) error {
 	} else if err != nil {
 		return err
 	}
-	if err := p.beginOn(j.AllNodes()); err != nil {
+	if err := booking.Begin(tx, j.AllNodes()); err != nil {
 		return err
 	}
 	around, err := passesOther(tx, j)

@@ -125,34 +125,18 @@ func (p *clockAdvance) reservation(c change) error {
 	if err != nil {
 		return err
 	}
+	b := booking.Booking{Tx: p.tx, Reservation: r}
 	if c.at < r.End {
-		if err := p.beginOn(r.Nodes); err != nil {
-			return err
-		}
-		if err := p.tx.Happened(kernel.ReservationEvent(r, "planned", "active")); err != nil {
-			return err
-		}
-		p.tx.Loaded.Freed.On(r.Nodes) // for the jobs that it admits
-		return nil
+		return b.Do(booking.Step{Cause: booking.Due, From: row.ReservationPlanned, To: row.ReservationActive})
 	}
-	if err := (booking.Booking{Tx: p.tx, Reservation: r}).Finish(); err != nil {
-		return err
-	}
-	if err := p.tx.Happened(kernel.ReservationEvent(r, "active", "ended")); err != nil || r.Series == "" {
+	err = b.Do(booking.Step{Cause: booking.Due, From: row.ReservationActive, To: row.ReservationEnded})
+	if err != nil || r.Series == "" {
 		return err
 	}
 	if !slices.Contains(p.renewed, r.Series) {
 		p.renewed = append(p.renewed, r.Series)
 	}
-	return p.tx.Loaded.Reservations.Remove([]byte(r.Name))
-}
-
-// beginOn moves nodes on which a stretch has begun.
-func (p *clockAdvance) beginOn(nodes []uint32) error {
-	for _, n := range nodes {
-		p.tx.Calendar().Begin(n)
-	}
-	return p.tx.NodeIndex().Reclass(nodes, p.tx.Calendar().Now())
+	return b.Do(booking.Step{Cause: booking.Forgotten, From: row.ReservationEnded, To: row.ReservationRemoved})
 }
 
 // renew makes the missing occurrences of standing reservations, one after the other. A reader

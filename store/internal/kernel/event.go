@@ -118,9 +118,3 @@ func JobEvent(j *row.Job, was row.JobState) row.Event {
 	}
 	return ev
 }
-
-// ReservationEvent returns the event of a reservation that went from state was, "" for none, to
-// another.
-func ReservationEvent(r *row.Reservation, was, is string) row.Event {
-	return row.Event{Event: ReservationEvents, Node: r.Name, Old: was, New: is, Reason: row.Because(row.CauseNone, r.Name)}
-}

@@ -27,15 +27,24 @@ type ReservationFacts struct {
 	Pools  []placer.PoolAmount // amounts of pools that it keeps for jobs that insist on it
 }
 
+// States of a reservation. It has the first three by its instants and the clock. One that is removed
+// has no row, and its last event says so.
+const (
+	ReservationPlanned = "planned"
+	ReservationActive  = "active"
+	ReservationEnded   = "ended"
+	ReservationRemoved = "removed"
+)
+
 // State returns planned, active or ended, as of an instant.
 func (r *Reservation) State(now int64) string {
 	switch {
 	case now < r.Start:
-		return "planned"
+		return ReservationPlanned
 	case now < r.End:
-		return "active"
+		return ReservationActive
 	}
-	return "ended"
+	return ReservationEnded
 }
 
 // Span returns the reservation's stretch on the i-th of its nodes.
