@@ -70,7 +70,7 @@ type Playing struct {
 	Waiting []*row.Job       // as they were before the play, in the order of the queue
 	Behind  int              // number of jobs that wait behind them
 	Started map[uint64]int64 // first start of each waiting job; 0 if none yet
-	begins  int64            // the next begin time or deadline that the last pass has noted; 0 for none
+	noted   int64            // the next begin time or deadline that the last pass found; 0 for none
 	ends    ends             // of jobs that end before or after their walltime
 	overrun map[uint64]int64 // until when jobs that were already past their end keep their nodes
 	never   map[uint64]bool  // jobs that passes of this play found can never run
@@ -239,7 +239,7 @@ func (p *Playing) step() (n int, err error) {
 			return 0, err
 		}
 	}
-	p.begins = c.next
+	p.noted = c.next
 	for _, j := range c.launch {
 		if at, waited := p.Started[j.ID]; waited && at == 0 {
 			p.Started[j.ID] = j.Start
@@ -272,7 +272,7 @@ func (p *Playing) next() (at int64, ok bool, err error) {
 	if len(p.ends) > 0 {
 		soonest(p.ends[0].at)
 	}
-	soonest(p.begins)
+	soonest(p.noted)
 	err = p.spared(soonest)
 	return at, ok, err
 }

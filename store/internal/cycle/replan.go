@@ -24,8 +24,8 @@ func PlaceAnew(tx *kernel.Tx) error {
 }
 
 // replan plans jobs that were put off, and those that were displaced, in the order of the queue. It
-// reports whether there were any.
-func replan(tx *kernel.Tx, late []*row.Job) (some bool, err error) {
+// reports whether plans may have moved: whether there were such jobs.
+func replan(tx *kernel.Tx, late []*row.Job) (moved bool, err error) {
 	if err := jobs.TakeOffStranded(tx); err != nil {
 		return false, err
 	}

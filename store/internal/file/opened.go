@@ -26,7 +26,7 @@ type opened struct {
 }
 
 // openTimeout limits the wait for bbolt's own lock, which is free unless a program other than
-// placectl has the file, or a killed process has closed the lock file and is slow to close the rest.
+// placectl has the file. A killed process may have it, too, while it closes one file after the other.
 const openTimeout = 10 * time.Second
 
 // open takes the lock and opens the file.

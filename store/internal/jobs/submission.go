@@ -4,7 +4,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/placectl/placectl/internal/text"
@@ -102,18 +101,23 @@ func (a Alteration) bare() bool {
 	return reflect.ValueOf(a).IsZero()
 }
 
-// whileRunning are the fields of an Alteration that can also change while a job runs.
-var whileRunning = []string{"Name", "Comment", "Priority", "Walltime"}
+// term is a field of an Alteration, and what messages call it.
+type term struct{ field, words string }
+
+// whileRunning are those that can also change while a job runs.
+var whileRunning = []term{{"Name", "its name"}, {"Comment", "its comment"}, {"Priority", "its priority"}, {"Walltime", "its walltime"}}
 
 // AltersRunning reports whether a field of an Alteration can also change while a job runs.
-func AltersRunning(field string) bool { return slices.Contains(whileRunning, field) }
+func AltersRunning(field string) bool {
+	return slices.ContainsFunc(whileRunning, func(t term) bool { return t.field == field })
+}
 
 // forRunning returns a Conflict if an alteration changes more than a running job lets it.
 func (a Alteration) forRunning(job uint64) error {
 	its := make([]string, len(whileRunning))
-	for i, field := range whileRunning {
-		reflect.ValueOf(&a).Elem().FieldByName(field).SetZero()
-		its[i] = "its " + strings.ToLower(field)
+	for i, t := range whileRunning {
+		reflect.ValueOf(&a).Elem().FieldByName(t.field).SetZero()
+		its[i] = t.words
 	}
 	if a.bare() {
 		return nil
