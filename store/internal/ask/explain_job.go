@@ -223,7 +223,7 @@ func planOf(j *row.Job) *placer.Plan {
 
 // noStart returns the error for a job without a known start.
 func noStart(job string, p Prospect) error {
-	r := &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Why: job + ": " + p.Why()}
+	r := &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Why: job + ": " + p.Reason}
 	switch p.Wait {
 	case WaitsNever:
 		r.Kind = placer.ErrNever

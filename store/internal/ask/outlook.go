@@ -67,7 +67,7 @@ type Prospect struct {
 	Throttled       bool      // the limit is the throttle of its array
 	Cause           row.Cause // the cause of its state, for such a job
 	Reason          string    // explains its state; "" if there is nothing to say
-	why             string    // if a refusal explains it: the reason without the kind of refusal
+	Refused         error     // if a refusal explains it: its kind, placer.ErrNever or placer.ErrNotNow
 	booking.Opening           // the expected start; zero if unknown. Only WhenJob and ExplainJob set its Plan
 	cycle.Forecast            // the forecast behind it; zero for a job with planned nodes
 	After           time.Time // the job is behind those that were played, and starts later than this; zero if it is not
@@ -76,12 +76,20 @@ type Prospect struct {
 // Code returns the word for programs: what the job waits for, or the cause of its state.
 func (p Prospect) Code() string { return cmp.Or(string(p.Wait), p.Cause.String()) }
 
-// Why returns the reason without the kind of refusal that it may begin with.
-func (p Prospect) Why() string { return cmp.Or(p.why, p.Reason) }
+// Words returns the reason, after the kind of refusal if there is one.
+func (p Prospect) Words() string {
+	if p.Refused == nil {
+		return p.Reason
+	}
+	return (&placer.Refusal{Kind: p.Refused, Why: p.Reason}).Error()
+}
 
 // explain makes an error, and what follows it, the reason.
 func (p *Prospect) explain(err error, more string) {
-	p.Reason, p.why = err.Error()+more, placer.Shortage(err)+more
+	p.Reason = placer.Shortage(err) + more
+	if r, ok := err.(*placer.Refusal); ok {
+		p.Refused = r.Kind
+	}
 }
 
 // Outlook begins an outlook.

@@ -43,7 +43,7 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		timeColumn("start", "", func(r *jobCursor) int64 { return r.view.Start() }),
 		timeColumn("end", "", func(r *jobCursor) int64 { return r.view.End() }),
 		valueColumn("nodes", "", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
-		textColumn("reason", "", func(r *jobCursor) string { return c.prospect(r.job()).Reason }),
+		textColumn("reason", "", func(r *jobCursor) string { return c.prospect(r.job()).Words() }),
 		textColumn("reason_code", "", func(r *jobCursor) string { return c.prospect(r.job()).Code() }),
 		timeColumn("expected", "",
 			func(r *jobCursor) int64 { return kernel.Unix(c.prospect(r.job()).Start) }),

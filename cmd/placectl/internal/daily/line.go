@@ -121,7 +121,7 @@ func waitWord(p store.Prospect, zone *time.Location) string {
 	case store.WaitsHeld:
 		return strings.TrimSpace("held " + text.LocalTimes(p.Reason, zone))
 	case store.WaitsNever:
-		return "never: " + text.LocalTimes(p.Why(), zone)
+		return "never: " + text.LocalTimes(p.Reason, zone)
 	}
 	if p.Reason != "" {
 		return text.LocalTimes(p.Reason, zone)

@@ -173,7 +173,7 @@ func (s *Status) readWaiting(tx *store.Tx) error {
 		id := fmt.Sprint(j.ID)
 		switch {
 		case p.Wait == store.WaitsNever:
-			s.warn("never", id, "placectl explain "+id, "job %s can never run: %s", jobInWords(j), p.Why())
+			s.warn("never", id, "placectl explain "+id, "job %s can never run: %s", jobInWords(j), p.Reason)
 		case p.Wait == store.WaitsLate:
 			s.warn("late", id, "placectl explain "+id, "job %s could not start when it was planned to: %s", jobInWords(j), p.Reason)
 		case p.Wait == store.WaitsUser:

@@ -85,7 +85,7 @@ func (p *page) waits(q *store.Queueing) string {
 func (p *page) waitsFor(q *store.Queueing) string {
 	switch q.Wait {
 	case store.WaitsNever:
-		return "never: " + q.Why()
+		return "never: " + q.Reason
 	case store.WaitsHeld:
 		return withReason("held", q.Reason)
 	case store.WaitsLate:
@@ -104,7 +104,7 @@ func (p *page) waitsFor(q *store.Queueing) string {
 		}
 		return "waits for its turn: it would fit now, and " + text.Plural(len(q.Before), "job") + " may go before it"
 	}
-	return withReason("not now", q.Why())
+	return withReason("not now", q.Reason)
 }
 
 // forecast says when a job is likely to start, and by when it will almost certainly have started.

@@ -99,7 +99,7 @@ func (p *page) verdictFields(f *output.Record) error {
 		numbers = j.NodeNumbers()
 	}
 	if q := p.ex.Queue; q != nil {
-		why, start, end = output.OrNil(q.Reason), output.OrNil(q.Start), output.OrNil(q.End)
+		why, start, end = output.OrNil(q.Words()), output.OrNil(q.Start), output.OrNil(q.End)
 		if q.Plan != nil {
 			set, numbers = output.OrNil(q.Plan.Set), q.Plan.NodeNumbers()
 		}

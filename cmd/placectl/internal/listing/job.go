@@ -215,7 +215,7 @@ func (j *jobView) reason() string {
 	if j.look == nil {
 		return j.Why()
 	}
-	return j.outlook().Reason
+	return j.outlook().Words()
 }
 
 // Jobs prints jobs as rows of an answer.

@@ -236,7 +236,7 @@ func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
 	}
 	out.Wait = waits[p.Wait]
 	if p.Reason != "" {
-		out.Reason = p.Reason
+		out.Reason = p.Words()
 	}
 	switch {
 	case out.Wait == fronts.Never && len(j.After) > 0 && !j.Never:

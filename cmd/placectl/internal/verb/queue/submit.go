@@ -170,8 +170,8 @@ func warnNever(r *session.Run, tx *store.Tx, jobs []*store.Job) (reason string, 
 	if len(jobs) > 1 {
 		name = fmt.Sprintf("jobs %s-%s", listing.JobID(first), listing.JobID(jobs[len(jobs)-1]))
 	}
-	r.Warnf("never", "%s %s; it will wait until the cluster changes", name, p.Reason)
-	return p.Reason, nil
+	r.Warnf("never", "%s %s; it will wait until the cluster changes", name, p.Words())
+	return p.Words(), nil
 }
 
 // Submission reads a submission, except for what needs a transaction.

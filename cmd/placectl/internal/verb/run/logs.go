@@ -171,7 +171,7 @@ func (l *jobLog) waitsFor(tx *store.Tx, j *store.Job) (string, error) {
 	case p.Reason == "":
 		return j.State.String(), nil
 	}
-	return j.State.String() + ": " + p.Reason, nil
+	return j.State.String() + ": " + p.Words(), nil
 }
 
 // find finds the attempt's output file.
