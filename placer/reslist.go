@@ -1,8 +1,10 @@
 package placer
 
 import (
+	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/limits"
@@ -74,22 +76,84 @@ func listItem(s string, at int) int {
 // parseResourceList reads a resource list. given is the place written beside it, or nil if there is
 // none.
 func parseResourceList(defs *index.Defs, s string, given *Place) (Spec, error) {
-	p, err := newReader(defs, "resource list", s)
+	var l resourceList
+	p, err := l.read(defs, s)
 	if err != nil {
 		return Spec{}, err
 	}
-	var l resourceList
+	return l.spec(&p, given)
+}
+
+// read reads all items of a list.
+func (l *resourceList) read(defs *index.Defs, s string) (p reader, err error) {
+	if p, err = newReader(defs, "resource list", s); err != nil {
+		return p, err
+	}
 	for {
 		p.End = listItem(s, p.At)
-		if err := l.item(&p); err != nil {
-			return Spec{}, err
-		}
-		if p.End == len(s) {
-			break
+		if err = l.item(&p); err != nil || p.End == len(s) {
+			return p, err
 		}
 		p.At = p.End + 1
 	}
-	return l.spec(&p, given)
+}
+
+// Amend returns the request with what a text names instead. A select replaces the chunks. A resource
+// list replaces what it names, such as the walltime or the pools. If the request has one chunk, single
+// resources of a list replace those of the chunk, and its others stay; a lone ncpus=2 is such a list
+// here. On several chunks, they replace all.
+func (r Request) Amend(defs *index.Defs, s string) (Request, error) {
+	lone := !strings.ContainsAny(s, ":+") && strings.Contains(s, "=")
+	if !lone && !isResourceList(defs, s) {
+		r.Select = s
+		return r, nil
+	}
+	var l resourceList
+	p, err := l.read(defs, s)
+	if err != nil {
+		return r, err
+	}
+	named, err := l.spec(&p, nil)
+	if err != nil {
+		return r, err
+	}
+	if r.Walltime = cmp.Or(time.Duration(named.Walltime)*time.Second, r.Walltime); len(named.Pools) > 0 {
+		r.Pools = named.Pools
+	}
+	if l.place != nil || l.nodes != nil {
+		r.Place = named.Place.String()
+	}
+	if l.sel == nil && l.nodes == nil {
+		has, err := parseTexts(defs, r.Select, "")
+		switch {
+		case err != nil || len(l.wants) == 0:
+			return r, err
+		case len(has.Chunks) == 1 && has.Chunks[0].Count == 1:
+			named.Chunks = []Chunk{{Count: 1, Wants: amended(has.Chunks[0].Asked(), asked(l.wants))}}
+		}
+	}
+	r.Select = named.Text(defs)
+	return r, nil
+}
+
+// amended returns wants with others in place of those of the same resources, or behind them.
+func amended(has, named []Want) []Want {
+	at := func(w Want) int {
+		i := slices.IndexFunc(has, func(old Want) bool { return old.Res == w.Res })
+		return (i + len(has) + 1) % (len(has) + 1)
+	}
+	stay := slices.DeleteFunc(slices.Clone(has), func(w Want) bool { return names(named, w.Res) })
+	all := append(stay, named...)
+	slices.SortStableFunc(all, func(a, b Want) int { return at(a) - at(b) })
+	return all
+}
+
+// asked returns what is wanted of single resources.
+func asked(list []listWant) (wants []Want) {
+	for _, w := range list {
+		wants = append(wants, w.Want)
+	}
+	return wants
 }
 
 // item reads one name=value.
@@ -255,9 +319,5 @@ func (l *resourceList) plainChunk() []Chunk {
 		wants = append(wants, listWant{Want: oneCPU, def: index.Def{Name: "ncpus"}})
 	}
 	slices.SortStableFunc(wants, func(a, b listWant) int { return strings.Compare(a.def.Name, b.def.Name) })
-	c := Chunk{Count: 1}
-	for _, w := range wants {
-		c.Wants = append(c.Wants, w.Want)
-	}
-	return []Chunk{c}
+	return []Chunk{{Count: 1, Wants: asked(wants)}}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,13 +34,16 @@ func TestAlter(t *testing.T) {
 		})
 		draw := func(label string) (s Submission) {
 			pick := func(words ...string) string { return rapid.SampledFrom(words).Draw(rt, label) }
-			s.Request = placer.Request{Select: pick("1:ncpus=1", "2:ncpus=2", "3:ncpus=9"), Place: pick("free", "scatter", "excl"), Name: pick("a", "b"), User: "ann",
+			s.Request = placer.Request{Select: pick("1:ncpus=1", "2:ncpus=2", "3:ncpus=9", "nodes=2:ppn=2", "select=2:ncpus=1,place=excl"), Place: pick("free", "scatter", "excl"), Name: pick("a", "b"), User: "ann",
 				Account: pick("", "x"), Queue: pick("", "q", "long"), Walltime: time.Duration(rapid.IntRange(1, 5000).Draw(rt, label)) * time.Second}
+			if !strings.Contains(s.Select, ":ncpus") || strings.Contains(s.Select, ",") { // a list with its own place
+				s.Place = ""
+			}
 			s.Priority = int64(rapid.IntRange(-1, 1).Draw(rt, label))
 			if rapid.Bool().Draw(rt, label) {
 				s.Begin = kernel.Instant(clock.t + int64(rapid.IntRange(1, 5000).Draw(rt, label)))
 			}
-			s.NoRequeue = rapid.Bool().Draw(rt, label)
+			s.NoRequeue, s.Bind = rapid.Bool().Draw(rt, label), pick("", "tight")
 			return s
 		}
 		was, is := draw("was"), draw("is")
@@ -56,8 +60,12 @@ func TestAlter(t *testing.T) {
 		}
 		before := metricsAgree(rt, db, nil)
 		must(func(tx *Tx) error {
-			_, err := tx.Jobs().Alter(id, Alteration{Name: &is.Name, Account: &is.Account, Queue: &is.Queue, Select: &is.Select, Place: &is.Place, Walltime: &is.Walltime,
-				Priority: &is.Priority, Begin: &is.Begin, NoRequeue: &is.NoRequeue})
+			a := Alteration{Name: &is.Name, Account: &is.Account, Queue: &is.Queue, Select: &is.Select, Walltime: &is.Walltime,
+				Priority: &is.Priority, Begin: &is.Begin, NoRequeue: &is.NoRequeue, Bind: &is.Bind}
+			if is.Place != "" {
+				a.Place = &is.Place
+			}
+			_, err := tx.Jobs().Alter(id, a)
 			return err
 		})
 		metricsAgree(rt, db, before)

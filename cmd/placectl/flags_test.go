@@ -139,6 +139,10 @@ alter 2 --afternotok=1
 alter 2 --afterany=1
 alter 2 --no-requeue
 alter 2 --comment=x
+alter 2 --pool=lic=1
+alter 2 --bind=tight
+alter 2 --over-limits
+alter 2 --select=9:ncpus=999 --accept=feasible
 alter 7 --chdir=@
 alter 7 --export=X=2
 alter 7 --umask=027
@@ -203,6 +207,7 @@ history --since=now+1h
 history --until=now-1d
 cycle --backfill=fcfs
 cycle --depth=2
+cycle --backfill=relaxed --slack=0.5
 cycle --dry-run
 work --once --dry-run
 wait 1 --timeout=0s --for=started
@@ -354,6 +359,7 @@ submit 1 --user=eva --name=twin --singleton
 submit 1 --no-requeue
 submit 1 --comment=x
 submit 1 --requestor=ci-1
+submit 9:ncpus=999 --accept=feasible
 submit 1 --dry-run
 reserve r --walltime=1h --nodes=n2
 reserve r --nodes=n2 --walltime=1h --start=now+1h

@@ -19,6 +19,9 @@ type CycleSpec struct {
 	Backfill kernel.Backfill
 	// Depth is the number of jobs that EASY plans ahead; 0 for the setting depth.
 	Depth int
+	// Slack is how much later than its earliest start Relaxed may promise one, in multiples of the
+	// job's walltime; nil for the setting slack.
+	Slack *float64
 	// WidestFirst lets the jobs with the most processors go first among those that could start
 	// around the planned ones, whatever their priority.
 	WidestFirst bool
@@ -77,6 +80,11 @@ func (s *CycleSpec) asSet(tx *kernel.Tx) error {
 	}
 	s.Depth = cmp.Or(s.Depth, set.Depth)
 	s.stands, s.slack = s.Backfill == kernel.Relaxed, set.Slack
+	if s.Slack != nil && (!s.stands || *s.Slack < 0) {
+		return fmt.Errorf("%w: a slack of %v with backfill %s; slack needs relaxed, and must be 0 or more", row.ErrInvalid, *s.Slack, s.Backfill)
+	} else if s.Slack != nil {
+		s.slack = *s.Slack
+	}
 	return nil
 }
 
@@ -123,7 +131,7 @@ func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 	if !tx.Writable() {
 		return nil, file.ErrReadOnly
 	}
-	asPasses := spec.By == row.BySupervisor && spec.Backfill == kernel.AsSet && spec.Depth == 0 && !spec.WidestFirst && spec.Enough == nil
+	asPasses := spec.By == row.BySupervisor && spec.Backfill == kernel.AsSet && spec.Depth == 0 && spec.Slack == nil && !spec.WidestFirst && spec.Enough == nil
 	if err := spec.asSet(tx); err != nil {
 		return nil, err
 	}

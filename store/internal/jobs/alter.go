@@ -45,7 +45,9 @@ func alter(tx *kernel.Tx, id uint64, a *Alteration) (*row.Job, error) {
 	}
 	var next *row.Job
 	never, s := "", submissionOf(j)
-	a.change(&s)
+	if err := a.changeOf(tx, &s); err != nil {
+		return nil, err
+	}
 	without := tx.Counters().Rules.Without(j, func() { next, never, err = submitted(tx, s) })
 	if without != nil {
 		return nil, tx.Spoil(without)

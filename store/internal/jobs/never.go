@@ -26,7 +26,7 @@ func whyNever(tx *kernel.Tx, s Submission, a placer.Ask) (string, error) {
 		return "", err
 	}
 	switch err := snap.Possible(a); {
-	case errors.Is(err, placer.ErrNever) && !set.Feasible:
+	case errors.Is(err, placer.ErrNever) && (s.Accept == "any" || s.Accept == "" && !set.Feasible):
 		return err.Error(), nil
 	case errors.Is(err, placer.ErrNever), !kernel.IsRefusal(err):
 		return "", err

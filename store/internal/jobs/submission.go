@@ -25,6 +25,7 @@ type Submission struct {
 	AfterCorr []uint64 // for arrays: each job waits until the one with its index has succeeded
 	Hold      bool
 	Reason    string    // why it is held
+	Accept    string    // any or feasible, in place of the setting accept; "": as set
 	NoRequeue bool      // not queued again after it was stopped for another class
 	Each      []Element // instead of Array: what each of its jobs executes
 	Comment   string    // a note by the submitter
@@ -83,8 +84,11 @@ type Alteration struct {
 	Name, User, Account, Queue, Class *string
 	Comment                           *string
 	Select, Place, Reservation        *string
-	Policy, Access, Exclude           *string
+	Accept                            *string
+	Policy, Access, Exclude, Bind     *string
 	Prefer                            *[]string
+	Pools                             *[]placer.PoolAmount
+	OverLimits                        *bool
 	Walltime                          *time.Duration
 	Priority                          *int64
 	Begin, Deadline                   *time.Time
@@ -133,4 +137,21 @@ func (a *Alteration) change(s *Submission) {
 			to.FieldByName(from.Type().Field(i).Name).Set(is.Elem())
 		}
 	}
+}
+
+// changeOf changes what the submission of a waiting job asks for. Select may be a resource list
+// (placer.Request.Amend); other fields go before what that names.
+func (a Alteration) changeOf(tx *kernel.Tx, s *Submission) error {
+	if a.Select != nil {
+		defs, err := tx.Resources()
+		if err != nil {
+			return err
+		}
+		if s.Request, err = s.Request.Amend(defs, *a.Select); err != nil {
+			return err
+		}
+		a.Select = nil
+	}
+	a.change(s)
+	return nil
 }

@@ -3,6 +3,7 @@ package jobs
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/booking"
@@ -135,6 +136,8 @@ func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error
 		return nil, "", fmt.Errorf("%w: at most %d jobs at once: that needs an array", row.ErrInvalid, s.Throttle)
 	case s.Priority < -kernel.MaxPriority || s.Priority > kernel.MaxPriority:
 		return nil, "", badPriority(s.Priority)
+	case s.Accept != "" && !slices.Contains(kernel.SettingWords("accept"), s.Accept):
+		return nil, "", fmt.Errorf("%w: accept %q; it is any or feasible", row.ErrInvalid, s.Accept)
 	case deadline != 0 && deadline < max(begin, tx.Now)+a.Duration:
 		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", row.ErrInvalid,
 			kernel.Stamp(deadline), a.Duration, kernel.Stamp(max(begin, tx.Now)))

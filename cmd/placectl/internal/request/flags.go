@@ -1,7 +1,9 @@
 package request
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
@@ -51,28 +53,33 @@ func Size() []cli.Flag {
 	}
 }
 
-// sized returns the select for the flags of Size, "" if none was given.
-func sized(c *cli.Context) (string, error) {
-	if !c.IsSet("cpus") && !c.IsSet("gpus") && !c.IsSet("mem") {
-		return "", nil
-	}
-	sel := "1"
+// Sizes returns what the flags of Size ask for, each as RESOURCE=AMOUNT.
+func Sizes(c *cli.Context) (list []string, err error) {
 	for _, flag := range []struct{ name, resource string }{{"cpus", "ncpus"}, {"gpus", "ngpus"}} {
 		if n := c.Int(flag.name); n < 0 || n == 0 && c.IsSet(flag.name) {
-			return "", usage.Errorf("--%s: %d; it must be 1 or more", flag.name, n)
+			return nil, usage.Errorf("--%s: %d; it must be 1 or more", flag.name, n)
 		} else if n > 0 {
-			sel += ":" + flag.resource + "=" + strconv.Itoa(n)
+			list = append(list, flag.resource+"="+strconv.Itoa(n))
 		}
 	}
-	if !c.IsSet("cpus") {
-		sel += ":ncpus=1"
-	}
 	if mem := c.String("mem"); mem != "" {
-		sel += ":mem=" + mem
+		list = append(list, "mem="+mem)
 	} else if c.IsSet("mem") {
-		return "", usage.Errorf("--mem is empty: write a size such as 4gb")
+		return nil, usage.Errorf("--mem is empty: write a size such as 4gb")
 	}
-	return sel, nil
+	return list, nil
+}
+
+// sized returns the select for the flags of Size, "" if none was given.
+func sized(c *cli.Context) (string, error) {
+	list, err := Sizes(c)
+	if err != nil || len(list) == 0 {
+		return "", err
+	}
+	if !c.IsSet("cpus") {
+		list = slices.Insert(list, min(1, c.Int("gpus")), "ncpus=1")
+	}
+	return "1:" + strings.Join(list, ":"), nil
 }
 
 // OverLimits returns the flag for verbs whose requests are jobs, or would be. Limits do not apply to

@@ -20,7 +20,7 @@ import (
 
 // alterable are the flags of submit that alter takes, besides those of attribute.Flags.
 var alterable = append([]string{"name", "walltime", "select", "place", "queue", "class", "account", "policy", "prefer", "exclude", "access", "reservation",
-	"after", "afterok", "afternotok", "afterany"}, request.OfPayload...)
+	"pool", "bind", "over-limits", "accept", "after", "afterok", "afternotok", "afterany"}, request.OfPayload...)
 
 // Alter declares the verb alter.
 func Alter() *session.Verb {
@@ -67,6 +67,11 @@ func alter(r *session.Run, c *cli.Context) error {
 	if sub.Request, err = request.Read(c, nil); err != nil {
 		return err
 	}
+	sizes, err := request.Sizes(c)
+	if err != nil {
+		return err
+	}
+	sub.Select, sub.Accept = cmp.Or(strings.Join(sizes, ","), sub.Select), c.String("accept")
 	if err := readAttributes(r, c, &sub); err != nil {
 		return err
 	}
@@ -113,7 +118,7 @@ func Fixed(g verbs.Given) error {
 }
 
 // alteredWith names the flags that change what another flag does.
-var alteredWith = map[string]string{"cpus": "select", "gpus": "select", "mem": "select", "afterok": "after", "afternotok": "after", "afterany": "after"}
+var alteredWith = map[string]string{"cpus": "select", "gpus": "select", "mem": "select", "pool": "pools", "afterok": "after", "afternotok": "after", "afterany": "after"}
 
 // Alteration returns the changes to a job that the options make, with the values in sub. A flag changes
 // the field of its name.

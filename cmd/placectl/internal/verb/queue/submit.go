@@ -50,6 +50,7 @@ func Submit() *session.Verb {
 			"on one job's size.",
 		Flags: slices.Concat(request.Flags(), request.Size(), request.PayloadFlags(), []cli.Flag{
 			request.Bind(), request.OverLimits(),
+			verbs.Choice(&cli.StringFlag{Category: request.ItsTurn, Name: "accept", Usage: "refuse a job that can never run, or let it wait: `HOW` is any or feasible (the setting accept)"}, store.SettingWords("accept")...),
 			&cli.StringFlag{Name: "array", Usage: "array of `N` jobs, or a list of indices such as 0-99:2; add %10 to run at most 10 at once"},
 			&cli.StringFlag{Name: "each", Usage: "array with a job for each line of `FILE`, - for standard input; {} in the command is the line"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "start after `JOB` has started"},
@@ -194,7 +195,7 @@ func Submission(r *session.Run, c *cli.Context, selects []string, sc *Script) (s
 	if err != nil {
 		return s, err
 	}
-	s.Hold = c.Bool("hold")
+	s.Hold, s.Accept = c.Bool("hold"), c.String("accept")
 	if err := each(r, c, &s); err != nil {
 		return s, err
 	}

@@ -260,6 +260,7 @@ func directiveOptions(r *session.Run, c *cli.Context, tx *store.Tx) (o directive
 	}
 	o = directives.Options{Choose: c.String("directives"), Lax: c.Bool("lax"), Host: host, Now: r.Instant(), Zone: r.Loc, MaxArray: store.MaxArray}
 	o.Resource = func(name string) bool { _, ok := defs.Lookup(name); return ok }
+	o.Pool = func(name string) bool { _, ok := defs.Pool(name); return ok }
 	o.Class = func(name string) bool {
 		return shares != nil && slices.ContainsFunc(shares.Loads, func(l fairshare.ClassLoad) bool { return l.Class == name })
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/simulate"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
@@ -52,6 +53,7 @@ func Cycle() *session.Verb {
 		Flags: []cli.Flag{
 			verbs.Choice(&cli.StringFlag{Name: "backfill", Usage: "backfill by `B` (the setting backfill)"}, backfill.PolicyNames()...),
 			&cli.IntFlag{Category: "order", Name: "depth", Usage: "plan the first `N` jobs that do not fit (the setting depth)"},
+			&cli.StringFlag{Category: "order", Name: "slack", Usage: "with relaxed: promise the first job a start at most `X` of its walltimes late (the setting slack)"},
 			&cli.BoolFlag{Category: "order", Name: "widest", Usage: "backfill the job with most processors first, whatever its priority"},
 			&cli.BoolFlag{Name: "forecast", Usage: "store the expected starts of waiting jobs for all readers"},
 			&cli.BoolFlag{Name: "launch", Usage: "execute jobs, here and on other hosts over ssh"},
@@ -59,7 +61,7 @@ func Cycle() *session.Verb {
 			&cli.StringFlag{Category: "time", Name: "exec-timeout", Usage: "timeout `D` of a launch (1m)"},
 			&cli.StringFlag{Category: "time", Name: "max-time", Usage: "take about `D` at most, and report what was not reached"},
 		},
-		Takes:     map[string]store.Right{"exec": store.Operators, "backfill": store.Operators, "depth": store.Operators, "widest": store.Operators},
+		Takes:     map[string]store.Right{"exec": store.Operators, "backfill": store.Operators, "depth": store.Operators, "slack": store.Operators, "widest": store.Operators},
 		Access:    verbs.Writes,
 		Thinks:    true,
 		Exclusive: []string{"launch exec"},
@@ -155,6 +157,16 @@ func cycleSpec(r *session.Run, c *cli.Context) (spec store.CycleSpec, err error)
 	}
 	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill != store.AsSet && spec.Backfill != store.EASY) {
 		return spec, usage.Errorf("--depth needs easy, and must be 1 or more")
+	}
+	if c.IsSet("slack") {
+		if spec.Backfill != store.AsSet && spec.Backfill != store.Relaxed {
+			return spec, usage.Errorf("--slack needs relaxed")
+		}
+		slack, err := simulate.ParseSlack(c.String("slack"))
+		if err != nil {
+			return spec, usage.Errorf("--slack: %w", err)
+		}
+		spec.Slack = &slack
 	}
 	spec.WidestFirst = c.Bool("widest")
 	if c.IsSet("max-time") {
