@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/recur"
 	"github.com/placectl/placectl/store/internal/booking"
 	"github.com/placectl/placectl/store/internal/kernel"
@@ -191,6 +193,55 @@ func TestStandingOutlivesWindowsItMisses(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestStandingAfterPlansMove: a window is missed because of a plan, which waits for an earlier one to
+// end. A node of the earlier one fails. The plan moves, and the same transaction makes the occurrence.
+func TestStandingAfterPlansMove(t *testing.T) {
+	s := newMachineStory(t)
+	addNodes(t, s.db, "m", 1, 8)
+	s.do(func(tx *Tx) error {
+		night := everyMinute(tx, "night", 0)
+		night.Depth = 1
+		_, err := tx.Reservations().Add(night)
+		for _, r := range []placer.Request{ // the first keeps m0 from the second
+			{Select: "1:ncpus=8", Walltime: 50 * time.Second},
+			{Select: "1:ncpus=8+1:ncpus=4", Place: "scatter", Walltime: 10 * time.Second},
+			{Select: "2:ncpus=4", Place: "scatter", Walltime: 25 * time.Second}, // 5 s too long to go before that
+		} {
+			if err == nil {
+				_, err = tx.Jobs().Submit(Submission{Request: r, Command: []string{"true"}})
+			}
+		}
+		if err == nil {
+			_, err = tx.Cycle().Run(CycleSpec{Backfill: Conservative})
+		}
+		return err
+	})
+	state := func() (out string) {
+		s.do(func(tx *Tx) error {
+			night, err := tx.Reservations().Standing("night")
+			if err != nil {
+				return err
+			}
+			list, err := tx.Reservations().Occurrences("night")
+			for _, r := range list {
+				out += fmt.Sprintf("%s at %d, ", r.Name, r.Start.Unix()-1_000_000)
+			}
+			j, missing := tx.Jobs().Get(3)
+			out += fmt.Sprintf("%d missing, job 3 %s at %d", len(night.Missing), j.State, j.Start.Unix()-1_000_000)
+			return errors.Join(err, missing)
+		})
+		return out
+	}
+	s.t += 32
+	if got, want := state(), "night.2 at 120, 1 missing, job 3 reserved at 60"; got != want {
+		t.Fatalf("%s, not %s", got, want)
+	}
+	s.do(func(tx *Tx) error { return tx.Nodes().SetState(2, index.Down, "") })
+	if got, want := state(), "night.3 at 60, night.2 at 120, 0 missing, job 3 running at 32"; got != want {
+		t.Errorf("%s, not %s", got, want)
 	}
 }
 
