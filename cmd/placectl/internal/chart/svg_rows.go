@@ -3,7 +3,6 @@ package chart
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
@@ -123,11 +122,11 @@ func (d *svgDrawing) barTitle(run run, b *Bar, names string) string {
 	} else {
 		words += join(" (", owner.Name, ")") + join(" of ", owner.User, "")
 	}
-	words += "\n" + kindWords[b.Kind]
+	state := kindWords[b.Kind]
 	if b.Kind == Reserved {
-		words = strings.TrimSuffix(words, "\nreserved") + "\n" + b.StateAt(d.w.Now)
+		state = b.StateAt(d.w.Now)
 	}
-	words += "\n" + names + "\n"
+	words += "\n" + state + "\n" + names + "\n"
 	if b.Kind == Overdue {
 		return words + d.between(b.Start, b.Due) + ", and goes on"
 	}
