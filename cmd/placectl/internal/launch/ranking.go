@@ -13,14 +13,14 @@ import (
 // Candidate is a node that could serve a request, as a line of JSON for the program of the policy
 // local.
 type Candidate struct {
-	Name      string           `json:"name"`
-	Priority  int32            `json:"priority"`
-	Speed     float64          `json:"speed,omitempty"`
-	Load      float64          `json:"load,omitempty"`
-	Features  []string         `json:"features,omitempty"`
-	Jobs      int              `json:"jobs"`
-	Resources map[string]any   `json:"resources"`
-	Free      map[string]int64 `json:"free"`
+	Name      string             `json:"name"`
+	Priority  int32              `json:"priority"`
+	Speed     float64            `json:"speed,omitempty"`
+	Load      float64            `json:"load,omitempty"`
+	Features  []string           `json:"features,omitempty"`
+	Jobs      int                `json:"jobs"`
+	Resources map[string]any     `json:"resources"`
+	Free      map[string]float64 `json:"free"`
 }
 
 // Rank runs the program on candidates. It reads the names that the program writes, one a line, in the

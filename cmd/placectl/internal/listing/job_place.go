@@ -3,7 +3,6 @@ package listing
 import (
 	"fmt"
 
-	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
 
@@ -23,10 +22,10 @@ func explainRoute(tx *store.Tx, job *store.Job) (string, error) {
 // chunkObject is a node's part of a chunk, as JSON shows it: count times the resources, including the
 // one cpu that is taken if the request names none.
 type chunkObject struct {
-	Chunk     int              `json:"chunk"`
-	Node      string           `json:"node"`
-	Count     int              `json:"count"`
-	Resources map[string]int64 `json:"resources"`
+	Chunk     int                `json:"chunk"`
+	Node      string             `json:"node"`
+	Count     int                `json:"count"`
+	Resources map[string]float64 `json:"resources"`
 }
 
 func chunkObjects(tx *store.Tx, job *store.Job) ([]chunkObject, error) {
@@ -44,10 +43,10 @@ func chunkObjects(tx *store.Tx, job *store.Job) ([]chunkObject, error) {
 	}
 	var out []chunkObject
 	for i, chunk := range job.Chunks {
-		amounts := make(map[string]int64)
+		amounts := make(map[string]float64)
 		for _, w := range asked[i].Wants {
 			if def, ok := defs.Get(w.Res); ok && def.Consumable {
-				amounts[def.Name] = Amount(def, w.Value)
+				amounts[def.Name] = def.Units(w.Value)
 			}
 		}
 		for _, n := range chunk.Nodes {
@@ -56,6 +55,3 @@ func chunkObjects(tx *store.Tx, job *store.Job) ([]chunkObject, error) {
 	}
 	return out, nil
 }
-
-// Amount returns an amount for programs: a size in bytes.
-func Amount(def index.Def, v index.Value) int64 { return int64(def.Units(v)) }

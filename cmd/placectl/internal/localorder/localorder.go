@@ -9,7 +9,6 @@ import (
 	"errors"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -100,20 +99,20 @@ func described(tx *store.Tx, list []store.Candidate) ([]launch.Candidate, error)
 	out := make([]launch.Candidate, len(list))
 	for i, c := range list {
 		line := launch.Candidate{Name: c.Name, Priority: c.Priority, Speed: c.Speed, Load: c.Load, Features: c.Features, Jobs: c.Jobs,
-			Resources: make(map[string]any), Free: make(map[string]int64)}
+			Resources: make(map[string]any), Free: make(map[string]float64)}
 		for _, a := range c.Res {
 			def, ok := defs.Get(a.Res)
 			switch {
 			case !ok:
 			case def.Type.Numeric():
-				line.Resources[def.Name] = listing.Amount(def, a.Value)
+				line.Resources[def.Name] = def.Units(a.Value)
 			default:
 				line.Resources[def.Name] = def.Format(a.Value)
 			}
 		}
 		for _, a := range c.Left {
 			if def, ok := defs.Get(a.Res); ok {
-				line.Free[def.Name] = listing.Amount(def, a.Value)
+				line.Free[def.Name] = def.Units(a.Value)
 			}
 		}
 		out[i] = line

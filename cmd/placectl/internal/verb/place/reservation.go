@@ -4,7 +4,6 @@ import (
 	"errors"
 	"slices"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -108,8 +107,8 @@ func viewReservation(tx *store.Tx, res *store.Reservation) (*reservationView, er
 
 // reservedAmounts is what a reservation takes from a node, as JSON shows it.
 type reservedAmounts struct {
-	Node      string           `json:"node"`
-	Resources map[string]int64 `json:"resources"`
+	Node      string             `json:"node"`
+	Resources map[string]float64 `json:"resources"`
 }
 
 func printReservations(r *session.Run, tx *store.Tx, record bool, all ...*store.Reservation) error {
@@ -150,10 +149,10 @@ func amountsKept(tx *store.Tx, res *store.Reservation, names []string) (any, err
 	}
 	out := make([]reservedAmounts, len(names))
 	for i, use := range res.Uses {
-		out[i] = reservedAmounts{names[i], make(map[string]int64)}
+		out[i] = reservedAmounts{names[i], make(map[string]float64)}
 		for _, a := range use.Amounts {
 			if def, ok := defs.Get(index.ResID(a.Quantity)); ok {
-				out[i].Resources[def.Name] = listing.Amount(def, index.Value{Num: a.N})
+				out[i].Resources[def.Name] = def.Units(index.Value{Num: a.N})
 			}
 		}
 	}

@@ -64,13 +64,14 @@ func limitList(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p := r.Printer(output.Result{Columns: append(limitColumns(), output.Column{Name: "entity"}, output.Column{Name: "used"},
-		output.Column{Name: "planned"}, output.Column{Name: "max"})})
-	for _, u := range uses {
-		amount := limitAmount(defs, u.Measure)
-		p.Row(u.Key, u.Measure, u.Soft, output.OrNil(u.Who), amount(u.Used), amount(u.Planned), amount(u.Max))
-	}
-	return p.Close()
+	return inAmounts(r, defs, func(amount amounts) error {
+		p := r.Printer(output.Result{Columns: append(limitColumns(), output.Column{Name: "entity"}, output.Column{Name: "used", Kind: output.Number},
+			output.Column{Name: "planned", Kind: output.Number}, output.Column{Name: "max", Kind: output.Number})})
+		for _, u := range uses {
+			p.Row(u.Key, u.Measure, u.Soft, output.OrNil(u.Who), amount(u.Measure, u.Used), amount(u.Measure, u.Planned), amount(u.Measure, u.Max))
+		}
+		return p.Close()
+	})
 }
 
 func limitSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
@@ -89,12 +90,29 @@ func limitSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return printLimits(r, tx, list)
 }
 
-// limitAmount returns a function that formats amounts of a measure.
-func limitAmount(defs *index.Defs, measure string) func(int64) any {
-	if def, ok := session.LimitOf(defs, measure); ok && def.Type.Numeric() && def.Type != index.Long {
-		return func(n int64) any { return def.Format(index.Value{Num: n}) }
+// amounts returns the value to print of an amount of a measure.
+type amounts func(measure string, n int64) any
+
+// inAmounts prints an answer with amounts: as people write them, and as numbers for programs, sizes in
+// bytes.
+func inAmounts(r *session.Run, defs *index.Defs, print func(amounts) error) error {
+	in := func(show func(index.Def, index.Value) any) func() error {
+		return func() error {
+			return print(func(measure string, n int64) any {
+				if def, ok := session.LimitOf(defs, measure); ok && def.Type.Numeric() && def.Type != index.Long {
+					return show(def, index.Value{Num: n})
+				}
+				return n
+			})
+		}
 	}
-	return func(n int64) any { return n }
+	number := func(d index.Def, v index.Value) any {
+		if d.Type == index.Size {
+			return int64(d.Units(v))
+		}
+		return d.Units(v)
+	}
+	return r.Either(func(f output.Format) bool { return f.Traits().People }, in(func(d index.Def, v index.Value) any { return d.Format(v) }), in(number))
 }
 
 func limitRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
@@ -114,9 +132,11 @@ func printLimits(r *session.Run, tx *store.Tx, list []store.Limit) error {
 	if err != nil {
 		return err
 	}
-	p := r.Printer(output.Result{Columns: append(limitColumns(), output.Column{Name: "max"})})
-	for _, l := range list {
-		p.Row(l.Key, l.Measure, l.Soft, limitAmount(defs, l.Measure)(l.Max))
-	}
-	return p.Close()
+	return inAmounts(r, defs, func(amount amounts) error {
+		p := r.Printer(output.Result{Columns: append(limitColumns(), output.Column{Name: "max", Kind: output.Number})})
+		for _, l := range list {
+			p.Row(l.Key, l.Measure, l.Soft, amount(l.Measure, l.Max))
+		}
+		return p.Close()
+	})
 }
