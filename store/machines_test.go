@@ -150,7 +150,7 @@ func TestReservationSteps(t *testing.T) {
 					if (to == row.ReservationActive || from+to == row.ReservationActive+row.ReservationRemoved) && slices.Contains(booking.Steps, step) {
 						continue // the reservation is active
 					}
-					if err := (booking.Booking{Tx: tx.k, Reservation: r}).Do(step); !errors.Is(err, ErrConflict) {
+					if err := (booking.Booking{Tx: tx.k, Reservation: r}).Do(step); !errors.Is(err, ErrDamaged) {
 						t.Errorf("%+v of an active reservation: %v", step, err)
 					}
 				}

@@ -43,14 +43,15 @@ type Booking struct {
 }
 
 // Do changes the state of a reservation. Its instants and the clock say which it has until it is
-// removed, so one that is made or due has its new state already. An error spoils the transaction.
+// removed, so one that is made or due has its new state already. Callers ask for nothing else: a step
+// that is refused comes from a damaged file. An error after the first change spoils the transaction.
 func (r Booking) Do(s Step) error {
 	known := s.To
 	if s.To == row.ReservationRemoved {
 		known = s.From
 	}
 	if is := r.State(r.Tx.Calendar().Now()); is != known || !slices.Contains(Steps, s) {
-		return row.Clash("reservation "+r.Name, "it is "+is+" and cannot become "+s.To)
+		return fmt.Errorf("%w: reservation %s is %s and cannot become %s", row.ErrDamaged, r.Name, is, s.To)
 	}
 	return r.Tx.Spoil(r.change(s))
 }
