@@ -2,11 +2,9 @@ package place
 
 import (
 	"errors"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/explain"
@@ -39,7 +37,7 @@ func Explain() *session.Verb {
 			"For a running job it shows where it runs and why there; for a planned one, what it waits for. For a job without\n" +
 			"a plan it shows what keeps it (a hold, its begin time, other jobs, its class), its place in the queue, its\n" +
 			"expected start, and whether it could be placed now if no other job waited. With rules of preemption it lists the\n" +
-			"jobs that a cycle would stop for it now. 12[3] is a job of an array.",
+			"jobs that a cycle would stop for it now. 12[3] is a job of an array; a name stands for its job.",
 		Flags: append(request.Flags(), request.OverLimits(),
 			&cli.StringFlag{Name: "job", Usage: "explain job number `N`"},
 			&cli.StringFlag{Name: "nodes", Usage: "explain these nodes: a `LIST` such as n[01-16]"},
@@ -139,7 +137,7 @@ func explainingOf(r *session.Run, c *cli.Context) (*explaining, error) {
 	}
 	switch {
 	case !c.IsSet("job"):
-		if len(args) == 1 && oneJob().MatchString(args[0]) && !flagsGiven(c) {
+		if len(args) == 1 && args[0] != "" && !strings.ContainsAny(args[0], "=:+") && !flagsGiven(c) { // a number, or no select
 			what.job = args[0]
 		}
 		return what, request.Any(c, &what.request)
@@ -149,10 +147,6 @@ func explainingOf(r *session.Run, c *cli.Context) (*explaining, error) {
 	what.job, what.certain = c.String("job"), true
 	return what, nil
 }
-
-// oneJob matches a word that may name a job, 12 or 12[3], and is no select. It is compiled at the
-// first use, so that other verbs start without it.
-var oneJob = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[0-9]+(\[[0-9]+\])?$`) })
 
 // givesRequest reports whether the command line contains a request.
 func givesRequest(c *cli.Context) bool { return flagsGiven(c) || c.Args().Len() > 0 }
@@ -169,7 +163,8 @@ func explained(r *session.Run, tx *store.Tx, what *explaining) (*store.Explained
 		if err == nil {
 			_, err = tx.Jobs().Get(id)
 		}
-		isSelect := !strings.Contains(what.job, "[") && !what.certain
+		_, number := strconv.Atoi(what.job)
+		isSelect := number == nil && !what.certain
 		if err == nil {
 			return tx.Ask().ExplainJob(id, what.ask)
 		}
