@@ -79,7 +79,7 @@ const (
 )
 
 // Alteration lists changes to a waiting job; nil fields stay as they are. A changed request is
-// parsed again, as if it were new.
+// parsed again, as if it were new. Select may be a resource list, which changes only what it names.
 type Alteration struct {
 	Name, User, Account, Queue, Class *string
 	Comment                           *string

@@ -1,5 +1,5 @@
 // Package jobref parses references to jobs: a number such as 12, or 12-15 for several. Jobs of an array
-// are also 12[] for all and 12[3], 12[0-4] for some, where 12 is the array's first job. A job name stands
+// are also 12[] for all and 12[3], 12[0-4,7] for some, where 12 is the array's first job. A job name stands
 // for the one live job or array with that name, or else for the one that ended last.
 package jobref
 
@@ -93,23 +93,26 @@ func malformed(word string) error {
 	return usage.Errorf("%s is not a job number (12), a range of them (12-15), of an array (12[], 12[3]), nor a job's name", text.Quoted(word))
 }
 
-// elements returns the numbers of an array's jobs with some indices, "" for all.
-func elements(word string, jobs []*store.Job, indices string) ([]uint64, error) {
+// elements returns the numbers of an array's jobs with some indices: 3, 0-4 or a list of both, "" for
+// all.
+func elements(word string, jobs []*store.Job, indices string) (ids []uint64, err error) {
 	least, most := uint64(jobs[0].Index), uint64(jobs[len(jobs)-1].Index)
-	from, to, ok := least, most, true
-	if indices != "" {
-		if from, to, ok = indexRange(indices); !ok || from < least || to > most {
-			return nil, usage.Errorf("%s: array %d has indices %d to %d", text.Quoted(word), jobs[0].Array, least, most)
+	for part := range strings.SplitSeq(indices, ",") {
+		from, to, ok := least, most, true
+		if indices != "" {
+			if from, to, ok = indexRange(part); !ok || from < least || to > most {
+				return nil, usage.Errorf("%s: array %d has indices %d to %d", text.Quoted(word), jobs[0].Array, least, most)
+			}
 		}
-	}
-	var ids []uint64
-	for _, j := range jobs {
-		if i := uint64(j.Index); from <= i && i <= to {
-			ids = append(ids, j.ID)
+		had := len(ids)
+		for _, j := range jobs {
+			if i := uint64(j.Index); from <= i && i <= to {
+				ids = append(ids, j.ID)
+			}
 		}
-	}
-	if len(ids) == 0 {
-		return nil, usage.Errorf("%s: array %d has no such index between %d and %d", text.Quoted(word), jobs[0].Array, least, most)
+		if len(ids) == had {
+			return nil, usage.Errorf("%s: array %d has no such index between %d and %d", text.Quoted(word), jobs[0].Array, least, most)
+		}
 	}
 	return ids, nil
 }

@@ -32,7 +32,7 @@ func job(id, array uint64, index int) *store.Job {
 // TestNamed: which words name jobs, and which do not.
 func TestNamed(t *testing.T) {
 	for word, want := range map[string]string{
-		"12": "[12]", "12-14": "[12 13 14]", "20[]": "[20 21 22]", "20[4]": "[21]", "20[4-7]": "[21 22]",
+		"12": "[12]", "12-14": "[12 13 14]", "20[]": "[20 21 22]", "20[4]": "[21]", "20[4-7]": "[21 22]", "20[7,3-4]": "[22 20 21]", "20[3,8]": "20[3,8]: array 20 has indices 3 to 7", "20[3,]": "20[3,]: array 20 has indices 3 to 7",
 		"0":       "0 is not a job number (12), a range of them (12-15), of an array (12[], 12[3]), nor a job's name",
 		"14-12":   "14-12 is not a job number (12), a range of them (12-15), of an array (12[], 12[3]), nor a job's name",
 		"20[4":    "20[4 is not a job number (12), a range of them (12-15), of an array (12[], 12[3]), nor a job's name",
