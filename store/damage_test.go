@@ -350,6 +350,34 @@ const (
 	left // as it is: what is derived is right
 )
 
+// changedJob changes the jobs that wait.
+func changedJob(change func(*row.Job)) func(*testing.T, *DB) {
+	return func(t *testing.T, db *DB) {
+		rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
+			j, err := row.DecodeJob(key, payload)
+			if err != nil || j.State != JobQueued {
+				return nil
+			}
+			change(j)
+			return row.EncodeJob(j)
+		})
+	}
+}
+
+// changedNode changes node number 0.
+func changedNode(change func(*index.Node)) func(*testing.T, *DB) {
+	return func(t *testing.T, db *DB) {
+		rewrite(t, db, row.Nodes, func(key, payload []byte) []byte {
+			n, err := row.DecodeNode(key, payload)
+			if err != nil || n.Number != 0 {
+				return nil
+			}
+			change(n)
+			return row.EncodeNode(n)
+		})
+	}
+}
+
 // TestCheckMutants makes one error of each kind, and expects check to find it and repair to
 // mend what is derived.
 func TestCheckMutants(t *testing.T) {
@@ -398,6 +426,13 @@ func TestCheckMutants(t *testing.T) {
 		mutant{"a job without a legal state", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Jobs, func(_, payload []byte) []byte { payload[1] = 99; return payload })
 		}, "legal state", guesses},
+		mutant{"a waiting job asks for nothing", changedJob(func(j *row.Job) { j.Select = "" }), "select", guesses},
+		mutant{"a waiting job has no place", changedJob(func(j *row.Job) { j.Place = "fre" }), "no place", guesses},
+		mutant{"a waiting job takes no time", changedJob(func(j *row.Job) { j.Walltime = 0 }), "a walltime of 0 s", guesses},
+		mutant{"a node has less than nothing", changedNode(func(n *index.Node) { n.Set(index.Mem, index.Value{Num: -4}) }), "-4", guesses},
+		mutant{"a node has more than can be counted", changedNode(func(n *index.Node) { n.Set(index.NCPUs, index.Value{Num: index.MaxAmount + 1}) }), "it must be from 0", guesses},
+		mutant{"a node has a resource that is not defined", changedNode(func(n *index.Node) { n.Set(999, index.Value{Num: 1}) }), "there is none of this number", guesses},
+		mutant{"a node with a blank in its name", changedNode(func(n *index.Node) { n.Name = "n 0" }), "node name", guesses},
 		mutant{"a job on too few nodes", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
 				j, _ := row.DecodeJob(key, payload)

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/derived"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
@@ -144,6 +145,9 @@ func (d *recomputed) job(j *row.Job) {
 	if j.State < row.JobHeld || j.State > row.JobCancelled {
 		d.contradict("job %d has no legal state: %d", j.ID, j.State)
 	}
+	if err := d.asks(j); err != nil {
+		d.contradict("job %d: %v", j.ID, err)
+	}
 	follow(d, &row.JobRows, j)
 	d.inTurn(j)
 	d.named(j)
@@ -181,6 +185,28 @@ func (d *recomputed) job(j *row.Job) {
 		d.span(fmt.Sprintf("job %d", j.ID), s)
 	}
 	d.counters(j)
+}
+
+// asks refuses a job that has not ended if its select, place or walltime is unusable. It may
+// name a resource that was removed.
+func (d *recomputed) asks(j *row.Job) error {
+	if !j.State.Live() {
+		return nil
+	}
+	if j.Walltime < 1 || j.Walltime > kernel.MaxWalltime {
+		return fmt.Errorf("it has a walltime of %d s", j.Walltime)
+	}
+	defs, err := d.store.Resources()
+	if err == nil {
+		_, err = placer.ParseSelect(defs, j.Select)
+	}
+	if err == nil {
+		_, err = placer.ParsePlace(defs, j.Place)
+	}
+	if _, removed := errors.AsType[*index.UnknownResource](err); removed {
+		return nil
+	}
+	return err
 }
 
 func (d *recomputed) reservations() error {

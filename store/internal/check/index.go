@@ -9,6 +9,7 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/store/internal/nodes"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -33,6 +34,9 @@ func (d *recomputed) index() error {
 			return false, err
 		}
 		d.at = Row{row.Nodes, string(key)}
+		if err := nodes.Valid(defs, n); err != nil {
+			d.contradict("node number %d: %v", n.Number, err)
+		}
 		if _, ok := d.rows[row.NodeNames][n.Name]; ok {
 			d.contradict("two nodes are called %s", n.Name)
 		}

@@ -33,8 +33,11 @@ func ValidLoad(n *index.Node, load float64) error {
 // validAmounts refuses amounts that cannot be computed with.
 func validAmounts(defs *index.Defs, n *index.Node) error {
 	for _, a := range n.Res {
-		if a.Value.Num < 0 || a.Value.Num > index.MaxAmount {
-			def, _ := defs.Get(a.Res)
+		def, ok := defs.Get(a.Res)
+		switch {
+		case !ok:
+			return fmt.Errorf("%w resource %d of node %s: there is none of this number", row.ErrInvalid, a.Res, n.Name)
+		case a.Value.Num < 0 || a.Value.Num > index.MaxAmount:
 			return fmt.Errorf("%w %s of node %s: %s; it must be from 0 to %s", row.ErrInvalid, def.Name, n.Name,
 				def.Format(a.Value), def.Format(index.Value{Num: index.MaxAmount}))
 		}
