@@ -79,8 +79,8 @@ func (d Demand) Most() int64 {
 	return most
 }
 
-// Free returns how much the demand could get at an instant.
-func (d Demand) Free(at int64) int64 {
+// Free returns how much the demand could get for a duration.
+func (d Demand) Free(at, duration int64) int64 {
 	at = max(at, d.now)
 	key := viewKey{}
 	for _, owner := range d.Within {
@@ -88,7 +88,7 @@ func (d Demand) Free(at int64) int64 {
 			key.within = owner
 		}
 	}
-	free, err := d.view(key).plan.FreeAt(at)
+	free, err := d.view(key).plan.FreeDuring(at, duration)
 	if err != nil {
 		return 0
 	}
@@ -174,7 +174,7 @@ func (ds Demands) NextBack(after int64) int64 {
 }
 
 // Text says why the demand cannot be met for a duration. For a rule, it names the use then.
-// For a pool, it names the amount free at the start, and until when that is too little.
+// For a pool, it names the amount free then, and until when that is too little.
 func (d Demand) Text(at, duration int64) string {
 	asks := d.Amount
 	if d.Left {
@@ -192,7 +192,7 @@ func (d Demand) Text(at, duration int64) string {
 		}
 		return RuleText(d.Name, d.write(used), d.write(d.total), d.Who)
 	}
-	text := fmt.Sprintf("%s: %d asked, %d free", d.Name, d.Amount, d.Free(at))
+	text := fmt.Sprintf("%s: %d asked, %d free", d.Name, d.Amount, d.Free(at, duration))
 	if next, ok := d.Next(at, duration); ok && next > at {
 		text += " until " + time.Unix(next, 0).UTC().Format(time.RFC3339)
 	}
