@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/asked"
@@ -28,31 +27,24 @@ const StartVariable = "PLACECTL_START"
 // leaving is an attendant that a command leaves behind.
 type leaving struct {
 	asked.Attends
-	ring    bool                // the command has changed something
-	prepare func() *preparation // runs once
-}
-
-// preparation is what a command does for its attendant beside its commit, while the disk works. It
-// takes no step of package attend, and a process that it has started waits for them.
-type preparation struct {
 	attend.Place
-	lock           *attend.Lock    // open, but not held
-	last           attend.Record   // of the process that held it last
-	lives, stopped bool            // that process
-	child          *launch.Waiting // the attendant, nil if one seems to run
-	err            error           // lock could not be opened
+	ring  bool                   // the command has changed something
+	lock  *attend.Lock           // open, but not held
+	err   error                  // lock could not be opened
+	early <-chan *launch.Waiting // delivers the attendant that starts beside the commit, if that succeeds; nil: none
 }
 
 // NoteLeaving decides, within a transaction, whether the command should leave an attendant
-// behind: start is auto, and there is something to do. A command that changes something prepares that.
+// behind: start is auto, and there is something to do. If a command has changed something and no
+// attendant seems to run, one starts beside the commit.
 func (r *Run) NoteLeaving(tx *store.Tx, changes bool) error {
 	if !r.mayLeave(changes) {
 		return nil
 	}
 	is, err := wantsAttendant(tx, r.IsFront)
 	r.leaveBehind(is, changes)
-	if changes && r.leaving != nil && runtime.GOMAXPROCS(0) > 1 { // on one core the process would delay the commit
-		go r.leaving.prepare()
+	if l := r.leaving; changes && l != nil && runtime.GOMAXPROCS(0) > 1 { // on one core the process would delay the commit
+		r.startEarly(l)
 	}
 	return err
 }
@@ -68,42 +60,47 @@ func (r *Run) leaveBehind(is *asked.Attends, changes bool) {
 		return // the transaction runs again
 	}
 	r.stay()
-	if is != nil {
-		now := r.Env.Clock()
-		r.leaving = &leaving{*is, changes, sync.OnceValue(func() *preparation { return r.prepare(is, now) })}
+	if is == nil {
+		return
 	}
+	l := &leaving{Attends: *is, Place: r.AttendPlace(is.StateDir), ring: changes}
+	l.lock, l.err = l.Open()
+	r.leaving = l
+}
+
+// startEarly starts an attendant beside the commit, while the disk works, if none seems to run. It takes
+// no step of package attend: the process waits until the command has taken them.
+func (r *Run) startEarly(l *leaving) {
+	if l.err != nil || l.early != nil || attempts.InJob(r.Getenv) {
+		return
+	}
+	last := l.lock.Read()
+	if lives, _ := attempts.Look(last.PID, last.Born); last.PID != 0 && lives || last.Paused(r.Env.Clock()) > 0 {
+		return
+	}
+	started := make(chan *launch.Waiting, 1)
+	l.early = started
+	go func() {
+		child, _ := r.startAttendant(l.Path, l.lock) //nolint:errcheck // leave tries once more
+		started <- child
+	}()
 }
 
 // stay undoes leaveBehind.
 func (r *Run) stay() {
 	if l := r.leaving; l != nil {
 		r.leaving = nil
-		l.prepare().drop()
+		l.drop()
 	}
-}
-
-// prepare opens the lock, and starts an attendant if none seems to run. It must not use what the verb
-// changes in r.
-func (r *Run) prepare(is *asked.Attends, now time.Time) *preparation {
-	p := &preparation{Place: r.AttendPlace(is.StateDir)}
-	if p.lock, p.err = p.Open(); p.err != nil {
-		return p
-	}
-	p.last = p.lock.Read()
-	if p.last.PID != 0 {
-		p.lives, p.stopped = attempts.Look(p.last.PID, p.last.Born)
-	}
-	if !p.lives && p.last.Paused(now) == 0 && !attempts.InJob(r.Getenv) {
-		p.child, _ = r.startAttendant(is.Path, p.lock) //nolint:errcheck // leave tries once more
-	}
-	return p
 }
 
 // drop closes the lock, and ends a process that was not let go on.
-func (p *preparation) drop() {
-	p.child.Drop()
-	if p.lock != nil {
-		p.lock.Close()
+func (l *leaving) drop() {
+	if l.early != nil {
+		(<-l.early).Drop()
+	}
+	if l.lock != nil {
+		l.lock.Close()
 	}
 }
 
@@ -150,11 +147,11 @@ func (r *Run) Leave() {
 	}
 	r.left, r.leftAt = &l.Attends, r.Env.Clock()
 	if l.ring {
-		l.prepare().KeepAgent(r.Getenv("SSH_AUTH_SOCK"))
+		l.KeepAgent(r.Getenv("SSH_AUTH_SOCK"))
 	}
-	err := r.leave(func(p *preparation, lock *attend.Lock) (asked bool, err error) {
+	err := r.leave(func(lock *attend.Lock) (asked bool, err error) {
 		if lock.IsSecond() && !r.IsFront {
-			r.Notef("process %d, which runs the queue, is stopped: another one does now", p.Read().PID)
+			r.Notef("process %d, which runs the queue, is stopped: another one does now", l.Read().PID)
 		}
 		return attempts.AskForAttendant(r.Getenv)
 	})
@@ -169,37 +166,41 @@ func (r *Run) Summon() error {
 	if err := r.ViewOnce(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) }); err != nil || r.leaving == nil {
 		return err
 	}
-	return r.leave(func(*preparation, *attend.Lock) (bool, error) { return false, nil })
+	return r.leave(func(*attend.Lock) (bool, error) { return false, nil })
 }
 
 // leave takes the steps of package attend. If no attendant runs and ask asks no other process for one,
 // leave starts it, or lets the one that was started go on.
-func (r *Run) leave(ask func(*preparation, *attend.Lock) (asked bool, err error)) error {
-	l, p := r.leaving, r.leaving.prepare()
+func (r *Run) leave(ask func(*attend.Lock) (asked bool, err error)) error {
+	l := r.leaving
 	r.leaving = nil
-	defer p.drop()
-	if p.err != nil {
-		return p.err
+	defer l.drop()
+	if l.err != nil {
+		return l.err
 	}
-	look := func(pid int, born uint64) (lives, stopped bool) {
-		if lives = p.lives && pid == p.last.PID && born == p.last.Born; lives {
-			p.lives = false // look anew the next time
-			return true, p.stopped
-		}
-		return attempts.Look(pid, born)
-	}
-	return p.lock.Leave(l.ring, r.Env.Clock(), look, func(lock *attend.Lock) (err error) {
-		if asked, err := ask(p, lock); asked || err != nil {
+	return l.lock.Leave(l.ring, r.Env.Clock(), attempts.Look, func(lock *attend.Lock) error {
+		if asked, err := ask(lock); asked || err != nil {
 			return err
 		}
-		if lock != p.lock || p.child == nil {
-			p.child.Drop()
-			if p.child, err = r.startAttendant(l.Path, lock); err != nil {
-				return err
-			}
+		child, err := r.attendant(l, lock)
+		if err != nil {
+			return err
 		}
-		return errors.Join(lock.Hold(p.child.PID, 0, r.Env.Clock()), p.child.Go()) // the attendant notes itself later
+		defer child.Drop()
+		return errors.Join(lock.Hold(child.PID, 0, r.Env.Clock()), child.Go()) // the attendant notes itself later
 	})
+}
+
+// attendant returns an attendant that waits and has inherited lock: the one that was started early, or
+// another.
+func (r *Run) attendant(l *leaving, lock *attend.Lock) (*launch.Waiting, error) {
+	if l.early != nil && lock == l.lock {
+		child := <-l.early
+		if l.early = nil; child != nil {
+			return child, nil
+		}
+	}
+	return r.startAttendant(l.Path, lock)
 }
 
 // leaveAgain restarts the attendant that this command has left behind if it has ended. It looks
@@ -211,7 +212,8 @@ func (r *Run) leaveAgain() {
 	}
 }
 
-// startAttendant starts an attendant, which waits.
+// startAttendant starts an attendant, which waits. It may run beside the commit, so it must not use what
+// the verb changes in r.
 func (r *Run) startAttendant(path string, lock *attend.Lock) (*launch.Waiting, error) {
 	words := []string{"placectl", "--db", r.DatabasePath(), "attend", "--quiet"}
 	return launch.DetachWaiting(words, r.attendantEnviron(path), lock.File)
