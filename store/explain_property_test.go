@@ -148,6 +148,7 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 			return err // a cycle that ends them, or moves plans for them, is another matter
 		}
 		said := make(map[uint64]*Queueing)
+		var placed []*row.Job
 		look, err := tx.Ask().Outlook()
 		if err != nil {
 			return err
@@ -155,8 +156,12 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 		last := uint64(0) // of those that are planned, the number of places in the queue up to it
 		if err := tx.k.EachJob(func(j *row.Job) error {
 			s, err := look.Queueing(j)
-			if said[j.ID] = s; j.State == JobReserved && j.Queued {
+			switch said[j.ID] = s; {
+			case j.State != JobReserved:
+			case j.Queued:
 				last = max(last, uint64(s.Place))
+			default:
+				placed = append(placed, j)
 			}
 			return err
 		}, JobHeld, JobQueued, JobReserved); err != nil {
@@ -167,8 +172,11 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 		if err != nil {
 			return err
 		}
-		if slices.ContainsFunc(r.Planned, func(j *Job) bool { return !j.Queued }) {
-			return nil // a plan that was put off comes before the queue, and has taken its nodes
+		for _, was := range placed {
+			is, err := tx.k.Job(was.ID)
+			if err != nil || is.Start != was.Start || !slices.Equal(is.NodeNumbers(), was.NodeNumbers()) {
+				return err // a plan that was put off is made before those of the queue, and takes or leaves nodes
+			}
 		}
 		never := neverIDs(r)
 		for id, s := range said {
