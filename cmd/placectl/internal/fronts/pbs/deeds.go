@@ -117,11 +117,11 @@ func deeds(name, list string, deed fronts.Deed) func(*fronts.Call) error {
 		return each(c, words, name == "qdel" && set.Has("x"), func(j *fronts.Job) (int, string) {
 			running := j.State == fronts.Running
 			if deed == fronts.Hold && running || (deed == fronts.Requeue || name == "qsig") && !running {
-				return badState, "Request invalid for state of job "
+				return badState, stateForbids
 			}
 			return 0, ""
 		}, func(ch fronts.Change, j *fronts.Job) error {
-			if deed == fronts.Hold && j.State == fronts.Held || deed == fronts.Unhold && j.State != fronts.Held {
+			if done(deed, j) {
 				return nil
 			}
 			if signal != 0 {
@@ -132,16 +132,55 @@ func deeds(name, list string, deed fronts.Deed) func(*fronts.Call) error {
 	}
 }
 
+// stateForbids begins the message that goes with badState.
+const stateForbids = "Request invalid for state of job "
+
+// done reports whether a job is held already that should be, or is not that should be freed.
+func done(deed fronts.Deed, j *fronts.Job) bool {
+	return deed == fronts.Hold && j.State == fronts.Held || deed == fronts.Unhold && j.State != fronts.Held
+}
+
+// alterOptions are qsub's, but -h has a value, as of qhold: who holds the job, n for nobody.
+func alterOptions() fronts.Options {
+	list := fronts.Options(directives.PBS.Declared())
+	at := slices.IndexFunc(list, func(d directives.Declared) bool { return d.Short == 'h' })
+	list[at].Value = true
+	return list
+}
+
 // qalter changes jobs.
 func qalter(c *fronts.Call) error {
-	given, words, err := fronts.Options(directives.PBS.Declared()).Read(c.Args, fronts.InFront)
+	given, words, err := alterOptions().Read(c.Args, fronts.InFront)
 	if err != nil || len(words) == 0 {
 		return fronts.Failf(2, "usage: qalter [options] job_identifier...")
 	}
+	set := fronts.SetOf(given)
+	hold, holds := set["h"]
+	if holds && (hold == "" || hold != "n" && strings.Trim(hold, "uosp") != "") {
+		return fronts.Failf(badValue, "qalter: Illegal -h value %q: it is of u, o, s and p, or n", hold)
+	}
+	given = slices.DeleteFunc(given, func(g fronts.Given) bool { return g.Name == "h" })
+	deed := fronts.Hold
+	if hold == "n" {
+		deed = fronts.Unhold
+	}
 	var view fronts.View
-	err = each(c, words, false, func(*fronts.Job) (int, string) { return 0, "" }, func(ch fronts.Change, j *fronts.Job) error {
+	err = each(c, words, false, func(j *fronts.Job) (int, string) {
+		if holds && deed == fronts.Hold && j.State == fronts.Running {
+			return badState, stateForbids
+		}
+		return 0, ""
+	}, func(ch fronts.Change, j *fronts.Job) error {
 		view = ch
-		return ch.Alter(j.ID, directives.PBS, given)
+		if len(given) > 0 || !holds {
+			if err := ch.Alter(j.ID, directives.PBS, given); err != nil {
+				return err
+			}
+		}
+		if !holds || done(deed, j) {
+			return nil
+		}
+		return ch.Do(deed, j.ID)
 	})
 	var s *fronts.Status
 	if err != nil && !errors.As(err, &s) && view != nil {
@@ -159,7 +198,7 @@ func qmove(c *fronts.Call) error {
 	var view fronts.View
 	err := each(c, c.Args[1:], false, func(j *fronts.Job) (int, string) {
 		if j.State == fronts.Running {
-			return badState, "Request invalid for state of job "
+			return badState, stateForbids
 		}
 		return 0, ""
 	}, func(ch fronts.Change, j *fronts.Job) error {
