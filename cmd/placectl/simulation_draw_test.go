@@ -173,7 +173,7 @@ var flagValues = map[string][]string{
 	"retries": {"0", "2", "-1"}, "retry-on": {"1-5,oom", "0"}, "retry-wait": {"1", "2h"}, "retry-mem": {"x2", "x1.5,1gb", "2"}, "signal": {"USR1@60", "B:10", "x"}, "grace": {"0", "5", "x"},
 	"tail": {"0", "1", "7"}, "logs err": {""},
 	"mail": {"end", "begin,fail", "x"}, "mail-to": {"ann@site", "a b"},
-	"status": {"0", "1", "256"}, "backfill": {"fcfs", "easy", "conservative", "relaxed", "x"}, "widest": {""}, "whatif compare": {"easy,relaxed", "conservative,relaxed:0", "x"}, "exec": {"true", "false", "/nosuch"}, "exec-timeout": {"5s"},
+	"status": {"0", "1", "256"}, "backfill": {"fcfs", "easy", "conservative", "relaxed", "x"}, "widest": {""}, "slack": {"0", "0.5", "x"}, "accept": {"any", "feasible", "x"}, "whatif compare": {"easy,relaxed", "conservative,relaxed:0", "x"}, "exec": {"true", "false", "/nosuch"}, "exec-timeout": {"5s"},
 	"max-time": {"0", "1h"}, "for": {"started", "ended", "x"}, "timeout": {"0"}, "since": {"0", "5", "x"}, "last": {"0", "1", "7"}, "follow": nil,
 	"file": {"query.sql", "nosuch"}, "replace": {""}, "first": {""}, "threshold": {"0", "0.5", "x"}, "minimum": drawnSpans, "from": {"now", "now-1h"}, "to": {"now+1h", "now+30h"},
 	"files": {"files.csv"}, "jobs": {"jobs.csv"}, "hosts": {"0", "1", "4"}, "team": {"1", "2"}, "quorum": {"1", "2"}, "cushion": {"0", "1", "5"},

@@ -74,7 +74,7 @@ func (p *page) jobSummary(f *output.Record) error {
 	}
 	reason := j.Why()
 	if p.ex.Queue != nil {
-		reason = p.ex.Queue.Reason
+		reason = p.ex.Queue.Words()
 	}
 	f.Add("reason", output.Prose, output.OrNil(reason))
 	return nil
@@ -186,7 +186,7 @@ func (p *page) jobObject() any {
 	}
 	reason := p.ex.Job.Reason.String()
 	if p.ex.Queue != nil {
-		reason = p.ex.Queue.Reason
+		reason = p.ex.Queue.Words()
 	}
 	o := jobObject{Job: p.ex.Job.ID, State: p.ex.Job.State.String(), Reason: word(reason), queueObject: p.queueObject(), Stops: p.stopObjects()}
 	if promised := p.ex.Job.Promised; !promised.IsZero() && p.ex.Job.State == store.JobReserved {
