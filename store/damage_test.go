@@ -351,11 +351,16 @@ const (
 )
 
 // changedJob changes the jobs that wait.
-func changedJob(change func(*row.Job)) func(*testing.T, *DB) {
+func changedJob(change func(*row.Job)) func(*testing.T, *DB) { return jobIn(JobQueued, change) }
+
+// runningJob changes the jobs that run.
+func runningJob(change func(*row.Job)) func(*testing.T, *DB) { return jobIn(JobRunning, change) }
+
+func jobIn(state JobState, change func(*row.Job)) func(*testing.T, *DB) {
 	return func(t *testing.T, db *DB) {
 		rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
 			j, err := row.DecodeJob(key, payload)
-			if err != nil || j.State != JobQueued {
+			if err != nil || j.State != state {
 				return nil
 			}
 			change(j)
@@ -429,6 +434,10 @@ func TestCheckMutants(t *testing.T) {
 		mutant{"a waiting job asks for nothing", changedJob(func(j *row.Job) { j.Select = "" }), "select", guesses},
 		mutant{"a waiting job has no place", changedJob(func(j *row.Job) { j.Place = "fre" }), "no place", guesses},
 		mutant{"a waiting job takes no time", changedJob(func(j *row.Job) { j.Walltime = 0 }), "a walltime of 0 s", guesses},
+		mutant{"a job with more attempts than can be", runningJob(func(j *row.Job) { j.Attempt = 1 << 40 }), "attempts", guesses},
+		mutant{"a job ends beyond all time", runningJob(func(j *row.Job) { j.End = 1 << 53 }), "decoded", guesses},
+		mutant{"a job began before all time", runningJob(func(j *row.Job) { j.Start = -1 << 53 }), "decoded", guesses},
+		mutant{"a job has more of a pool than can be", runningJob(func(j *row.Job) { j.Pools = []placer.PoolAmount{{Pool: "matlab", Amount: 1 << 60}} }), "decoded", guesses},
 		mutant{"a node has less than nothing", changedNode(func(n *index.Node) { n.Set(index.Mem, index.Value{Num: -4}) }), "-4", guesses},
 		mutant{"a node has more than can be counted", changedNode(func(n *index.Node) { n.Set(index.NCPUs, index.Value{Num: index.MaxAmount + 1}) }), "it must be from 0", guesses},
 		mutant{"a node has a resource that is not defined", changedNode(func(n *index.Node) { n.Set(999, index.Value{Num: 1}) }), "there is none of this number", guesses},

@@ -187,9 +187,16 @@ func (d *recomputed) job(j *row.Job) {
 	d.counters(j)
 }
 
+// countable reports whether a job's attempts can be gone through, one by one. A job that starts every
+// minute needs 19 years for ten million.
+func countable(j *row.Job) bool { return j.Attempt >= 0 && j.Attempt <= 10_000_000 }
+
 // asks refuses a job that has not ended if its select, place or walltime is unusable. It may
 // name a resource that was removed.
 func (d *recomputed) asks(j *row.Job) error {
+	if !countable(j) {
+		return fmt.Errorf("it has had %d attempts", j.Attempt)
+	}
 	if !j.State.Live() {
 		return nil
 	}

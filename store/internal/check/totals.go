@@ -15,7 +15,7 @@ func (d *recomputed) had() error {
 	totals := make(map[string]*row.Total)
 	err = d.store.Rows.Each(row.Jobs, nil, func(key, payload []byte) (bool, error) {
 		j, err := row.DecodeJob(key, payload)
-		if err != nil || j.CurrentAttempt() == 0 {
+		if err != nil || j.CurrentAttempt() == 0 || !countable(j) {
 			return true, err
 		}
 		return true, l.Whole(j, d.store.attempt, func(m row.Month, t *row.Total) {

@@ -131,7 +131,9 @@ func (r *Reservation) Held(yield func(counter string, h limits.Holder) bool) {
 func poolFields(f *Fields, name string, list *[]placer.PoolAmount) {
 	for i := range Items(f, name, list) {
 		f.Text("pool", &(*list)[i].Pool)
-		Int(f, "amount", &(*list)[i].Amount)
+		n := &(*list)[i].Amount
+		Int(f, "amount", n)
+		f.Must(*n >= 0 && *n <= limits.MaxAmount)
 		f.Next()
 	}
 }

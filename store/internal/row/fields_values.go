@@ -94,7 +94,7 @@ func (f *Fields) At(name string, v *int64, is Clock) {
 	switch f.dir {
 	case writing, reading:
 		if n := f.ivar(*v); f.dir == reading {
-			*v = n
+			*v = f.near(n)
 		}
 	case timing:
 		*v = f.clock.at(*v, is)
@@ -109,12 +109,22 @@ func (f *Fields) At(name string, v *int64, is Clock) {
 func (f *Fields) AtAfter(name string, v *int64, from int64, is Clock) {
 	if f.bytes() {
 		if n := f.ivar(*v - from); f.dir == reading {
-			*v = from + n
+			*v = from + f.near(n)
 		}
 		return
 	}
 	f.At(name, v, is)
 }
+
+// near returns an instant or a distance between two that was read. Beyond farthest it is damage.
+func (f *Fields) near(t int64) int64 {
+	f.Must(-farthest <= t && t <= farthest)
+	return t
+}
+
+// farthest bounds instants of rows, in Unix seconds. LastInstant, and what follows it, is far
+// below. Loops over time, such as those over months, end soon.
+const farthest = 1 << 41
 
 // Passed is a number of seconds of some kind since an instant. It cannot exceed the time since
 // then.
