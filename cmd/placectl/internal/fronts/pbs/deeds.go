@@ -140,7 +140,7 @@ func done(deed fronts.Deed, j *fronts.Job) bool {
 	return deed == fronts.Hold && j.State == fronts.Held || deed == fronts.Unhold && j.State != fronts.Held
 }
 
-// alterOptions are qsub's, but -h has a value, as of qhold: who holds the job, n for nobody.
+// alterOptions are qsub's, but -h has a value: whose hold it is, as for qhold, or n to free the job.
 func alterOptions() fronts.Options {
 	list := fronts.Options(directives.PBS.Declared())
 	at := slices.IndexFunc(list, func(d directives.Declared) bool { return d.Short == 'h' })

@@ -45,7 +45,6 @@ func Query() *session.Verb {
 			&cli.StringFlag{Name: "max-time", Usage: "give up after `D`"},
 		},
 		Access: verbs.Reads,
-		Alone:  true,
 		Example: "placectl query \"SELECT state, count(*) FROM nodes GROUP BY state\"\n" +
 			"placectl query \"SELECT nodelist(name) FROM nodes WHERE mem >= '64GiB' AND state = 'free'\"\n" +
 			"placectl query \"SELECT name FROM nodes AT 'now+2h' WHERE state = 'free' ORDER BY speed DESC LIMIT 3\" -o id\n" +
@@ -74,10 +73,6 @@ func runQuery(r *session.Run, c *cli.Context) error {
 	if len(list) == 0 {
 		return usage.Errorf("there is no statement")
 	}
-	db, err := r.Open()
-	if err != nil {
-		return err
-	}
 	q.Views = make(map[string]*query.View)
 	asked := 0
 	for _, statement := range list {
@@ -87,10 +82,13 @@ func runQuery(r *session.Run, c *cli.Context) error {
 			}
 			continue
 		}
-		if asked++; asked > 1 && r.Audience().Brief {
+		if asked++; asked > 1 && r.Tx != nil {
+			return usage.Of("tx", "query has more than one statement: in a transaction each needs a line of its own")
+		}
+		if asked > 1 && r.Audience().Brief {
 			fmt.Fprintln(r.Stdout)
 		}
-		if err := ask(r, db, statement, q, limit); err != nil {
+		if err := ask(r, r.View, statement, q, limit); err != nil {
 			return err
 		}
 	}
@@ -130,9 +128,9 @@ func readParams(c *cli.Context, q *store.Query) error {
 	return nil
 }
 
-// ask runs one statement, and prints its answer after closing the file. Meanwhile it shows how many
-// rows it has read.
-func ask(r *session.Run, db *store.DB, statement *query.Statement, q store.Query, limit time.Duration) error {
+// ask runs one statement on what view reads, and prints its answer. Meanwhile it shows how many rows it
+// has read.
+func ask(r *session.Run, view func(func(*store.Tx) error) error, statement *query.Statement, q store.Query, limit time.Duration) error {
 	ctx := r.Ctx
 	q.Zone = r.Loc
 	if limit > 0 {
@@ -145,7 +143,7 @@ func ask(r *session.Run, db *store.DB, statement *query.Statement, q store.Query
 		defer bar.Done()
 		q.Progress = bar.Add
 	}
-	err := r.Read(db, func(tx *store.Tx) error {
+	err := view(func(tx *store.Tx) error {
 		rows, err := tx.Query(ctx, statement, q)
 		if err != nil {
 			return err

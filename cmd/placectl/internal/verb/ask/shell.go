@@ -76,7 +76,8 @@ func (h shellHost) Ask(ctx context.Context, text string, statement *query.Statem
 	if statement.View != nil {
 		return sqlshell.SetView(h.views, text, statement.View)
 	}
-	return ask(h.run(ctx, s), h.db, statement, store.Query{Text: text, Args: s.Args(), Named: s.Named, Views: h.views}, 0)
+	r := h.run(ctx, s)
+	return ask(r, func(fn func(*store.Tx) error) error { return r.Read(h.db, fn) }, statement, store.Query{Text: text, Args: s.Args(), Named: s.Named, Views: h.views}, 0)
 }
 
 // run returns a run that prints as the settings say. It has a context of its own, so that an
