@@ -8,9 +8,6 @@
 // more whether anything was committed since it last looked. If so, it tries the lock again. So a
 // command that did not get the lock had committed before that last check. The model in
 // protocol_test.go goes through every interleaving of the steps.
-//
-// To save time, a command opens the lock and starts the process beside its commit (session/attendant.go).
-// That process does nothing until the command has the lock, and ends if it does not get it.
 package attend
 
 import (
@@ -23,23 +20,17 @@ import (
 // bell for a second, Leave starts another beside it. If it was killed but still holds the lock,
 // Leave waits for the lock.
 func (p Place) Leave(ring bool, now time.Time, look Look, start func(*Lock) error) error {
-	l, err := p.Open()
+	l, err := p.openLock()
 	if err != nil {
 		return err
 	}
 	defer l.Close() // an attendant that was started holds it by then
-	return l.Leave(ring, now, look, start)
-}
-
-// Leave is Leave of a Place for a lock that Open has returned.
-func (l *Lock) Leave(ring bool, now time.Time, look Look, start func(*Lock) error) error {
-	p := l.place
 	got, err := l.take()
 	for tries := 0; !got; tries++ {
 		if err != nil {
 			return err
 		}
-		is, unheard := l.Read(), p.ring(ring)
+		is, unheard := l.read(), p.ring(ring)
 		lives, stopped := look(is.PID, is.Born)
 		switch {
 		case is.PID == 0 || tries == dyingTries:
@@ -52,7 +43,7 @@ func (l *Lock) Leave(ring bool, now time.Time, look Look, start func(*Lock) erro
 		time.Sleep(dyingPause)
 		got, err = l.take()
 	}
-	if last := l.Read(); last.Paused(now) > 0 {
+	if last := l.read(); last.Paused(now) > 0 {
 		return fmt.Errorf("the last attendant failed: %s; the next one is started in %v", last.Why, last.Paused(now).Round(time.Second))
 	}
 	return start(l)

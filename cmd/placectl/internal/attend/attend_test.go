@@ -26,16 +26,10 @@ type attendant struct {
 	stay           time.Duration
 }
 
-// commit does what a command does: it opens the lock before its commit, and takes it afterwards.
+// commit does what a command does.
 func (a *attendant) commit(t *testing.T, p Place) {
-	lock, err := p.Open()
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer lock.Close()
 	a.commits.Add(1)
-	err = lock.Leave(true, time.Now(), goesOn, func(l *Lock) error {
+	err := p.Leave(true, time.Now(), goesOn, func(l *Lock) error {
 		is, err := l.place.Try() // as the started process gets it
 		if is != nil || err != nil {
 			t.Errorf("the lock was taken twice, %v", err)

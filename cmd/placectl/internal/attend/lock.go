@@ -29,7 +29,7 @@ func (l *Lock) Close() error {
 
 // Try takes the lock. It returns nil if another process holds it.
 func (p Place) Try() (*Lock, error) {
-	l, err := p.Open()
+	l, err := p.openLock()
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +40,8 @@ func (p Place) Try() (*Lock, error) {
 	return l, nil
 }
 
-// Open opens the lock, which any process may hold.
-func (p Place) Open() (*Lock, error) {
+// openLock opens the lock, which any process may hold.
+func (p Place) openLock() (*Lock, error) {
 	if err := p.prepare(); err != nil {
 		return nil, err
 	}
@@ -101,8 +101,7 @@ func (r *Record) holder() []byte {
 	return fmt.Appendf(nil, "%-10d %-20d %-19d ", r.PID, r.Born, r.Since.UnixNano())
 }
 
-// Read returns the content of the open lock file.
-func (l *Lock) Read() Record { return read(int(l.Fd())) }
+func (l *Lock) read() Record { return read(int(l.Fd())) }
 
 // Read returns the content of the lock file, the zero Record if it is empty.
 func (p Place) Read() Record {
@@ -143,7 +142,7 @@ const (
 // Fail records that an attendant could not do its work. The next one starts after a pause, which
 // doubles with each failure.
 func (l *Lock) Fail(why error, now time.Time) error {
-	r := l.Read()
+	r := l.read()
 	if again := now.Sub(r.Failed); r.Pause > 0 && again < 2*r.Pause {
 		r.Pause = min(2*r.Pause, mostPause)
 	} else {

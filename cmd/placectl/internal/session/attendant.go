@@ -2,10 +2,8 @@ package session
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"time"
 
@@ -24,28 +22,21 @@ import (
 // behind.
 const StartVariable = "PLACECTL_START"
 
-// leaving is an attendant that a command leaves behind.
+// leaving is what a command needs to leave an attendant behind.
 type leaving struct {
 	asked.Attends
-	attend.Place
-	ring  bool                   // the command has changed something
-	lock  *attend.Lock           // open, but not held
-	err   error                  // lock could not be opened
-	early <-chan *launch.Waiting // delivers the attendant that starts beside the commit, if that succeeds; nil: none
+	ring bool // the command has changed something
 }
 
 // NoteLeaving decides, within a transaction, whether the command should leave an attendant
-// behind: start is auto, and there is something to do. If a command has changed something and no
-// attendant seems to run, one starts beside the commit.
+// behind: start is auto, and there is something to do.
 func (r *Run) NoteLeaving(tx *store.Tx, changes bool) error {
+	r.leaving = nil
 	if !r.mayLeave(changes) {
 		return nil
 	}
 	is, err := wantsAttendant(tx, r.IsFront)
 	r.leaveBehind(is, changes)
-	if l := r.leaving; changes && l != nil && runtime.GOMAXPROCS(0) > 1 { // on one core the process would delay the commit
-		r.startEarly(l)
-	}
 	return err
 }
 
@@ -56,51 +47,8 @@ func (r *Run) mayLeave(changes bool) bool {
 
 // leaveBehind notes that the command should leave an attendant behind if the database wants one.
 func (r *Run) leaveBehind(is *asked.Attends, changes bool) {
-	if l := r.leaving; l != nil && is != nil && l.Attends == *is {
-		return // the transaction runs again
-	}
-	r.stay()
-	if is == nil {
-		return
-	}
-	l := &leaving{Attends: *is, Place: r.AttendPlace(is.StateDir), ring: changes}
-	l.lock, l.err = l.Open()
-	r.leaving = l
-}
-
-// startEarly starts an attendant beside the commit, while the disk works, if none seems to run. It takes
-// no step of package attend: the process waits until the command has taken them.
-func (r *Run) startEarly(l *leaving) {
-	if l.err != nil || l.early != nil || attempts.InJob(r.Getenv) {
-		return
-	}
-	last := l.lock.Read()
-	if lives, _ := attempts.Look(last.PID, last.Born); last.PID != 0 && lives || last.Paused(r.Env.Clock()) > 0 {
-		return
-	}
-	started := make(chan *launch.Waiting, 1)
-	l.early = started
-	go func() {
-		child, _ := r.startAttendant(l.Path, l.lock) //nolint:errcheck // leave tries once more
-		started <- child
-	}()
-}
-
-// stay undoes leaveBehind.
-func (r *Run) stay() {
-	if l := r.leaving; l != nil {
-		r.leaving = nil
-		l.drop()
-	}
-}
-
-// drop closes the lock, and ends a process that was not let go on.
-func (l *leaving) drop() {
-	if l.early != nil {
-		(<-l.early).Drop()
-	}
-	if l.lock != nil {
-		l.lock.Close()
+	if is != nil {
+		r.leaving = &leaving{*is, changes}
 	}
 }
 
@@ -146,12 +94,13 @@ func (r *Run) Leave() {
 		return
 	}
 	r.left, r.leftAt = &l.Attends, r.Env.Clock()
+	place := r.AttendPlace(l.StateDir)
 	if l.ring {
-		l.KeepAgent(r.Getenv("SSH_AUTH_SOCK"))
+		place.KeepAgent(r.Getenv("SSH_AUTH_SOCK"))
 	}
-	err := r.leave(func(lock *attend.Lock) (asked bool, err error) {
+	err := r.leave(place, func(lock *attend.Lock) (asked bool, err error) {
 		if lock.IsSecond() && !r.IsFront {
-			r.Notef("process %d, which runs the queue, is stopped: another one does now", l.Read().PID)
+			r.Notef("process %d, which runs the queue, is stopped: another one does now", place.Read().PID)
 		}
 		return attempts.AskForAttendant(r.Getenv)
 	})
@@ -166,41 +115,25 @@ func (r *Run) Summon() error {
 	if err := r.ViewOnce(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) }); err != nil || r.leaving == nil {
 		return err
 	}
-	return r.leave(func(*attend.Lock) (bool, error) { return false, nil })
+	return r.leave(r.AttendPlace(r.leaving.StateDir), func(*attend.Lock) (bool, error) { return false, nil })
 }
 
 // leave takes the steps of package attend. If no attendant runs and ask asks no other process for one,
-// leave starts it, or lets the one that was started go on.
-func (r *Run) leave(ask func(*attend.Lock) (asked bool, err error)) error {
+// leave starts it.
+func (r *Run) leave(place attend.Place, ask func(*attend.Lock) (asked bool, err error)) error {
 	l := r.leaving
 	r.leaving = nil
-	defer l.drop()
-	if l.err != nil {
-		return l.err
-	}
-	return l.lock.Leave(l.ring, r.Env.Clock(), attempts.Look, func(lock *attend.Lock) error {
+	return place.Leave(l.ring, r.Env.Clock(), attempts.Look, func(lock *attend.Lock) error {
 		if asked, err := ask(lock); asked || err != nil {
 			return err
 		}
-		child, err := r.attendant(l, lock)
+		words := []string{"placectl", "--db", r.DatabasePath(), "attend", "--quiet"}
+		pid, err := launch.Detach(words, r.attendantEnviron(l.Path), lock.File)
 		if err != nil {
 			return err
 		}
-		defer child.Drop()
-		return errors.Join(lock.Hold(child.PID, 0, r.Env.Clock()), child.Go()) // the attendant notes itself later
+		return lock.Hold(pid, 0, r.Env.Clock()) // the attendant notes itself later
 	})
-}
-
-// attendant returns an attendant that waits and has inherited lock: the one that was started early, or
-// another.
-func (r *Run) attendant(l *leaving, lock *attend.Lock) (*launch.Waiting, error) {
-	if l.early != nil && lock == l.lock {
-		child := <-l.early
-		if l.early = nil; child != nil {
-			return child, nil
-		}
-	}
-	return r.startAttendant(l.Path, lock)
 }
 
 // leaveAgain restarts the attendant that this command has left behind if it has ended. It looks
@@ -210,13 +143,6 @@ func (r *Run) leaveAgain() {
 		r.leaveBehind(r.left, false)
 		r.Leave()
 	}
-}
-
-// startAttendant starts an attendant, which waits. It may run beside the commit, so it must not use what
-// the verb changes in r.
-func (r *Run) startAttendant(path string, lock *attend.Lock) (*launch.Waiting, error) {
-	words := []string{"placectl", "--db", r.DatabasePath(), "attend", "--quiet"}
-	return launch.DetachWaiting(words, r.attendantEnviron(path), lock.File)
 }
 
 // attendantEnviron returns an attendant's environment. It takes next to nothing from ours, which

@@ -219,8 +219,7 @@ func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(
 	if said != nil {
 		answer.Reset()
 		notes.Reset()
-		r.committed = nil
-		r.stay()
+		r.committed, r.leaving = nil, nil
 		err = r.hear(said)
 	} else {
 		r.Changed = r.Changed || err == nil && (db.Changed() || r.Repeated)
@@ -228,7 +227,6 @@ func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(
 	r.Stdout, r.notes = stdout, stderr
 	notes.WriteTo(stderr) //nolint:errcheck // as notef
 	if err != nil {
-		r.stay()
 		return err
 	}
 	if r.committed != nil && keep {

@@ -106,8 +106,6 @@ func (r *Run) Outcome() (status int) {
 	if r.Changed {
 		defer r.Leave()
 		r.noteMade()
-	} else {
-		r.stay()
 	}
 	r.LeaveLogs()
 	if r.pipeClosed() {

@@ -98,9 +98,6 @@ func lookAfter(r *session.Run, c *cli.Context) error {
 	if c.Bool(verbs.DryRun) {
 		return r.View(wanted)
 	}
-	if !launch.MayGo() {
-		return nil
-	}
 	place, err := attendHere(r)
 	if err != nil {
 		return err
