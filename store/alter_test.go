@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -131,6 +132,46 @@ func TestAlterRefused(t *testing.T) {
 		if diff := cmp.Diff(before, dumpAll(t, db)); diff != "" {
 			t.Errorf("%s (-before +after)\n%s", what, diff)
 		}
+	}
+}
+
+// TestTextsBounded: each text of a job has a longest form, at submission, while it waits and while it runs.
+func TestTextsBounded(t *testing.T) {
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 1, 1)
+	ask := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}
+	err := db.Update(func(tx *Tx) error {
+		if _, err := tx.Jobs().Submit(Submission{Request: ask, Array: 2}); err != nil {
+			return err
+		}
+		_, err := tx.Cycle().Run(CycleSpec{})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := strings.Repeat("x", 1<<17)
+	before := dumpAll(t, db)
+	for i, f := range reflect.VisibleFields(reflect.TypeFor[Alteration]()) {
+		if f.Type != reflect.TypeFor[*string]() {
+			continue
+		}
+		var a Alteration
+		s := Submission{Request: ask}
+		reflect.ValueOf(&a).Elem().Field(i).Set(reflect.ValueOf(&long))
+		reflect.ValueOf(&s).Elem().FieldByName(f.Name).SetString(long)
+		for what, fn := range map[string]func(tx *Tx) error{
+			"submitted":        func(tx *Tx) error { _, err := tx.Jobs().Submit(s); return err },
+			"of a waiting job": func(tx *Tx) error { _, err := tx.Jobs().Alter(2, a); return err },
+			"of a running job": func(tx *Tx) error { _, err := tx.Jobs().Alter(1, a); return err },
+		} {
+			if err := db.Update(fn); err == nil {
+				t.Errorf("%s %s: %d bytes are taken", f.Name, what, len(long))
+			}
+		}
+	}
+	if diff := cmp.Diff(before, dumpAll(t, db)); diff != "" {
+		t.Errorf("-before +after\n%s", diff)
 	}
 }
 

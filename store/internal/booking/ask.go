@@ -36,7 +36,8 @@ type Asking struct {
 
 func AskingOf(tx *kernel.Tx, r placer.Request) Asking { return Asking{tx, r, subjectOf(r), 0, true} }
 
-func checkNames(r *placer.Request) error {
+// CheckNames refuses a request with names that are too long to store.
+func CheckNames(r *placer.Request) error {
 	for _, n := range []struct{ what, name string }{{"name", r.Name}, {"user", r.User}, {"group", r.Group}, {"account", r.Account},
 		{"queue", r.Queue}, {"class", r.Class}, {"reservation", r.Reservation}} {
 		if len(n.name) > index.MaxNodeName {
@@ -63,7 +64,7 @@ func (q Asking) whole() (placer.Ask, error) {
 // Read parses the request without that order.
 func (q Asking) Read() (placer.Ask, error) {
 	if q.new {
-		if err := checkNames(&q.R); err != nil {
+		if err := CheckNames(&q.R); err != nil {
 			return placer.Ask{}, err
 		}
 	}

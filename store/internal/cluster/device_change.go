@@ -18,7 +18,7 @@ import (
 // continues, and its allocation counts that much less. Plans that no longer fit are made
 // again: see Devices.Moved.
 func (ds Devices) Drain(node uint32, resource string, ids []string, reason string) (*index.Node, error) {
-	if err := errors.Join(access.Operates(ds.tx, "nodes"), kernel.CheckReason(reason)); err != nil {
+	if err := errors.Join(access.Operates(ds.tx, "nodes"), kernel.CheckText("reason", reason)); err != nil {
 		return nil, err
 	}
 	return change(ds.tx, node, resource, ids, func(n *index.Node, def index.Def, d *devices.Device) error {

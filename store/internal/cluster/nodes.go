@@ -207,7 +207,7 @@ func validNode(tx *kernel.Tx, n *index.Node) error {
 
 // SetState sets a node up, down, offline or drained, with a reason. Its running jobs continue.
 func (ns Nodes) SetState(number uint32, state index.State, reason string) error {
-	if err := errors.Join(access.Operates(ns.tx, "nodes"), kernel.CheckReason(reason)); err != nil {
+	if err := errors.Join(access.Operates(ns.tx, "nodes"), kernel.CheckText("reason", reason)); err != nil {
 		return err
 	}
 	if err := jobs.HostsOf(ns.tx).Touched(number); err != nil {

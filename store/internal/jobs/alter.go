@@ -89,9 +89,11 @@ func alterRunning(tx *kernel.Tx, j *row.Job, a *Alteration) (*row.Job, error) {
 		if err := mayRank(tx, *a.Priority); err != nil {
 			return nil, err
 		}
-		if *a.Priority < -kernel.MaxPriority || *a.Priority > kernel.MaxPriority {
-			return nil, badPriority(*a.Priority)
-		}
+	}
+	s := submissionOf(j)
+	a.change(&s)
+	if err := s.labels(); err != nil {
+		return nil, err
 	}
 	if a.Walltime != nil {
 		var err error
@@ -100,8 +102,6 @@ func alterRunning(tx *kernel.Tx, j *row.Job, a *Alteration) (*row.Job, error) {
 		}
 	}
 	change := func() {
-		s := submissionOf(j)
-		a.change(&s)
 		s.asks(j)
 		j.Name = s.Name
 	}

@@ -49,7 +49,7 @@ type Finished struct {
 // Finish ends a running job as Jobs.Finish does. It fails with a Conflict if the job is at
 // another attempt, or if a supervisor executes it, because the supervisor will report the end.
 func (as Attempts) Finish(f Finished) (*kernel.Job, error) {
-	if err := kernel.CheckReason(f.Reason); err != nil {
+	if err := kernel.CheckText("reason", f.Reason); err != nil {
 		return nil, err
 	}
 	j, err := forChange(as.tx, f.Job, "done", row.JobRunning)
@@ -78,7 +78,7 @@ func (as Attempts) Finish(f Finished) (*kernel.Job, error) {
 // Cancel ends a job, whatever its state, unless it has ended already. If its command is being
 // executed, the job is marked as ending. It keeps its nodes until nothing of it runs.
 func (js Jobs) Cancel(id uint64, reason string) (*kernel.Job, error) {
-	if err := kernel.CheckReason(reason); err != nil {
+	if err := kernel.CheckText("reason", reason); err != nil {
 		return nil, err
 	}
 	j, err := forChange(js.tx, id, "cancelled", row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning)
@@ -93,7 +93,7 @@ func (js Jobs) Cancel(id uint64, reason string) (*kernel.Job, error) {
 
 // Hold keeps a waiting job from starting until Unhold, and removes its plan.
 func (js Jobs) Hold(id uint64, reason string) (*kernel.Job, error) {
-	if err := kernel.CheckReason(reason); err != nil {
+	if err := kernel.CheckText("reason", reason); err != nil {
 		return nil, err
 	}
 	j, err := forChange(js.tx, id, "held", row.JobQueued, row.JobReserved)
@@ -129,7 +129,7 @@ func (js Jobs) RequeueHeld(id uint64, reason string) (*kernel.Job, error) {
 }
 
 func requeue(tx *kernel.Tx, id uint64, reason row.Reason, to row.JobState) (*kernel.Job, error) {
-	if err := kernel.CheckReason(reason.Text); err != nil {
+	if err := kernel.CheckText("reason", reason.Text); err != nil {
 		return nil, err
 	}
 	j, err := forChange(tx, id, "queued again", row.JobRunning)

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -23,7 +24,7 @@ func submit(tx *kernel.Tx, s Submission) ([]*row.Job, error) {
 	if !tx.Writable() {
 		return nil, file.ErrReadOnly
 	}
-	if err := errors.Join(mayRank(tx, s.Priority), kernel.CheckReason(s.Reason)); err != nil {
+	if err := errors.Join(mayRank(tx, s.Priority), kernel.CheckText("reason", s.Reason)); err != nil {
 		return nil, err
 	}
 	j, never, err := submitted(tx, s)
@@ -134,15 +135,13 @@ func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error
 		return nil, "", fmt.Errorf("%w: %d jobs of an array at once; it must be from 1 to %d", row.ErrInvalid, s.Throttle, MaxArray)
 	case s.Throttle > 0 && !s.isArray():
 		return nil, "", fmt.Errorf("%w: at most %d jobs at once: that needs an array", row.ErrInvalid, s.Throttle)
-	case s.Priority < -kernel.MaxPriority || s.Priority > kernel.MaxPriority:
-		return nil, "", badPriority(s.Priority)
 	case s.Accept != "" && !slices.Contains(kernel.SettingWords("accept"), s.Accept):
 		return nil, "", fmt.Errorf("%w: accept %q; it is any or feasible", row.ErrInvalid, s.Accept)
 	case deadline != 0 && deadline < max(begin, tx.Now)+a.Duration:
 		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", row.ErrInvalid,
 			kernel.Stamp(deadline), a.Duration, kernel.Stamp(max(begin, tx.Now)))
 	}
-	if err := s.Payload.Check(); err != nil {
+	if err := cmp.Or(s.labels(), s.Payload.Check()); err != nil {
 		return nil, "", err
 	}
 	if err := s.Payload.Fits(s.Select); err != nil {
@@ -173,6 +172,10 @@ func (js Jobs) Array(array uint64) ([]*kernel.Job, error) {
 	return kernel.JobsResult(js.tx.ArrayJobs(array))
 }
 
-func badPriority(p int64) error {
-	return fmt.Errorf("%w: a priority of %d; it must be from %d to %d", row.ErrInvalid, p, -kernel.MaxPriority, kernel.MaxPriority)
+// labels verifies what a running job can change, too, besides its walltime.
+func (s *Submission) labels() error {
+	if s.Priority < -kernel.MaxPriority || s.Priority > kernel.MaxPriority {
+		return fmt.Errorf("%w: a priority of %d; it must be from %d to %d", row.ErrInvalid, s.Priority, -kernel.MaxPriority, kernel.MaxPriority)
+	}
+	return cmp.Or(booking.CheckNames(&s.Request), kernel.CheckText("comment", s.Comment))
 }

@@ -273,10 +273,10 @@ func (tx *Tx) Batches() *batches.Batches {
 // MaxText is the longest reason or other description, in bytes.
 const MaxText = 1024
 
-// CheckReason refuses a reason that is too long to store.
-func CheckReason(reason string) error {
-	if len(reason) > MaxText {
-		return fmt.Errorf("%w: the reason has %d bytes; at most %d are kept", row.ErrInvalid, len(reason), MaxText)
+// CheckText refuses a reason, comment or the like that is too long to store.
+func CheckText(what, text string) error {
+	if len(text) > MaxText {
+		return fmt.Errorf("%w: the %s has %d bytes; at most %d are kept", row.ErrInvalid, what, len(text), MaxText)
 	}
 	return nil
 }
