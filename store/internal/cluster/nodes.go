@@ -144,9 +144,6 @@ func putNode(tx *kernel.Tx, n *index.Node) (added bool, err error) {
 		n.Lessened = (old.Lessened || gaveLess(old, n)) && len(tx.Calendar().At(number)) > 0
 	} else {
 		n.Number = tx.State.NextNode
-		if n.Number == index.NoNode {
-			return false, fmt.Errorf("%w: no node numbers are left", row.ErrConflict)
-		}
 		tx.State.NextNode++
 		tx.Loaded.Past.Added(n.Number)
 		if err := tx.File.Put(row.NodeNames, []byte(n.Name), row.EncodeNumber32(n.Number)); err != nil {

@@ -183,6 +183,9 @@ func (tx *Tx) Flush() error {
 	if !tx.Changed() {
 		return nil
 	}
+	if what := tx.State.Exhausted(); what != "" {
+		return fmt.Errorf("%w: no %s numbers are left", row.ErrConflict, what)
+	}
 	return tx.File.Put(row.Meta, row.KeyState, tx.State.Encode())
 }
 

@@ -40,7 +40,7 @@ func fill(r *rand.Rand, v reflect.Value) {
 	case reflect.Uint8:
 		v.SetUint(uint64(r.IntN(4)))
 	case reflect.Uint16, reflect.Uint32:
-		v.SetUint(uint64(r.IntN(1 << 16)))
+		v.SetUint(uint64(r.IntN(1 << 15)))
 	case reflect.Uint64:
 		v.SetUint(r.Uint64N(1 << 50))
 	case reflect.Float64:

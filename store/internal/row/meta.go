@@ -79,6 +79,35 @@ func stateFields(f *Fields, s *State) {
 	for _, at := range [...]int64{s.AsOf, s.UsageSince, s.NodesSince, s.Ordered} {
 		f.Must(at >= 0 && at <= LastInstant)
 	}
+	f.Must(s.Exhausted() == "")
+}
+
+// The highest numbers. Loops go over all buckets, slices have an element for each node, and programs that
+// read JSON keep integers up to 2^53.
+const (
+	mostBuckets   = 1 << 20
+	mostNodes     = 1 << 24
+	mostResources = 1<<16 - 2
+	mostNumbers   = 1 << 53
+)
+
+// Exhausted names what no numbers are left for, "" if nothing. Rows of such a state are damaged.
+func (s *State) Exhausted() string {
+	switch {
+	case s.NextNode > mostNodes:
+		return "node"
+	case s.NextBucket > mostBuckets:
+		return "bucket"
+	case s.NextResource > mostResources:
+		return "resource"
+	case s.NextJob > mostNumbers:
+		return "job"
+	case s.NextReservation > mostNumbers:
+		return "reservation"
+	case s.Events > mostNumbers || s.Invalidations > mostNumbers || s.Startable > mostNumbers:
+		return "event"
+	}
+	return ""
 }
 
 // Encode returns the row.

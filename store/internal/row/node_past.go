@@ -106,6 +106,7 @@ func writeRuns(f *Fields, list []uint32) {
 	}
 }
 
+// readRuns reads at most mostNodes numbers, because a row of a few bytes could name more.
 func readRuns(f *Fields) (list []uint32) {
 	next := uint64(0)
 	for range f.count(0) {
@@ -121,6 +122,3 @@ func readRuns(f *Fields) (list []uint32) {
 	}
 	return list
 }
-
-// mostNodes limits what a row of a few bytes can make a reader allocate.
-const mostNodes = 1 << 24
