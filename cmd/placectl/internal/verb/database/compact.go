@@ -110,6 +110,11 @@ func printArchived(r *session.Run, to string, done *store.Archived) error {
 	}
 	p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "jobs", Kind: output.Integer},
 		{Name: "events", Kind: output.Integer}, {Name: "batches", Kind: output.Integer}, {Name: "stay", Kind: output.Integer}}})
-	p.Row(to, done.Jobs, done.Events, done.Batches, done.Stay)
+	var file any = to
+	if *done == (store.Archived{Stay: done.Stay}) {
+		r.Notef("nothing to archive")
+		file = nil
+	}
+	p.Row(file, done.Jobs, done.Events, done.Batches, done.Stay)
 	return p.Close()
 }
