@@ -19,6 +19,7 @@ type attendance struct {
 	slot  *slot
 	turn  int    // the turn that claimed it
 	order *Order // nil after a takeover
+	retry retry  // of its report, once it was put off
 	begun *begun
 	group *cgroup // nil for none
 

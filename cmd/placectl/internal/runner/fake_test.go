@@ -136,7 +136,8 @@ type fakeState struct {
 	Fail      int // one in so many operations loses its answer, another is not done; 0: none
 	Ops       int
 
-	FailReports int // how many reports fail in turns that are otherwise made
+	FailReports int    // how many reports fail in turns that are otherwise made
+	Bad         uint64 // a job whose report makes its turn fail
 }
 
 type fakeJob struct {
@@ -252,6 +253,9 @@ func (f *fake) Turn(_ context.Context, q *Request) (a *Answer, err error) {
 	err = f.update(func(s *fakeState) error {
 		a = new(Answer)
 		for _, r := range q.Ended {
+			if r.Job == s.Bad {
+				return fmt.Errorf("%w at job %d", errFake, r.Job)
+			}
 			if s.FailReports > 0 {
 				s.FailReports--
 				a.Reported = append(a.Reported, fmt.Errorf("%w at one report", errFake))

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"os"
+	"slices"
 	"sync"
 	"time"
 
@@ -35,7 +36,8 @@ type keeper struct {
 	untold    []*attendance // whose results the database has not accepted yet
 	doubtful  []Again       // claims with an unknown outcome
 	looking   bool          // there may be something to claim
-	careful   bool          // the last turn failed
+	careful   bool          // reports are repeated alone, because a turn failed
+	repeats   bool          // the last turn was for a report that was put off
 	wait      time.Duration // the last pause before a retry
 	again     time.Time     // when to retry
 	since     time.Time     // since when the database has not accepted reports, the zero time if it has
@@ -128,12 +130,12 @@ func (k *keeper) keep(ctx context.Context) error {
 		if k.mayLeave() {
 			return nil
 		}
-		var late <-chan time.Time
-		if !k.again.IsZero() {
-			late = time.After(time.Until(k.again))
-		}
-		if k.careful && late == nil {
+		if k.careful && k.again.IsZero() {
 			continue
+		}
+		var late <-chan time.Time
+		if at := k.due(); !at.IsZero() {
+			late = time.After(time.Until(at))
 		}
 		var idle <-chan time.Time
 		if len(k.running)+len(k.untold) == 0 {
@@ -163,7 +165,6 @@ func (k *keeper) keep(ctx context.Context) error {
 			}
 		case <-idle:
 		case <-late:
-			k.again = time.Time{}
 		case <-ctx.Done():
 			return ctx.Err()
 		}
@@ -188,7 +189,7 @@ func (k *keeper) collect(a *attendance) {
 
 // wants reports whether to claim attempts.
 func (k *keeper) wants() bool {
-	return (k.looking || len(k.untold) > 0) && !k.isRemoved()
+	return (k.looking || slices.ContainsFunc(k.untold, func(a *attendance) bool { return !a.isPostponed() })) && !k.isRemoved()
 }
 
 // isHealthy reports whether the site's program has recently found the host healthy, or is not asked.

@@ -15,27 +15,20 @@ import (
 // a cycle if that may start something, and claims attempts to execute here. The journal of a slot has
 // its intent before the attempt is claimed.
 
-// patience bounds the pauses between attempts to report what the database does not accept.
-const patience = time.Minute
-
 // turn makes a turn, and executes the attempts that it has claimed.
 func (k *keeper) turn(ctx context.Context) {
 	now := time.Now()
 	if now.Before(k.again) {
 		return
 	}
+	k.again = time.Time{}
 	ask := &Request{Again: k.doubtful}
-	var reporting []*attendance
-	if k.careful && len(k.untold) > 0 { // alone, so that a bad report blocks no other
-		reporting = k.untold[:1]
-	} else {
-		reporting = k.untold
-	}
+	reporting, alone := k.reports(now)
 	for _, a := range reporting {
 		ask.Ended = append(ask.Ended, a.result)
 	}
 	wanted := make(map[Key]*slot)
-	if !k.careful && k.wants() {
+	if !alone && k.wants() {
 		ask.Healthy = k.isHealthy()
 		ask.Claim = func(key Key) (store.Claim, bool) { return k.prepare(wanted, key) }
 	}
@@ -51,20 +44,18 @@ func (k *keeper) turn(ctx context.Context) {
 		k.took = k.turned.Sub(began)
 	}()
 	if err != nil {
-		k.turnFailed(ask, wanted, err)
+		k.turnFailed(reporting, alone, wanted, err)
 		return
 	}
-	k.again = time.Time{}
 	k.taken(answer, wanted)
 	k.told(ctx, reporting, answer)
-	if k.careful = k.careful && len(k.untold) > 0; k.again.IsZero() {
+	if k.again.IsZero() {
 		k.wait = 0
 	}
 }
 
 // turnFailed records that the outcome is unknown, or that nothing was done.
-func (k *keeper) turnFailed(ask *Request, wanted map[Key]*slot, err error) {
-	k.notef("%v", err)
+func (k *keeper) turnFailed(reporting []*attendance, alone bool, wanted map[Key]*slot, err error) {
 	certain := errors.Is(err, ErrNoTurn)
 	for _, sl := range wanted {
 		if certain {
@@ -76,20 +67,25 @@ func (k *keeper) turnFailed(ask *Request, wanted map[Key]*slot, err error) {
 	if k.since.IsZero() {
 		k.since = time.Now()
 	}
-	if certain && len(ask.Ended) > 0 && !k.careful {
-		k.careful = true // retry the reports alone, at once
-		return
+	if alone && !certain {
+		if k.postpone(reporting[0], err); reporting[0].retry.works { // the database is not to blame
+			return
+		}
+	} else {
+		k.notef("%v", err)
 	}
-	if n := len(ask.Ended); n == 1 && k.careful {
-		k.untold = append(k.untold[1:], k.untold[0])
+	if len(reporting) > 0 && !alone {
+		k.careful = true
+		if certain { // retry the reports alone, at once
+			return
+		}
 	}
-	k.careful = len(ask.Ended) > 0
 	k.backOff()
 }
 
 // backOff delays the next turn.
 func (k *keeper) backOff() {
-	k.wait = min(max(2*k.wait, firstWait), patience)
+	k.wait = longer(k.wait)
 	k.again = time.Now().Add(k.wait)
 }
 
@@ -123,18 +119,14 @@ func (k *keeper) gather() {
 	}
 }
 
-// firstWait is the first pause before reports are repeated that the database has not accepted.
-const firstWait = 250 * time.Millisecond
-
 // told handles the database's answers to reports.
 func (k *keeper) told(ctx context.Context, reported []*attendance, answer *Answer) {
-	var left []*attendance
+	k.accepts()
 	settledAny := false
 	for i, a := range reported {
 		err := answer.Reported[i]
 		if !Settled(err) {
-			k.notef("%s: %v", a.slot.Key, err)
-			left = append(left, a)
+			k.postpone(a, err)
 			continue
 		}
 		if err != nil {
@@ -143,13 +135,11 @@ func (k *keeper) told(ctx context.Context, reported []*attendance, answer *Answe
 		settledAny = true
 		k.at("told")
 		k.giveBack(a.slot)
+		k.untold = slices.DeleteFunc(k.untold, func(b *attendance) bool { return a == b })
 	}
-	if len(left) > 0 { // append them last, so that one that always fails blocks no other
-		k.backOff()
-	} else {
+	if !slices.ContainsFunc(k.untold, (*attendance).isPostponed) {
 		k.since = time.Time{}
 	}
-	k.untold = append(k.untold[len(reported):], left...)
 	if settledAny && !answer.Cycled {
 		k.summon()
 	}
