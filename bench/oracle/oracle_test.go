@@ -85,6 +85,7 @@ func (w *world) ask(t *testing.T, seed uint64, text string, differ func(want, go
 	for how, c := range w.ways {
 		_, got, err := AskQuery(c, text, query.Options{Views: w.views})
 		var bad *query.Error
+		var limit *query.LimitError
 		switch {
 		case err != nil && overflows(err) || err == nil && wantErr != nil && overflows(wantErr):
 			if (err != nil) != (wantErr != nil) {
@@ -93,6 +94,9 @@ func (w *world) ask(t *testing.T, seed uint64, text string, differ func(want, go
 		case errors.As(err, &bad):
 			n.refused++
 			n.why[bad.Msg]++
+		case errors.As(err, &limit):
+			n.refused++
+			n.why[limit.Error()]++
 		case (err != nil) != (wantErr != nil):
 			n.failed++
 			t.Errorf("seed %d, %s:\n%s\nfails with %v, in SQLite with %v", seed, how, text, err, wantErr)
@@ -151,6 +155,19 @@ func TestRandom(t *testing.T) {
 		t.Errorf("%d of %d statements overflow in only one of the two", n.overflown, 4**count)
 	}
 	t.Log(fmt.Sprint("refused: ", n.refused, n.why, ", overflown: ", n.overflown))
+}
+
+// TestCalls compares single functions of odd arguments.
+func TestCalls(t *testing.T) {
+	first := seeded(t)
+	all := newWorld(t, nil, nil, nil)
+	n := &tally{why: map[string]int{}}
+	for s := range *count / 3 {
+		seed := first + uint64(s)
+		text := NewGenerator(seed).Call()
+		all.ask(t, seed, text, func(want, got []string) string { return Differ(text, want, got, true) }, n)
+	}
+	t.Log(n.refused, n.why)
 }
 
 // isNumbered reports whether the first column is the number of the row.

@@ -102,7 +102,7 @@ func (v Value) Literal() string {
 		return Quote(v.str)
 	case Real:
 		if math.IsInf(v.Float64(), 0) {
-			return map[bool]string{true: "-9e999", false: "9e999"}[v.Float64() < 0]
+			return map[bool]string{true: "-9.0e+999", false: "9.0e+999"}[v.Float64() < 0]
 		}
 		s := strconv.FormatFloat(v.Float64(), 'g', -1, 64)
 		for _, c := range s {

@@ -91,6 +91,8 @@ SELECT printf('%e', 12345.678), printf('%.2e', 0.00012), printf('%g', 0.0001), p
 SELECT printf('%s|%5s|%-5s|%.2s|%s', 'ab', 'ab', 'ab', 'abcdef', 12), printf('%s', NULL), printf('%s', 1.5), printf('%c%c', 'xyz', 'q'), printf('%%'), printf('100%'), printf('%5%'), printf('a%')
 SELECT printf('%x %X %o %#x', 255, 255, 8, 255), printf('%08x', 48879), printf('%x', -1), printf('%u', 5), printf('%q', 'it''s'), printf('%Q', 'it''s'), printf('%Q', NULL), printf('%w', 'a"b'), printf('%*d', 6, 42), printf('%-*d|', 6, 42), printf('%.*f', 2, 1.239)
 SELECT printf('no args'), printf('%d'), printf('%s'), printf('%d %d', 1), printf(NULL), printf(''), printf('%ld %lld', 5, 6), format('%d', 7), printf('%.10f', 0.1), printf('%.20f', 0.1), printf('%.15g', 0.1), printf('%!.5f|%!g|%!.3e', 2, 2, 2)
+SELECT printf('%+ d|% +d|%-05d|%#08x|%u|%,g|%!.0f|%.25G|%.2Q|%,e', 1, 1, 7, 255, -1, 1e17, 2, 1e17, NULL, 12345), length(printf('%,0600000d', 1)), quote(9e999), json_array(-9e999)
+SELECT substr('abc',-2147483649), substr('abc',-2147483649,2147483650), substr('abc',9223372036854775807,-9223372036854775807), substr('abc',-9223372036854775807-1,9223372036854775807)
 
 -- dates
 SELECT date('2024-02-29'), time('12:34:56'), datetime('2024-02-29 12:34:56'), date('2024-02-30'), date('2024-13-01'), date('x'), date(NULL), datetime('2024-02-29T12:34'), time('12:34'), date('2024-2-3')
@@ -101,6 +103,8 @@ SELECT date(2460000), datetime(2460000.5), date(2460000.25), julianday('2024-01-
 SELECT strftime('%Y-%m-%d %H:%M:%S', '2024-02-29 01:02:03.456'), strftime('%f', '2024-02-29 01:02:03.456'), strftime('%j', '2024-12-31'), strftime('%w %u', '2024-05-12'), strftime('%W', '2024-01-07'), strftime('%W', '2024-01-08'), strftime('%s', '2024-01-01'), strftime('%%', '2024-01-01'), strftime('%F %T %R', '2024-01-02 03:04:05')
 SELECT datetime('2024-01-01 00:00:00+02:00'), datetime('2024-01-01 00:00:00-02:30'), datetime('2024-01-01 00:00:00Z'), datetime('2024-01-01 00:00:00 +01:00'), time('24:00'), time('12:60'), datetime('2024-01-01','+1 fortnight'), datetime('2024-01-01','1 day'), datetime('2024-01-01','+1 day','+1 hour')
 SELECT strftime('%Y', '0000-01-01'), date('9999-12-31'), date('9999-12-31','+1 day'), date('0000-01-01','-1 day'), date('2024-01-31','+1.5 months'), date('2000-01-01','+36525 days'), date('1900-03-01','-1 day'), strftime('%e|%d', '2024-01-05')
+SELECT date('2024-01-01','+1day'), date('2024-01-01','.5 days'), date('9999-12-31','+1 day','-1 day'), date('2024-01-31','-2025 years'), date('-2024-01-01'), time('24:01'), datetime('24:00'), time('10:00:00.9999'), date('2024-01-01','10000 years'), date(' now')
+SELECT date('2023-02-31','start of month'), date('2023-02-29','+1 month'), date('2023-02-30','start of year'), date('2023-02-31','+1 day'), strftime('%s', 0.5), date('2024-01-01','99999999999 seconds','-99999999999 seconds')
 
 -- selecting
 SELECT * FROM n ORDER BY name

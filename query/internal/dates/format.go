@@ -36,7 +36,7 @@ func Format(format string, t Instant) (string, bool) {
 		case 'g':
 			fmt.Fprintf(&b, "%02d", iso%100)
 		case 'G':
-			b.WriteString(yearText(iso))
+			fmt.Fprintf(&b, "%04d", iso)
 		case 'H':
 			fmt.Fprintf(&b, "%02d", c.hour)
 		case 'I':
@@ -65,7 +65,7 @@ func Format(format string, t Instant) (string, bool) {
 		case 'R':
 			fmt.Fprintf(&b, "%02d:%02d", c.hour, c.minute)
 		case 's':
-			fmt.Fprintf(&b, "%d", (int64(t)-epochMillis)/1000)
+			fmt.Fprintf(&b, "%d", t.Seconds())
 		case 'S':
 			fmt.Fprintf(&b, "%02d", second)
 		case 'T':

@@ -7,49 +7,52 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// shift applies a modifier such as +5 days.
-func shift(t Instant, m string) (out Instant, ok, refused bool) {
-	end, _ := values.NumberPrefix(m)
-	if end == 0 {
+// units are the units of a shift: how many milliseconds one has, and how many stay within the supported
+// years.
+var units = map[string]struct{ millis, most float64 }{
+	"second": {1000, 4.6427e14},
+	"minute": {60000, 7.7379e12},
+	"hour":   {3600000, 1.2897e11},
+	"day":    {dayMillis, 5373485},
+	"month":  {30 * dayMillis, 176546},
+	"year":   {365 * dayMillis, 14713},
+}
+
+// shift applies a modifier such as +5 days. The result may lie beyond the supported years: a later
+// modifier may lead back.
+func shift(t Instant, m string, beyond int) (out Instant, ok, refused bool) {
+	if m == "" || m[0] != '+' && m[0] != '-' && !values.IsDigit(m[0]) {
 		return 0, false, false
 	}
-	if rest := m[end:]; strings.HasPrefix(rest, ":") || strings.HasPrefix(rest, "-") {
+	end := strings.IndexAny(m, values.Blanks+":")
+	if end < 0 {
+		end = len(m)
+	}
+	v, whole := values.LeadingNumber(m[:end])
+	if rest, _ := values.NumberPrefix(m); end < len(m) && m[end] == ':' || rest < len(m) && m[rest] == '-' {
 		return 0, false, true
 	}
-	v, _ := values.LeadingNumber(m[:end])
 	f := v.AsFloat()
-	unit := strings.TrimSuffix(strings.TrimLeft(m[end:], values.Blanks), "s")
-	size := map[string]float64{"second": 1000, "minute": 60000, "hour": 3600000, "day": dayMillis}[unit]
-	if math.Abs(f) > 1e12 {
+	name := strings.TrimSuffix(strings.TrimLeft(m[end:], values.Blanks), "s")
+	unit := units[name]
+	if !whole || math.Abs(f) >= unit.most {
 		return 0, false, false
 	}
-	switch {
-	case size != 0:
-	case unit == "month" || unit == "year":
-		months := int(f)
-		size = 30 * dayMillis
-		if unit == "year" {
-			months, size = 12*int(f), 365*dayMillis
-		}
-		if months < -120000 || months > 120000 {
-			return 0, false, false
+	if months := int(f); name == "month" || name == "year" {
+		if name == "year" {
+			months *= 12
 		}
 		f -= math.Trunc(f)
-		c := t.civil()
+		c := (t - Instant(beyond*dayMillis)).civil()
+		c.day += beyond
 		all := c.year*12 + c.month - 1 + months
 		c.year, c.month = floorDiv(all, 12), all-floorDiv(all, 12)*12+1
-		if c.year < 0 || c.year > 9999 {
+		if !t.Valid() || c.year < -4713 || c.year > 9999 {
 			return 0, false, false
 		}
-		if t = c.instant(); f == 0 {
-			return t, true, false
-		}
-	default:
-		return 0, false, false
+		t = c.instant()
 	}
-	moved := f*size + math.Copysign(0.5, f)
-	out = t + Instant(moved)
-	return out, out.Valid(), false
+	return t + Instant(f*unit.millis+math.Copysign(0.5, f)), true, false
 }
 
 func floorDiv(a, b int) int {
@@ -93,31 +96,35 @@ func (t Instant) CutTo(part string) Instant {
 }
 
 // Modify applies a modifier that needs no zone, in lower case. If ok is false the result is NULL;
-// refused marks a modifier of SQLite's that we lack.
-func (t Instant) Modify(m string) (out Instant, ok, refused bool) {
+// refused marks a modifier of SQLite's that we lack. Months are counted from the one that was written, of
+// whose end the instant is beyond by some days.
+func (t Instant) Modify(m string, beyond int) (out Instant, ok, refused bool) {
 	switch m {
 	case "start of day", "start of month", "start of year":
 		c := t.civil()
-		c.hour, c.minute, c.millis = 0, 0, 0
 		if m != "start of day" {
+			c = (t - Instant(beyond*dayMillis)).civil()
 			c.day = 1
 		}
 		if m == "start of year" {
 			c.month = 1
 		}
-		return c.instant(), true, false
+		c.hour, c.minute, c.millis = 0, 0, 0
+		return c.instant(), t.Valid(), false
+	case "end of day", "end of month", "end of year":
+		return 0, false, true
 	}
 	if day, found := strings.CutPrefix(m, "weekday "); found {
 		v, whole := values.LeadingNumber(day)
 		n, isInt := values.WholeFloat(v.AsFloat())
 		if !whole || !isInt || n < 0 || n > 6 {
-			return 0, false, false
+			return 0, false, whole && isInt && -6 <= n && n < 0
 		}
 		at := (int64(t) + 129600000) / dayMillis % 7
 		if at > n {
 			at -= 7
 		}
-		return t + Instant((n-at)*dayMillis), true, false
+		return t + Instant((n-at)*dayMillis), t.Valid(), false
 	}
-	return shift(t, m)
+	return shift(t, m, beyond)
 }

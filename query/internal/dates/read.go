@@ -7,9 +7,25 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
-// Parse reads YYYY-MM-DD, HH:MM[:SS[.SSS]] or both, with or without a zone.
+// Beyond returns by how many days a text without a zone names a day after the end of its month:
+// 3 for 2023-02-31.
+func Beyond(s string) int {
+	s = strings.TrimPrefix(s, "-")
+	if len(s) < 10 || s[4] != '-' || strings.ContainsAny(s[10:], "+-") {
+		return 0
+	}
+	day, _ := digits(s[8:10], 31)
+	if t, ok := Parse(s[:10]); !ok || t.civil().day == day {
+		return 0
+	} else {
+		return t.civil().day
+	}
+}
+
+// Parse reads [-]YYYY-MM-DD, HH:MM[:SS[.SSS]] or both, with or without a zone.
 func Parse(s string) (Instant, bool) {
 	c := civil{year: 2000, month: 1, day: 1}
+	s, before := strings.CutPrefix(s, "-")
 	if len(s) >= 10 && s[4] == '-' && s[7] == '-' {
 		var ok [3]bool
 		c.year, ok[0] = digits(s[:4], 9999)
@@ -18,12 +34,15 @@ func Parse(s string) (Instant, bool) {
 		if ok != [3]bool{true, true, true} || c.month < 1 || c.day < 1 {
 			return 0, false
 		}
+		if before {
+			c.year, before = -c.year, false
+		}
 		s = strings.TrimLeft(s[10:], values.Blanks+"T")
 		if s == "" {
 			return c.instant(), true
 		}
 	}
-	if len(s) < 5 || s[2] != ':' {
+	if len(s) < 5 || s[2] != ':' || before {
 		return 0, false
 	}
 	var ok1, ok2 bool
@@ -43,10 +62,13 @@ func Parse(s string) (Instant, bool) {
 		}
 		seconds, ok := digits(s[1:3], 59)
 		fraction, _ := strconv.ParseFloat("0"+s[3:end], 64)
-		if c.millis = seconds*1000 + int(fraction*1000+0.5); !ok {
+		if c.millis = int((float64(seconds)+min(fraction, 0.999))*1000 + 0.5); !ok || c.hour == 24 && fraction > 0 {
 			return 0, false
 		}
 		s = s[end:]
+	}
+	if c.hour == 24 && c.minute+c.millis > 0 {
+		return 0, false
 	}
 	offset, ok := zoneOffset(strings.TrimLeft(s, values.Blanks))
 	return c.instant() - Instant(offset*60000), ok

@@ -20,14 +20,10 @@ func AppendJSON(b []byte, v values.Value, isJSON bool) []byte {
 	case values.Null:
 		return append(b, "null"...)
 	case values.Integer, values.Real:
-		text := v.String()
-		switch text {
-		case "Inf":
-			text = "9e999"
-		case "-Inf":
-			text = "-9e999"
+		if text := v.String(); !strings.HasSuffix(text, "Inf") {
+			return append(b, text...)
 		}
-		return append(b, text...)
+		return append(b, v.Literal()...)
 	}
 	if isJSON {
 		return append(b, v.Text()...)

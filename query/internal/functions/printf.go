@@ -13,8 +13,9 @@ import (
 
 // directive is one % directive of a format.
 type directive struct {
-	minus, plus, blank, zero, comma, alt, bang bool
+	minus, zero, comma, alt, bang bool
 
+	positive  string // what stands before a number that is not negative
 	width     int
 	precision int // -1 for none
 	verb      byte
@@ -57,10 +58,11 @@ func printf(e *Budget, a []values.Value) values.Value {
 			b.WriteString(d.pad("%"))
 			continue
 		}
-		if d.bang && d.precision > 15 && strings.IndexByte("feEgG", d.verb) >= 0 {
-			return e.Fail(fmt.Errorf("%w: printf: with ! no more than 15 digits are supported", fault.ErrQuery))
+		v := next()
+		if why := d.lacking(v); why != "" {
+			return e.Fail(fmt.Errorf("%w: printf: %s", fault.ErrQuery, why))
 		}
-		b.WriteString(d.format(next()))
+		b.WriteString(d.format(v))
 	}
 }
 
@@ -73,10 +75,8 @@ flags:
 		switch s[i] {
 		case '-':
 			d.minus = true
-		case '+':
-			d.plus = true
-		case ' ':
-			d.blank = true
+		case '+', ' ':
+			d.positive = s[i : i+1]
 		case '0':
 			d.zero = true
 		case ',':
@@ -116,13 +116,35 @@ flags:
 		return d, "", false
 	}
 	d.verb = s[i]
-	return d, s[i+1:], strings.IndexByte("diufeEgGxXoszcqQw%", d.verb) >= 0
+	return d, s[i+1:], strings.IndexByte("diufeEgGxXoszcqQw%"+lacks, d.verb) >= 0
+}
+
+// lacks are SQLite's directives that we lack.
+const lacks = "rpnjJ"
+
+// lacking returns why a value cannot be written as SQLite does, "" if it can.
+func (d *directive) lacking(v values.Value) string {
+	float := strings.IndexByte("feEgG", d.verb) >= 0
+	switch {
+	case strings.IndexByte(lacks, d.verb) >= 0:
+		return fmt.Sprintf("%%%c is not supported", d.verb)
+	case d.alt && (float || d.verb == 'q' || d.verb == 'Q'):
+		return fmt.Sprintf("# is not supported with %%%c", d.verb)
+	case float && d.bang && d.precision > 15:
+		return "with ! no more than 15 digits are supported"
+	case float && d.zero && math.IsInf(v.AsFloat(), 0):
+		return "infinity cannot be filled with zeros"
+	}
+	return ""
 }
 
 func (d *directive) format(v values.Value) string {
 	switch d.verb {
-	case 'd', 'i', 'u':
-		return d.integer(v.AsInt())
+	case 'd', 'i':
+		n := v.AsInt()
+		return d.integer(values.Magnitude(n), d.sign(n < 0))
+	case 'u':
+		return d.integer(uint64(v.AsInt()), "")
 	case 'x', 'X', 'o':
 		return d.unsigned(uint64(v.AsInt()))
 	case 'f', 'e', 'E', 'g', 'G':
@@ -131,14 +153,14 @@ func (d *directive) format(v values.Value) string {
 		d.bang = true // counts as one character, however many bytes it has
 		r, n := utf8.DecodeRuneInString(v.String())
 		if n == 0 {
-			return d.pad("")
+			r = 0
 		}
 		return d.pad(strings.Repeat(string(r), max(d.precision, 1)))
 	}
 	s := v.String()
 	switch {
 	case d.verb == 'Q' && v.Kind() == values.Null:
-		return d.pad("NULL")
+		s = "NULL"
 	case v.Kind() == values.Null && d.verb != 's' && d.verb != 'z':
 		s = "(NULL)"
 	}
@@ -149,7 +171,9 @@ func (d *directive) format(v values.Value) string {
 	case 'q':
 		s = strings.ReplaceAll(s, "'", "''")
 	case 'Q':
-		s = values.Quote(s)
+		if v.Kind() != values.Null {
+			s = values.Quote(s)
+		}
 	case 'w':
 		s = strings.ReplaceAll(s, `"`, `""`)
 	}
@@ -185,52 +209,41 @@ func (d *directive) pad(s string) string {
 	return strings.Repeat(" ", missing) + s
 }
 
-// number puts a sign before digits, and fills with zeros if the width asks for it.
-func (d *directive) number(digits string, negative bool) string {
-	sign := ""
-	switch {
-	case negative:
-		sign = "-"
-	case d.plus:
-		sign = "+"
-	case d.blank:
-		sign = " "
+// sign returns what stands before a number.
+func (d *directive) sign(negative bool) string {
+	if negative {
+		return "-"
 	}
-	if d.zero && !d.minus {
-		digits = strings.Repeat("0", max(0, d.width-len(sign)-len(digits))) + digits
+	return d.positive
+}
+
+// whole fills the digits of an integer with zeros, to the precision and beside a sign to the width.
+func (d *directive) whole(digits, sign string) string {
+	n := d.precision
+	if d.zero {
+		n = max(n, d.width-len(sign))
+	}
+	return strings.Repeat("0", max(0, n-len(digits))) + digits
+}
+
+func (d *directive) integer(n uint64, sign string) string {
+	digits := d.whole(strconv.FormatUint(n, 10), sign)
+	if d.comma {
+		digits = parted(digits)
 	}
 	return d.pad(sign + digits)
 }
 
-func (d *directive) integer(n int64) string {
-	digits := strconv.FormatUint(values.Magnitude(n), 10)
-	digits = strings.Repeat("0", max(0, d.precision-len(digits))) + digits
-	if d.comma {
-		if d.zero && !d.minus { // the zeros get commas, too
-			w := d.width
-			if n < 0 || d.plus || d.blank {
-				w--
-			}
-			for len(digits)+(len(digits)-1)/3 < w {
-				digits = "0" + digits
-			}
-		}
-		digits = parted(digits)
-	}
-	if d.verb == 'u' {
-		plain := *d
-		plain.plus, plain.blank = false, false
-		return plain.number(digits, n < 0)
-	}
-	return d.number(digits, n < 0)
-}
-
 // parted puts commas between groups of three digits.
 func parted(digits string) string {
-	for i := len(digits) - 3; i > 0; i -= 3 {
-		digits = digits[:i] + "," + digits[i:]
+	var b strings.Builder
+	for i := range len(digits) {
+		if i > 0 && (len(digits)-i)%3 == 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte(digits[i])
 	}
-	return digits
+	return b.String()
 }
 
 func (d *directive) unsigned(n uint64) string {
@@ -242,13 +255,10 @@ func (d *directive) unsigned(n uint64) string {
 	if d.verb == 'X' {
 		digits, prefix = values.Upper(digits), "0X"
 	}
-	digits = strings.Repeat("0", max(0, d.precision-len(digits))) + digits
-	plain := *d
-	plain.plus, plain.blank = false, false
-	if d.alt && n != 0 {
+	if digits = d.whole(digits, ""); d.alt && n != 0 {
 		digits = prefix + digits
 	}
-	return plain.number(digits, false)
+	return d.pad(digits)
 }
 
 func (d *directive) float(f float64) string {
@@ -256,11 +266,9 @@ func (d *directive) float(f float64) string {
 	if precision < 0 {
 		precision = 6
 	}
-	negative := math.Signbit(f) && f != 0
+	sign := d.sign(f < 0)
 	if math.IsInf(f, 0) {
-		plain := *d
-		plain.zero = false
-		return plain.number("Inf", negative)
+		return d.pad(sign + "Inf")
 	}
 	f = math.Abs(f)
 	var digits string
@@ -270,33 +278,36 @@ func (d *directive) float(f float64) string {
 	case 'e', 'E':
 		digits = formatExponent(f, precision)
 	default:
-		precision = min(max(precision, 1), d.digits())
-		digits = values.FormatGeneral(f, precision, precision, d.bang)
+		precision = max(precision, 1)
+		digits = values.FormatGeneral(f, min(precision, d.digits()), precision, d.bang)
 	}
 	if d.bang && d.verb != 'g' && d.verb != 'G' {
 		digits = trimZeros(digits)
 	}
 	if d.comma {
-		whole, rest, _ := strings.Cut(digits, ".")
-		if digits = parted(whole); rest != "" {
-			digits += "." + rest
+		end := len(digits)
+		if i := strings.IndexAny(digits, ".e"); i >= 0 {
+			end = i
 		}
+		digits = parted(digits[:end]) + digits[end:]
 	}
 	if d.verb == 'E' || d.verb == 'G' {
 		digits = values.Upper(digits)
 	}
-	return d.number(digits, negative)
+	if d.zero && !d.minus {
+		digits = strings.Repeat("0", max(0, d.width-len(sign)-len(digits))) + digits
+	}
+	return d.pad(sign + digits)
 }
 
-// trimZeros drops zeros at the end, except the first one after the point.
+// trimZeros drops zeros at the end, but leaves one digit after the point.
 func trimZeros(digits string) string {
 	head, power, _ := strings.Cut(digits, "e")
-	if whole, frac, ok := strings.Cut(head, "."); ok {
-		if frac = strings.TrimRight(frac, "0"); frac == "" {
-			frac = "0"
-		}
-		head = whole + "." + frac
+	whole, frac, _ := strings.Cut(head, ".")
+	if frac = strings.TrimRight(frac, "0"); frac == "" {
+		frac = "0"
 	}
+	head = whole + "." + frac
 	if power != "" {
 		return head + "e" + power
 	}

@@ -24,20 +24,14 @@ func length(_ *Budget, a []values.Value) values.Value {
 func substr(_ *Budget, a []values.Value) values.Value {
 	text := []rune(a[0].String())
 	n := int64(len(text))
-	from, count := a[1].AsInt(), int64(math.MaxInt32)
+	from, count := a[1].AsInt(), int64(math.MaxInt64)
 	if len(a) == 3 {
 		count = a[2].AsInt()
-	}
-	from, count = min(max(from, math.MinInt32), math.MaxInt32), min(max(count, math.MinInt32), math.MaxInt32)
-	backward := count < 0
-	if backward {
-		count = -count
 	}
 	switch {
 	case from < 0:
 		if from += n; from < 0 {
-			count += from
-			count = max(count, 0)
+			count = max(count, 0) + from
 			from = 0
 		}
 	case from > 0:
@@ -45,14 +39,12 @@ func substr(_ *Budget, a []values.Value) values.Value {
 	case count > 0:
 		count--
 	}
-	if backward {
-		if from -= count; from < 0 {
-			count += from
-			from = 0
-		}
+	if count < 0 {
+		count = -max(count, -from)
+		from -= count
 	}
 	from = min(from, n)
-	return values.String(string(text[from:min(max(from+count, from), n)]))
+	return values.String(string(text[from : from+min(count, n-from)]))
 }
 
 func trimmer(cut func(s, set string) string) func(*Budget, []values.Value) values.Value {

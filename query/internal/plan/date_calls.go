@@ -58,7 +58,8 @@ func (s *scope) instantOf(e *functions.Budget, x *syntax.Call, args []values.Val
 	first, mods := args[0], args[1:]
 	var t dates.Instant
 	ok := true
-	if text := strings.TrimSpace(first.String()); first.Kind() == values.Text && strings.EqualFold(text, "now") {
+	text := first.String()
+	if first.Kind() == values.Text && strings.EqualFold(text, "now") {
 		t, ok = now(e)
 	} else if v, whole := values.LeadingNumber(text); whole {
 		f := v.AsFloat()
@@ -67,23 +68,21 @@ func (s *scope) instantOf(e *functions.Budget, x *syntax.Call, args []values.Val
 			mods = mods[1:]
 		}
 		if marked || seconds {
-			if t, ok = dates.OfUnix(f); !ok {
-				return 0, false
-			}
+			t, ok = dates.OfUnix(f)
 		} else {
-			if t, ok = dates.OfJulianDay(f); !ok {
-				return 0, false
-			}
+			t, ok = dates.OfJulianDay(f)
 		}
 	} else {
 		t, ok = dates.Parse(first.String())
 	}
+	beyond := 0
+	if ok && first.Kind() == values.Text {
+		beyond = dates.Beyond(text)
+	}
 	for _, m := range mods {
-		if !ok {
-			return 0, false
-		}
-		var refused bool
-		if t, ok, refused = s.modify(t, m.String()); refused {
+		moved, possible, refused := s.modify(t, m.String(), beyond)
+		t, ok, beyond = moved, ok && possible, 0
+		if refused {
 			e.Fail(&fault.Error{Text: s.c.text, Offset: x.Pos(), Msg: fmt.Sprintf("the modifier %s is not supported", values.Quote(m.String()))})
 		}
 	}
@@ -92,7 +91,7 @@ func (s *scope) instantOf(e *functions.Budget, x *syntax.Call, args []values.Val
 
 // modify applies a modifier. If ok is false the result is NULL; refused marks a modifier of SQLite's
 // that we lack.
-func (s *scope) modify(t dates.Instant, m string) (out dates.Instant, ok, refused bool) {
+func (s *scope) modify(t dates.Instant, m string, beyond int) (out dates.Instant, ok, refused bool) {
 	switch m = strings.ToLower(m); m {
 	case "localtime", "utc":
 		switch {
@@ -105,5 +104,5 @@ func (s *scope) modify(t dates.Instant, m string) (out dates.Instant, ok, refuse
 	case "auto", "julianday", "unixepoch", "subsec", "subsecond", "ceiling", "floor":
 		return 0, false, true
 	}
-	return t.Modify(m)
+	return t.Modify(m, beyond)
 }
