@@ -22,6 +22,8 @@ type (
 	// Signer signs a text for the user of this process. It returns nil and no error if the
 	// user has no key.
 	Signer = jobs.Signer
+	// Counterparts are the jobs of some arrays, by index.
+	Counterparts = jobs.Counterparts
 	// Submission is a job, or an array of jobs, for the queue.
 	Submission = jobs.Submission
 	// Element is the part of a job of an array that differs from the others.

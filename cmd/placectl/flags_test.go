@@ -137,6 +137,17 @@ alter 2 --after=1
 alter 2 --afterok=1
 alter 2 --afternotok=1
 alter 2 --afterany=1
+alter 8[] --aftercorr=4[]
+alter 8[] --user=eva --name=twin --singleton
+alter 2 --user=ann
+alter 2 --group=chem
+:: alter 2 --script=job.sh
+:: alter 2 --directives=pbs
+:: alter 2 --lax
+:: alter 2 --array=2
+:: alter 2 --each=@/lines
+:: alter 2 --hold
+:: alter 2 --requestor=ann
 alter 2 --no-requeue
 alter 2 --comment=x
 alter 2 --pool=lic=1

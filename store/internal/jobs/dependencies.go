@@ -57,29 +57,55 @@ func corresponding(tx *kernel.Tx, j *row.Job, s Submission) ([][]row.Dependency,
 	if !s.isArray() {
 		return nil, fmt.Errorf("%w: only jobs of an array have corresponding jobs", row.ErrInvalid)
 	}
+	counterparts, err := Jobs{tx}.Counterparts(s.AfterCorr)
+	if err != nil {
+		return nil, err
+	}
 	after := make([][]row.Dependency, s.count())
-	for _, array := range s.AfterCorr {
-		others, err := tx.ArrayJobs(array)
+	for i := range after {
+		if after[i], err = counterparts.Of(s.index(i)); err == nil {
+			after[i], err = dependencies(tx, append(after[i], j.After...))
+		}
 		if err != nil {
 			return nil, err
 		}
-		numbers := make(map[int]uint64, len(others))
-		for _, o := range others {
-			numbers[o.Index] = o.ID
-		}
-		for i := range after {
-			id, ok := numbers[s.index(i)]
-			if !ok {
-				return nil, fmt.Errorf("%w: array %d has no job of index %d", row.ErrInvalid, array, s.index(i))
-			}
-			after[i] = append(after[i], row.Dependency{When: row.AfterOK, Job: id})
-		}
 	}
-	for i := range after {
-		var err error
-		if after[i], err = dependencies(tx, append(after[i], j.After...)); err != nil {
+	return after, nil
+}
+
+// Counterparts are the jobs of some arrays, by index.
+type Counterparts []counterpart
+
+type counterpart struct {
+	array uint64
+	jobs  map[int]uint64
+}
+
+// Counterparts returns the jobs of arrays. It fails with ErrNotFound if there is no such array.
+func (js Jobs) Counterparts(arrays []uint64) (list Counterparts, err error) {
+	for _, array := range arrays {
+		jobs, err := js.tx.ArrayJobs(array)
+		if err != nil {
 			return nil, err
 		}
+		c := counterpart{array, make(map[int]uint64, len(jobs))}
+		for _, j := range jobs {
+			c.jobs[j.Index] = j.ID
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// Of returns the dependencies of an array's job on those with its index. It fails with ErrInvalid if an
+// array has none.
+func (list Counterparts) Of(index int) (after []row.Dependency, err error) {
+	for _, c := range list {
+		id, ok := c.jobs[index]
+		if !ok {
+			return nil, fmt.Errorf("%w: array %d has no job of index %d", row.ErrInvalid, c.array, index)
+		}
+		after = append(after, row.Dependency{When: row.AfterOK, Job: id})
 	}
 	return after, nil
 }

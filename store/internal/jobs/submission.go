@@ -81,22 +81,23 @@ const (
 // Alteration lists changes to a waiting job; nil fields stay as they are. A changed request is
 // parsed again, as if it were new. Select may be a resource list, which changes only what it names.
 type Alteration struct {
-	Name, User, Account, Queue, Class *string
-	Comment                           *string
-	Select, Place, Reservation        *string
-	Accept                            *string
-	Policy, Access, Exclude, Bind     *string
-	Prefer                            *[]string
-	Pools                             *[]placer.PoolAmount
-	OverLimits                        *bool
-	Walltime                          *time.Duration
-	Priority                          *int64
-	Begin, Deadline                   *time.Time
-	After                             *[]row.Dependency
-	NoRequeue                         *bool
-	Payload                           func(*kernel.Payload) error // changes its payload; only its owner may
-	Sign                              Signer                      // signs the job; nil leaves it unsigned
-	Notes                             []string                    // notes, added as events of the job
+	Name, User, Group             *string
+	Account, Queue, Class         *string
+	Comment                       *string
+	Select, Place, Reservation    *string
+	Accept                        *string
+	Policy, Access, Exclude, Bind *string
+	Prefer                        *[]string
+	Pools                         *[]placer.PoolAmount
+	OverLimits                    *bool
+	Walltime                      *time.Duration
+	Priority                      *int64
+	Begin, Deadline               *time.Time
+	After                         *[]row.Dependency
+	NoRequeue                     *bool
+	Payload                       func(*kernel.Payload) error // changes its payload; only its owner may
+	Sign                          Signer                      // signs the job; nil leaves it unsigned
+	Notes                         []string                    // notes, added as events of the job
 }
 
 // bare reports whether an alteration changes nothing.

@@ -64,8 +64,7 @@ func (k *keeper) accepts() {
 	}
 }
 
-// due returns when the next report is to be repeated or the next turn may be made, the zero time if nothing
-// waits.
+// due returns when a pause ends: of a report, or of turns. It is the zero time if there is none.
 func (k *keeper) due() time.Time {
 	at := k.again
 	for _, a := range k.untold {

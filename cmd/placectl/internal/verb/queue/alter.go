@@ -20,15 +20,25 @@ import (
 
 // alterable are the flags of submit that alter takes, besides those of attribute.Flags.
 var alterable = append([]string{"name", "walltime", "select", "place", "queue", "class", "account", "policy", "prefer", "exclude", "access", "reservation",
-	"pool", "bind", "over-limits", "accept", "after", "afterok", "afternotok", "afterany"}, request.OfPayload...)
+	"pool", "bind", "over-limits", "accept", "user", "group", "after", "afterok", "afternotok", "afterany", "aftercorr", "singleton"}, request.OfPayload...)
+
+// refused says why alter refuses other flags of submit.
+var refused = map[string]string{"hold": "use placectl hold", "requestor": "use --class", "array": "the number of jobs never changes", "each": "the number of jobs never changes",
+	"script": fixedCommand, "directives": fixedCommand, "lax": fixedCommand}
+
+const fixedCommand = "the command never changes: cancel the job, and submit it again"
 
 // Alter declares the verb alter.
 func Alter() *session.Verb {
-	var flags []cli.Flag
+	flags := request.Size()
 	for _, f := range Submit().Flags {
-		if name := f.Names()[0]; slices.Contains(alterable, name) || attribute.FlagNamed(name).Name != "" {
-			flags = append(flags, f)
+		switch name := f.Names()[0]; {
+		case alteredWith[name] == "select" || name == request.Carried:
+			continue
+		case !slices.Contains(alterable, name) && attribute.FlagNamed(name).Name == "":
+			reflect.ValueOf(f).Elem().FieldByName("Hidden").SetBool(true)
 		}
+		flags = append(flags, f)
 	}
 	return &session.Verb{
 		Name:     "alter",
@@ -41,7 +51,7 @@ func Alter() *session.Verb {
 			"comment, priority and walltime (+30m: so much more). Only the job's own user, who signs the change, can change\n" +
 			"the directory, the environment, the output, retries and mail. If one of several jobs cannot be changed, none\n" +
 			"is.",
-		Flags:    slices.Concat(request.Size(), flags),
+		Flags:    flags,
 		Access:   verbs.Writes,
 		Whole:    true,
 		Brief:    true,
@@ -56,6 +66,11 @@ func alter(r *session.Run, c *cli.Context) error {
 	if len(given) == 0 {
 		return usage.Errorf("nothing to change: add a flag, such as -t 4h")
 	}
+	for _, g := range given {
+		if why := refused[g.Name()]; why != "" {
+			return usage.Errorf("--%s: %s", g.Name(), why)
+		}
+	}
 	walltime, longer := strings.CutPrefix(c.String("walltime"), "+")
 	if longer {
 		if err := c.Set("walltime", walltime); err != nil {
@@ -64,7 +79,7 @@ func alter(r *session.Run, c *cli.Context) error {
 	}
 	var sub store.Submission
 	var err error
-	if sub.Request, err = request.Read(c, nil); err != nil {
+	if sub.Request, err = r.Request(c, nil); err != nil {
 		return err
 	}
 	sizes, err := request.Sizes(c)
@@ -80,7 +95,11 @@ func alter(r *session.Run, c *cli.Context) error {
 		if err := Dependencies(tx, c, &sub); err != nil {
 			return err
 		}
-		a, err := Alteration(r, c, &sub, given)
+		afterwards, err := readAfterwards(tx, c, &sub)
+		if err != nil {
+			return err
+		}
+		a, err := Alteration(r, c, &sub, slices.DeleteFunc(slices.Clone(given), func(g verbs.Given) bool { return slices.Contains([]string{"aftercorr", "singleton"}, g.Name()) }))
 		if err != nil {
 			return err
 		}
@@ -96,11 +115,19 @@ func alter(r *session.Run, c *cli.Context) error {
 		}
 		return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
 			a := a
-			if longer {
-				j, err := tx.Jobs().Get(id)
-				if err != nil {
+			if !longer && afterwards == nil {
+				return tx.Jobs().Alter(id, a)
+			}
+			j, err := tx.Jobs().Get(id)
+			if err != nil {
+				return nil, err
+			}
+			if afterwards != nil {
+				if a.After, err = afterwards.of(j, a.User, a.Name); err != nil {
 					return nil, err
 				}
+			}
+			if longer {
 				sum := j.Walltime + sub.Walltime
 				a.Walltime = &sum
 			}

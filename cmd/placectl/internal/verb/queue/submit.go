@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
@@ -264,51 +262,4 @@ func array(c *cli.Context, s *store.Submission) error {
 		s.Indexes = a.Indexes()
 	}
 	return nil
-}
-
-// Dependencies reads the flags that name other jobs.
-func Dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
-	for when := store.After; when <= store.AfterAny; when++ {
-		for _, list := range c.StringSlice(when.String()) {
-			words := text.SplitList(list)
-			if len(words) == 0 { // --afterok "$job" of a submit that failed
-				return usage.Errorf("--%s names no job", when)
-			}
-			for _, word := range words {
-				ids, err := jobref.Named(tx.Jobs(), word)
-				if err != nil {
-					return err
-				}
-				for _, id := range ids {
-					s.After = append(s.After, store.Dependency{When: when, Job: id})
-				}
-			}
-		}
-	}
-	for _, list := range c.StringSlice("aftercorr") {
-		for _, word := range text.SplitList(list) {
-			array, err := strconv.ParseUint(strings.TrimSuffix(word, "[]"), 10, 64)
-			if err != nil {
-				return usage.Errorf("--aftercorr: %q is not an array such as 12[]", word)
-			}
-			s.AfterCorr = append(s.AfterCorr, array)
-		}
-	}
-	return nil
-}
-
-// Singleton makes a submission wait for the jobs of the same user and name.
-func Singleton(tx *store.Tx, c *cli.Context, s *store.Submission) error {
-	switch {
-	case !c.Bool("singleton"):
-		return nil
-	case s.Name == "":
-		return usage.Errorf("--singleton needs a name: add --name")
-	}
-	return tx.Jobs().Each(func(j *store.Job) error {
-		if j.Name == s.Name && j.User == s.User {
-			s.After = append(s.After, store.Dependency{When: store.AfterAny, Job: j.ID})
-		}
-		return nil
-	}, store.JobHeld, store.JobQueued, store.JobReserved, store.JobRunning)
 }

@@ -1,0 +1,127 @@
+package queue
+
+import (
+	"cmp"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
+	"github.com/urfave/cli/v2"
+)
+
+// Dependencies reads the flags that name other jobs.
+func Dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
+	for when := store.After; when <= store.AfterAny; when++ {
+		for _, list := range c.StringSlice(when.String()) {
+			words := text.SplitList(list)
+			if len(words) == 0 { // --afterok "$job" of a submit that failed
+				return usage.Errorf("--%s names no job", when)
+			}
+			for _, word := range words {
+				ids, err := jobref.Named(tx.Jobs(), word)
+				if err != nil {
+					return err
+				}
+				for _, id := range ids {
+					s.After = append(s.After, store.Dependency{When: when, Job: id})
+				}
+			}
+		}
+	}
+	for _, list := range c.StringSlice("aftercorr") {
+		words := text.SplitList(list)
+		if len(words) == 0 {
+			return usage.Errorf("--aftercorr names no array")
+		}
+		for _, word := range words {
+			array, err := strconv.ParseUint(strings.TrimSuffix(word, "[]"), 10, 64)
+			if err != nil {
+				return usage.Errorf("--aftercorr: %q is not an array such as 12[]", word)
+			}
+			s.AfterCorr = append(s.AfterCorr, array)
+		}
+	}
+	return nil
+}
+
+// Singleton makes a submission wait for the jobs of the same user and name.
+func Singleton(tx *store.Tx, c *cli.Context, s *store.Submission) error {
+	live, err := namesakes(tx, c)
+	if err != nil {
+		return err
+	}
+	after, err := live.before(math.MaxUint64, s.User, s.Name)
+	s.After = append(s.After, after...)
+	return err
+}
+
+// living are the jobs that --singleton may wait for: all that have not ended. It is nil without the flag.
+type living []*store.Job
+
+func namesakes(tx *store.Tx, c *cli.Context) (list living, err error) {
+	if !c.Bool("singleton") {
+		return nil, nil
+	}
+	list = living{}
+	err = tx.Jobs().Each(func(j *store.Job) error {
+		list = append(list, j)
+		return nil
+	}, store.JobHeld, store.JobQueued, store.JobReserved, store.JobRunning)
+	return list, err
+}
+
+// before returns the dependencies on those of a user and name with lower numbers than a job.
+func (list living) before(id uint64, user, name string) (after []store.Dependency, err error) {
+	if list != nil && name == "" {
+		return nil, usage.Errorf("--singleton needs a name: add --name")
+	}
+	for _, j := range list {
+		if j.ID < id && j.Name == name && j.User == user {
+			after = append(after, store.Dependency{When: store.AfterAny, Job: j.ID})
+		}
+	}
+	return after, nil
+}
+
+// afterwards gives altered jobs the dependencies that differ by job: of --aftercorr and --singleton.
+type afterwards struct {
+	after        []store.Dependency // of all
+	counterparts store.Counterparts
+	namesakes    living
+}
+
+func readAfterwards(tx *store.Tx, c *cli.Context, s *store.Submission) (*afterwards, error) {
+	if len(s.AfterCorr) == 0 && !c.Bool("singleton") {
+		return nil, nil
+	}
+	counterparts, err := tx.Jobs().Counterparts(s.AfterCorr)
+	if err != nil {
+		return nil, err
+	}
+	live, err := namesakes(tx, c)
+	return &afterwards{s.After, counterparts, live}, err
+}
+
+// of returns the dependencies of a job that gets a user and a name, nil for those it has.
+func (w *afterwards) of(j *store.Job, user, name *string) (*[]store.Dependency, error) {
+	if len(w.counterparts) > 0 && j.Array == 0 {
+		return nil, usage.Errorf("--aftercorr: job %d is not of an array", j.ID)
+	}
+	after, err := w.counterparts.Of(j.Index)
+	if err != nil {
+		return nil, err
+	}
+	if user == nil {
+		user = &j.User
+	}
+	if name == nil {
+		name = &j.Name
+	}
+	same, err := w.namesakes.before(cmp.Or(j.Array, j.ID), *user, *name)
+	after = append(append(after, same...), w.after...)
+	return &after, err
+}
