@@ -89,6 +89,9 @@ func Create(path string, opt *Options, setup func(*Tx) error) error {
 		if err == nil && setup != nil {
 			err = db.Update(setup)
 		}
+		if err == nil && db.opt.AnyTime && !db.opt.Chosen {
+			err = db.file.Update(kernel.Timeless)
+		}
 		return errors.Join(err, db.Close())
 	})
 }

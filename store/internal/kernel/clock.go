@@ -111,3 +111,18 @@ func AllowAnyTime(r *file.Recorder) (bool, error) {
 	id.AnyTime = true
 	return true, r.PutIdentity(id)
 }
+
+// Timeless takes a new file back to no instant, so that a writer may begin at any. With nodes, jobs or
+// reservations it stays where it is.
+func Timeless(r *file.Recorder) (bool, error) {
+	var s row.State
+	payload, err := r.Get(row.Meta, row.KeyState)
+	if err == nil && payload != nil {
+		err = s.Decode(payload)
+	}
+	if err != nil || s.NextNode > 0 || s.NextJob > 1 || s.NextReservation > 1 {
+		return false, err
+	}
+	s.AsOf = 0
+	return payload != nil, r.Put(row.Meta, row.KeyState, s.Encode())
+}

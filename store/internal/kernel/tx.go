@@ -123,13 +123,16 @@ func NewTx(opt *Options, path string, logged bool, warned *sync.Once, rows *file
 	tx := &Tx{Opt: opt, Path: path, Logged: logged, Warned: warned, File: rows}
 	tx.Now = tx.Opt.Now().Unix()
 	tx.Loaded = NewLoaded(tx)
-	tx.State = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1, UsageSince: tx.Now, NodesSince: tx.Now}
+	tx.State = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1}
 	payload, err := tx.File.Get(row.Meta, row.KeyState)
 	if err == nil && payload != nil {
 		err = tx.State.Decode(payload)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if tx.State.AsOf == 0 {
+		tx.State.UsageSince, tx.State.NodesSince = tx.Now, tx.Now
 	}
 	if !tx.RecordsNodes() {
 		tx.State.NodesSince = 0
