@@ -76,7 +76,7 @@ func sized(c *cli.Context) (string, error) {
 	if err != nil || len(list) == 0 {
 		return "", err
 	}
-	if !c.IsSet("cpus") {
+	if !c.IsSet("cpus") { // it goes behind the GPUs, if any, and before the memory
 		list = slices.Insert(list, min(1, c.Int("gpus")), "ncpus=1")
 	}
 	return "1:" + strings.Join(list, ":"), nil

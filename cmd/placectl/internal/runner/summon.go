@@ -13,15 +13,10 @@ import (
 // summonFile is the file in the directory of the epoch that requests an attendant.
 const summonFile = "summon"
 
-// InJob reports whether this process is part of a job that may have a keeper.
-func InJob(getenv func(string) string) bool {
-	return getenv(tokenName) != "" && getenv(ElsewhereName) != ""
-}
-
 // AskForAttendant asks the keeper of the job around this process for an attendant. It returns false if
 // this process is not part of a job with a keeper.
 func AskForAttendant(getenv func(string) string) (asked bool, err error) {
-	if !InJob(getenv) {
+	if getenv(tokenName) == "" || getenv(ElsewhereName) == "" {
 		return false, nil
 	}
 	root, err := os.OpenRoot(filepath.Dir(filepath.Dir(getenv(ElsewhereName))))

@@ -64,11 +64,11 @@ func limitList(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return inAmounts(r, defs, func(amount amounts) error {
+	return inAmounts(r, defs, func(in amounts) error {
 		p := r.Printer(output.Result{Columns: append(limitColumns(), output.Column{Name: "entity"}, output.Column{Name: "used", Kind: output.Number},
 			output.Column{Name: "planned", Kind: output.Number}, output.Column{Name: "max", Kind: output.Number})})
 		for _, u := range uses {
-			p.Row(u.Key, u.Measure, u.Soft, output.OrNil(u.Who), amount(u.Measure, u.Used), amount(u.Measure, u.Planned), amount(u.Measure, u.Max))
+			p.Row(u.Key, u.Measure, u.Soft, output.OrNil(u.Who), in.of(u.Measure, u.Used), in.of(u.Measure, u.Planned), in.of(u.Measure, u.Max))
 		}
 		return p.Close()
 	})
@@ -90,29 +90,31 @@ func limitSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return printLimits(r, tx, list)
 }
 
-// amounts returns the value to print of an amount of a measure.
-type amounts func(measure string, n int64) any
+// amounts shows amounts: as people write them, or as numbers for programs, sizes in bytes.
+type amounts struct {
+	defs   *index.Defs
+	people bool
+}
 
-// inAmounts prints an answer with amounts: as people write them, and as numbers for programs, sizes in
-// bytes.
-func inAmounts(r *session.Run, defs *index.Defs, print func(amounts) error) error {
-	in := func(show func(index.Def, index.Value) any) func() error {
-		return func() error {
-			return print(func(measure string, n int64) any {
-				if def, ok := session.LimitOf(defs, measure); ok && def.Type.Numeric() && def.Type != index.Long {
-					return show(def, index.Value{Num: n})
-				}
-				return n
-			})
-		}
+// of returns the value to print of an amount of a measure.
+func (a amounts) of(measure string, n int64) any {
+	def, ok := session.LimitOf(a.defs, measure)
+	v := index.Value{Num: n}
+	switch {
+	case !ok || !def.Type.Numeric() || def.Type == index.Long:
+		return n
+	case a.people:
+		return def.Format(v)
+	case def.Type == index.Size:
+		return int64(def.Units(v))
 	}
-	number := func(d index.Def, v index.Value) any {
-		if d.Type == index.Size {
-			return int64(d.Units(v))
-		}
-		return d.Units(v)
-	}
-	return r.Either(func(f output.Format) bool { return f.Traits().People }, in(func(d index.Def, v index.Value) any { return d.Format(v) }), in(number))
+	return def.Units(v)
+}
+
+// inAmounts prints an answer with amounts, in each form as its readers need them.
+func inAmounts(r *session.Run, defs *index.Defs, show func(amounts) error) error {
+	in := func(people bool) func() error { return func() error { return show(amounts{defs, people}) } }
+	return r.Either(func(f output.Format) bool { return f.Traits().People }, in(true), in(false))
 }
 
 func limitRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
@@ -132,10 +134,10 @@ func printLimits(r *session.Run, tx *store.Tx, list []store.Limit) error {
 	if err != nil {
 		return err
 	}
-	return inAmounts(r, defs, func(amount amounts) error {
+	return inAmounts(r, defs, func(in amounts) error {
 		p := r.Printer(output.Result{Columns: append(limitColumns(), output.Column{Name: "max", Kind: output.Number})})
 		for _, l := range list {
-			p.Row(l.Key, l.Measure, l.Soft, amount(l.Measure, l.Max))
+			p.Row(l.Key, l.Measure, l.Soft, in.of(l.Measure, l.Max))
 		}
 		return p.Close()
 	})
