@@ -70,7 +70,24 @@ func (l *attemptLife) submit(t *rapid.T) {
 
 func (l *attemptLife) cycle(t *rapid.T) {
 	l.clock.t += rapid.Int64Range(0, 400).Draw(t, "seconds")
-	err := l.update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
+	l.pass(t)
+}
+
+// pass runs a cycle, which refuses attempts that were not claimed in time.
+func (l *attemptLife) pass(t *rapid.T) {
+	err := l.update(func(tx *Tx) error {
+		if _, err := tx.Cycle().Run(CycleSpec{}); err != nil {
+			return err
+		}
+		return tx.Attempts().Each(0, func(a *Attempt) error {
+			m := l.jobs[a.Job]
+			if _, reported := m.results[a.Number]; !reported && a.Outcome == OutcomeRefused {
+				m.results[a.Number] = Nonce{}
+				m.unbegun, m.lost = 0, 0
+			}
+			return nil
+		})
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,9 +117,7 @@ func (l *attemptLife) claim(t *rapid.T) {
 // execute gives the first job its nodes, if possible, and executes it.
 func (l *attemptLife) execute(t *rapid.T) {
 	l.clock.t += 2
-	if err := l.update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }); err != nil {
-		t.Fatal(err)
-	}
+	l.pass(t)
 	j, m := l.get(t, 1), l.jobs[1]
 	if _, claimed := m.nonces[j.Attempt]; j.State != JobRunning || claimed {
 		return
