@@ -170,9 +170,18 @@ func (b *bench) processInto(out io.Writer, program string, t target, args ...str
 }
 
 func build(to, what string, flags ...string) error {
-	cmd := exec.Command("go", append(append([]string{"build", "-o", to}, flags...), what)...)
+	linked := to + ".linked"
+	cmd := exec.Command("go", append(append([]string{"build", "-o", linked}, flags...), what)...)
 	cmd.Stderr = os.Stderr
-	return cmd.Run()
+	if err := cmd.Run(); err != nil {
+		return err
+	}
+	defer os.Remove(linked)
+	program, err := os.ReadFile(linked)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, program, 0o700)
 }
 
 // machine names the processor.

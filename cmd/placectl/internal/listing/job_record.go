@@ -41,13 +41,17 @@ func declared(own output.Fields[*jobView]) output.Fields[*jobView] {
 	return append(all, own[0])
 }
 
-// ownFields are the fields of a job that are attributes.
-var ownFields = sync.OnceValue(func() map[string][]int { return attribute.Fields(attribute.Job, reflect.TypeFor[store.Job]()) })
+var jobType = reflect.TypeFor[store.Job]()
 
-// jobField reads an attribute that is a field of a job: nil for none.
+// jobField reads an attribute that is a field of a job: nil for none. An answer shows few of them, so
+// each is found when it is first read.
 func jobField(a attribute.Attribute) func(*jobView) any {
+	field := sync.OnceValue(func() []int {
+		f, _ := jobType.FieldByName(attribute.FieldName(a.Name))
+		return f.Index
+	})
 	return func(j *jobView) any {
-		switch v := reflect.ValueOf(j.Job).Elem().FieldByIndex(ownFields()[a.Name]); {
+		switch v := reflect.ValueOf(j.Job).Elem().FieldByIndex(field()); {
 		case v.IsZero() && !a.Required:
 			return nil
 		case a.Type == attribute.Text:
@@ -62,9 +66,10 @@ func jobField(a attribute.Attribute) func(*jobView) any {
 // list.
 func Complete(columns string) string {
 	named := strings.Fields(strings.ReplaceAll(columns, "*", ""))
+	fields := attribute.Fields(attribute.Job, jobType)
 	var others []string
 	for _, a := range attribute.Job {
-		if ownFields()[a.Name] != nil && !slices.Contains(named, a.Name) {
+		if fields[a.Name] != nil && !slices.Contains(named, a.Name) {
 			others = append(others, a.Name)
 		}
 	}

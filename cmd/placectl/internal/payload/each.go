@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
@@ -55,13 +56,14 @@ func ReadLines(name string, in io.Reader) (list Lines, err error) {
 	return list, nil
 }
 
-// placeholder matches what a command has in place of a line, a field of it, or its index.
-var placeholder = regexp.MustCompile(`\{(#|[1-9][0-9]{0,2})?\}`)
+// placeholder matches what a command has in place of a line, a field of it, or its index. It is
+// compiled at the first use, because few runs need it.
+var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(#|[1-9][0-9]{0,2})?\}`) })
 
 // Each returns what the job of each line executes. In the command, {} is the line, {1} its first field,
 // and {#} its index. A command without any of these gets the line as its last argument.
 func (list Lines) Each(command []string) ([]store.Element, error) {
-	filled := slices.ContainsFunc(command, placeholder.MatchString)
+	filled := slices.ContainsFunc(command, placeholder().MatchString)
 	out := make([]store.Element, len(list))
 	for i, line := range list {
 		words := append(make([]string, 0, len(command)+1), command...)
@@ -83,7 +85,7 @@ func (list Lines) Each(command []string) ([]store.Element, error) {
 
 // fill puts a line into a word.
 func (l *Line) fill(word string, index int) (filled string, err error) {
-	return placeholder.ReplaceAllStringFunc(word, func(is string) string {
+	return placeholder().ReplaceAllStringFunc(word, func(is string) string {
 		switch is {
 		case "{}":
 			return l.Text
