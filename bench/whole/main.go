@@ -3,7 +3,7 @@
 // of a command follows what it touches, not what the store holds.
 //
 //	go run ./bench/whole [-sizes 100,10000,100000] [-runs 21]
-//	go run ./bench/whole -goals [-sizes 100000]   # the goals for the processor time of one process
+//	go run ./bench/whole -goals [-runs 21]   # the goals for one process
 //
 // Each store has as many running one-node jobs as the size says, on a tenth more nodes. Runs of the sizes
 // are interleaved, so that ratios between columns hold on a shared machine.
@@ -30,7 +30,7 @@ func main() {
 	signatures := flag.Int("signatures", 16, "different kinds of nodes")
 	planned := flag.Bool("planned", false, "half of the nodes run jobs, a quarter is planned for soon, twice each")
 	only := flag.String("only", "", "only commands whose name holds this `text`")
-	goalsOnly := flag.Bool("goals", false, "the processor time that one process is meant to take, on the largest store alone")
+	goalsOnly := flag.Bool("goals", false, "the processor time that one process is meant to take")
 	commit := flag.String("commit", "", "only commit an empty change to this `store` (the floor)")
 	make := flag.String("make", "", "only make this `store`, of the first of the sizes")
 	worst := flag.String("make-adversarial", "", "only make this adversarial `store`")
@@ -62,11 +62,9 @@ func main() {
 	self, err := os.Executable()
 	check(err)
 	if *goalsOnly {
-		words := strings.Split(*sizes, ",")
-		n, err := strconv.Atoi(words[len(words)-1])
-		check(err)
-		check(measureGoals(self, dir, n, *runs))
-		check(embedded(dir, n))
+		check(measureGoals(self, dir, *runs))
+		check(contend(self, filepath.Join(dir, "contended.db"), 16, 100))
+		check(embedded(dir, 100_000))
 		return
 	}
 	b := &bench{program: program, self: self, runs: *runs, only: *only}

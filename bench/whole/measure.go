@@ -169,6 +169,8 @@ func (b *bench) processInto(out io.Writer, program string, t target, args ...str
 	return m, nil
 }
 
+// build makes a program as it is once installed. The linker writes through a mapping, which leaves the
+// program in small pages of the page cache, and it starts 15 to 20 % slower than its copy.
 func build(to, what string, flags ...string) error {
 	linked := to + ".linked"
 	cmd := exec.Command("go", append(append([]string{"build", "-o", linked}, flags...), what)...)
@@ -176,12 +178,10 @@ func build(to, what string, flags ...string) error {
 	if err := cmd.Run(); err != nil {
 		return err
 	}
-	defer os.Remove(linked)
-	program, err := os.ReadFile(linked)
-	if err != nil {
+	if err := exec.Command("cp", linked, to).Run(); err != nil {
 		return err
 	}
-	return os.WriteFile(to, program, 0o700)
+	return os.Remove(linked)
 }
 
 // machine names the processor.
