@@ -20,24 +20,25 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// writers lists the files that may assign to a field of a row, or call a method of the table of a
-// kind of rows. The first ones are the machines'.
+// writers lists the files that may assign to a field of a row, or take its address, or call a method
+// of the table of a kind of rows. The first ones are the machines', the last ones have the lists of fields.
 var writers = map[string][]string{
 	"Job.State": {"jobs/machine.go",
 		"recovery/mend.go", // rows of a damaged file, outside a transaction
-		"cycle/launch.go"}, // a row of stops, reported as the job is now
+		"cycle/launch.go",  // a row of stops, reported as the job is now
+		"row/job.go"},
 	"Job.Ending": {"jobs/machine.go",
 		"jobs/attempt.go", // the machine ends an attempt
-		"recovery/mend.go"},
+		"recovery/mend.go", "row/job.go"},
 	"Job.End": {"jobs/machine.go",
 		"jobs/ending.go",                         // the change of a step
 		"booking/place.go",                       // the machine carries out a plan
 		"row/job_state.go",                       // the machine takes a job off its nodes
 		"cycle/preempt_stop.go",                  // a trial, which is taken back
 		"cycle/claims.go", "kernel/resources.go", // of a copy
-		"cycle/launch.go"},
-	"Reservation.Start":  {},
-	"Reservation.End":    {},
+		"cycle/launch.go", "row/job.go"},
+	"Reservation.Start":  {"row/reservation.go"},
+	"Reservation.End":    {"row/reservation.go"},
 	"Reservation.Put":    {"booking/machine.go"},
 	"Reservation.Remove": {"booking/machine.go"},
 }
@@ -93,6 +94,12 @@ func TestOneMachine(t *testing.T) {
 				case *ast.AssignStmt:
 					for _, to := range n.Lhs {
 						written(to)
+					}
+				case *ast.IncDecStmt:
+					written(n.X)
+				case *ast.UnaryExpr: // what has its address may change it
+					if n.Op == token.AND {
+						written(n.X)
 					}
 				case *ast.CallExpr:
 					written(n.Fun)
