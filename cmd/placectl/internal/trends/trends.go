@@ -1,6 +1,6 @@
 // Package trends sums up over time what jobs did: how much of a cluster was used, and how many jobs waited
-// for how long. It does so for a store's history and a simulation alike. It also draws the result, as
-// SVG and in characters. It knows no store, no file and no clock.
+// for how long. It does so for a store's history and a simulation alike. It also draws the result
+// in characters. It knows no store, no file and no clock.
 package trends
 
 import (
