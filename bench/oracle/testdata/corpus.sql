@@ -134,6 +134,7 @@ SELECT name, mem FROM n ORDER BY mem DESC, name
 SELECT name, mem FROM n ORDER BY mem NULLS LAST, name
 SELECT name, mem FROM n ORDER BY mem DESC NULLS FIRST, name
 SELECT name, mem FROM n ORDER BY 2, 1 DESC
+SELECT name, mem FROM n ORDER BY +2, - -1 DESC
 SELECT name FROM n ORDER BY ncpus % 3, name
 SELECT name FROM n ORDER BY -ncpus, name
 SELECT name AS z FROM n ORDER BY z DESC
@@ -264,6 +265,9 @@ SELECT TRUE AS t, count(*) FROM n GROUP BY t
 
 -- refused
 refused: SELECT x'00'
+refused: SELECT name FROM n ORDER BY -1
+refused: SELECT name FROM n GROUP BY -1
+refused: SELECT name FROM n UNION SELECT 'x' ORDER BY -1
 refused: SELECT CAST(1 AS BLOB)
 refused: SELECT rowid FROM n
 refused: SELECT "nosuch" FROM n

@@ -53,8 +53,15 @@ func (s *scope) grouping(p *exec.Plan, x *syntax.Select, list []syntax.ResultCol
 	s.group, p.Group = g, g.Grouping
 }
 
-// ordinal returns a whole number that stands alone: the number of a result column.
+// ordinal returns a whole number that stands alone, with or without a sign: the number of a result column.
 func ordinal(x syntax.Expr) (int64, bool) {
+	if u, ok := x.(*syntax.Unary); ok && (u.Op == "-" || u.Op == "+") {
+		n, ok := ordinal(u.X)
+		if u.Op == "-" {
+			n = -n
+		}
+		return n, ok
+	}
 	l, ok := x.(*syntax.Literal)
 	if !ok || l.Value.Kind() != values.Integer || l.Word != "" {
 		return 0, false
