@@ -53,6 +53,9 @@ func (p *reader) count(of string) (int, error) {
 	return int(n), nil
 }
 
+// LastInstant is the end of the year 9999, in Unix seconds: no clock and no planned start goes beyond it.
+const LastInstant = 253402300799
+
 // MaxWalltime is the longest walltime, in seconds. It is far beyond any job's, and small enough
 // that a start time plus a walltime cannot overflow.
 const MaxWalltime = 1 << 40

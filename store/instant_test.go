@@ -1,11 +1,14 @@
 package store
 
 import (
+	"errors"
+	"math"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
@@ -40,4 +43,41 @@ func TestStandingsAreTheirRows(t *testing.T) {
 			t.Errorf("-row +the same as a caller's and back\n%s", diff)
 		}
 	})
+}
+
+// TestFarInstants: what no reader could decode is refused as invalid, and the database stays sound. A queue
+// that reaches beyond the last instant gets plans up to there.
+func TestFarInstants(t *testing.T) {
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 2, 8)
+	r := placer.Request{Select: "2:ncpus=8", Walltime: time.Hour}
+	for _, seconds := range []int64{math.MaxInt64, math.MaxInt64 - 1000, math.MinInt64, 1 << 61, 1<<41 + 1, -1 << 41, 1 << 40, 253402300799} {
+		at := time.Unix(seconds, 0)
+		for name, fn := range map[string]func(*Tx) error{
+			"begin":    func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: r, Begin: at}); return err },
+			"deadline": func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: r, Deadline: at}); return err },
+			"place":    func(tx *Tx) error { _, err := tx.Jobs().PlaceAt(r, at); return err },
+			"reserve":  func(tx *Tx) error { _, err := tx.Reservations().Reserve("r", r, at); return err },
+			"nodes": func(tx *Tx) error {
+				_, err := tx.Reservations().ReserveNodes("s", []uint32{0}, at, at.Add(time.Hour))
+				return err
+			},
+			"pool": func(tx *Tx) error { return tx.Pools().Set(Pool{Name: "p", Amount: 1, Outside: 1, Until: at}, true) },
+			"limit": func(tx *Tx) error {
+				return tx.Limits().Set(Limit{Key: "user:*", Measure: "ncpus.left", Max: seconds})
+			},
+		} {
+			if err := db.DryRun(fn); err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, placer.ErrRequest) && !errors.Is(err, placer.ErrNotNow) && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrExists) {
+				t.Errorf("%s %d: %v", name, seconds, err)
+			}
+			_ = db.Update(fn) // most are refused
+			sound(t, db)
+		}
+	}
+	mustUpdate(t, db, func(tx *Tx) error {
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "2:ncpus=8", Walltime: 100 * 365 * 24 * time.Hour}, Array: 800})
+		return err
+	})
+	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative}); return err })
+	sound(t, db)
 }

@@ -217,7 +217,7 @@ func (p *Pass) plan(j *Job, k *kind, mayStart bool, soonest int64) (blocked bool
 	return plan.Start > p.now, p.take(j, &a, plan)
 }
 
-// earliest finds the earliest plan for a job, or nil if none ends by its deadline.
+// earliest finds the earliest plan for a job, or nil if none ends by its deadline, or begins by the last instant.
 func (p *Pass) earliest(j *Job, k *kind, a *placer.Ask, mayStart, alone bool, soonest int64) (*placer.Plan, error) {
 	snap, err := p.host.Snapshot(j)
 	if err != nil {
@@ -242,7 +242,7 @@ func (p *Pass) earliest(j *Job, k *kind, a *placer.Ask, mayStart, alone bool, so
 	if bounded {
 		p.found(k, plan.Start)
 	}
-	if j.Deadline != 0 && plan.End > j.Deadline {
+	if j.Deadline != 0 && plan.End > j.Deadline || plan.Start > placer.LastInstant {
 		return nil, nil
 	}
 	return plan, nil

@@ -64,6 +64,14 @@ func (m Measure) String() string {
 // Timed reports whether the measure is checked at instants, so that times of holders matter.
 func (m Measure) Timed() bool { return m.Form == OfRunning || m.Form == Left }
 
+// Most returns the highest limit that the measure can have.
+func (m Measure) Most() int64 {
+	if m.Form == Left {
+		return MaxLeft
+	}
+	return MaxAmount
+}
+
 // Counts reports whether the measure counts waiting jobs, or else running ones.
 func (m Measure) Counts(waits bool) bool {
 	return m.Form == OfAll || m.Form == OfQueued && waits

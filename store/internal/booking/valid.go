@@ -23,6 +23,8 @@ func validTime(r *row.Reservation, now, longest int64) error {
 	switch {
 	case r.End <= r.Start || r.End-r.Start > longest:
 		return fmt.Errorf("%w: reservation %s lasts %d s; it must be from 1 s to %d s", row.ErrInvalid, r.Name, r.End-r.Start, longest)
+	case r.Start > row.LastInstant:
+		return fmt.Errorf("%w: reservation %s would begin after the year 9999", row.ErrInvalid, r.Name)
 	case r.End <= now:
 		return fmt.Errorf("%w: reservation %s would be over already", row.ErrInvalid, r.Name)
 	}

@@ -153,11 +153,7 @@ func (ls Limits) put(set []*limits.Rule) error {
 
 // valid verifies a rule, and writes its resource as it was declared.
 func (ls Limits) valid(r *limits.Rule) error {
-	most := int64(limits.MaxAmount)
-	if r.Measure.Form == limits.Left {
-		most = limits.MaxLeft
-	}
-	if r.Max < 0 || r.Max > most {
+	if most := r.Measure.Most(); r.Max < 0 || r.Max > most {
 		return fmt.Errorf("%w: limit %s=%d: it must be from 0 to %d", row.ErrInvalid, r, r.Max, most)
 	}
 	if r.Soft && !r.Measure.Timed() {

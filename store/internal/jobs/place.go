@@ -29,6 +29,9 @@ func (js Jobs) PlaceAt(r placer.Request, start time.Time) (*kernel.Job, error) {
 	if at < js.tx.Now {
 		return nil, fmt.Errorf("%w: a start at %s is in the past, it is %s now", row.ErrInvalid, kernel.Stamp(at), kernel.Stamp(js.tx.Now))
 	}
+	if at > row.LastInstant {
+		return nil, fmt.Errorf("%w: a start after the year 9999", row.ErrInvalid)
+	}
 	return kernel.JobResult(place(js.tx, r, func(snap *placer.Snapshot, a placer.Ask) (*placer.Plan, error) {
 		plan, err := snap.Place(a, at)
 		return plan, booking.WithStart(snap, a, js.tx.Now, err)

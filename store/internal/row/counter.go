@@ -133,7 +133,7 @@ func poolFields(f *Fields, name string, list *[]placer.PoolAmount) {
 		f.Text("pool", &(*list)[i].Pool)
 		n := &(*list)[i].Amount
 		Int(f, "amount", n)
-		f.Must(*n >= 0 && *n <= limits.MaxAmount)
+		f.Bound(*n >= 0 && *n <= limits.MaxAmount)
 		f.Next()
 	}
 }

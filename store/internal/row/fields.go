@@ -77,6 +77,14 @@ type number interface {
 func encode[T any](list func(*Fields, *T), v *T) []byte {
 	f := Fields{b: make([]byte, 0, 128)}
 	list(&f, v)
+	return f.written()
+}
+
+// written returns the payload, or an empty one of a row that could not be read again. The file refuses that.
+func (f *Fields) written() []byte {
+	if f.bad {
+		return f.b[:0]
+	}
 	return f.b
 }
 
@@ -106,6 +114,13 @@ func (f *Fields) bytes() bool { return f.dir <= reading }
 // Must states a condition on a row that was read.
 func (f *Fields) Must(holds bool) {
 	if f.dir == reading && !holds {
+		f.bad = true
+	}
+}
+
+// Bound is Must for a value that callers may get wrong: a row beyond it is not written either.
+func (f *Fields) Bound(holds bool) {
+	if f.bytes() && !holds {
 		f.bad = true
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -17,6 +18,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 	"github.com/placectl/placectl/locality"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/placer/preempt"
@@ -343,6 +345,27 @@ func TestFields(t *testing.T) {
 				s.random(t, r)
 			}
 		})
+	}
+}
+
+// TestBounds: what lies beyond a bound is not written, and damage when read.
+func TestBounds(t *testing.T) {
+	for _, change := range []func(*Job){
+		func(j *Job) { j.End = 1 << 53 },
+		func(j *Job) { j.Start = -1 << 53 },
+		func(j *Job) { j.Pools = []placer.PoolAmount{{Pool: "matlab", Amount: 1 << 60}} },
+	} {
+		j := new(Job)
+		j.State, j.Start, j.End = JobRunning, 1000, 2000
+		if _, err := DecodeJob(Key64(1), EncodeJob(j)); err != nil {
+			t.Fatal(err)
+		}
+		change(j)
+		var f Fields
+		jobFields(&f, j)
+		if _, err := DecodeJob(Key64(1), f.b); !errors.Is(err, ErrDamaged) || len(EncodeJob(j)) > 0 {
+			t.Errorf("%+v is read: %v, and written: %d bytes", j, err, len(EncodeJob(j)))
+		}
 	}
 }
 

@@ -93,8 +93,8 @@ func Fixed[T ~uint32 | ~int32](f *Fields, name string, v *T) {
 func (f *Fields) At(name string, v *int64, is Clock) {
 	switch f.dir {
 	case writing, reading:
-		if n := f.ivar(*v); f.dir == reading {
-			*v = f.near(n)
+		if n := f.near(f.ivar(*v)); f.dir == reading {
+			*v = n
 		}
 	case timing:
 		*v = f.clock.at(*v, is)
@@ -108,17 +108,17 @@ func (f *Fields) At(name string, v *int64, is Clock) {
 // AtAfter is an instant, written as its distance from another one.
 func (f *Fields) AtAfter(name string, v *int64, from int64, is Clock) {
 	if f.bytes() {
-		if n := f.ivar(*v - from); f.dir == reading {
-			*v = from + f.near(n)
+		if n := f.near(f.ivar(*v - from)); f.dir == reading {
+			*v = from + n
 		}
 		return
 	}
 	f.At(name, v, is)
 }
 
-// near returns an instant or a distance between two that was read. Beyond farthest it is damage.
+// near returns an instant or a distance between two. Beyond farthest it is damage, and is not written.
 func (f *Fields) near(t int64) int64 {
-	f.Must(-farthest <= t && t <= farthest)
+	f.Bound(-farthest <= t && t <= farthest)
 	return t
 }
 

@@ -41,7 +41,7 @@ func limitFields(f *Fields, r *limits.Rule) {
 		f.fact("soft", &r.Soft)
 	}
 	Int(f, "max", &r.Max)
-	f.Must(r.Max >= 0 && r.Max <= limits.MaxAmount)
+	f.Bound(r.Max >= 0 && r.Max <= r.Measure.Most())
 }
 
 func limitOfKey(key []byte, r *limits.Rule) bool {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer"
 )
 
 // State holds the clock, the next unused numbers, and the state of cycles. It is one row.
@@ -36,8 +37,8 @@ type CycleKind struct {
 
 const stateVersion = 1
 
-// LastInstant is the end of the year 9999, in Unix seconds: no clock goes beyond it.
-const LastInstant = 253402300799
+// LastInstant is the last instant of a clock.
+const LastInstant = placer.LastInstant
 
 func stateFields(f *Fields, s *State) {
 	f.Version(stateVersion)
