@@ -57,6 +57,12 @@ func signal(r *session.Run, c *cli.Context) error {
 	if r.Tx != nil && c.IsSet("timeout") && patience > 0 {
 		return usage.Errorf("the signal is delivered after the transaction: --timeout cannot wait for that")
 	}
+	deadline := r.Env.Clock().Add(patience)
+	if r.Tx == nil && !c.Bool(verbs.DryRun) {
+		if err := awaitClaims(r, words[:len(words)-1], deadline); err != nil {
+			return err
+		}
+	}
 	var sent []SentTo
 	err = r.Update(c, func(tx *store.Tx) error {
 		sent = nil
@@ -83,7 +89,28 @@ func signal(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	r.Leave() // the attendant delivers to other hosts
-	return AwaitDelivery(r, sent, r.Env.Clock().Add(patience), c.String("timeout"))
+	return AwaitDelivery(r, sent, deadline, c.String("timeout"))
+}
+
+// awaitClaims waits until jobs that have just started are executed, because only then they take a signal.
+func awaitClaims(r *session.Run, words []string, deadline time.Time) error {
+	for r.Env.Clock().Before(deadline) {
+		seen, starting := r.FileStamp(), false
+		err := r.View(func(tx *store.Tx) error {
+			starting = false
+			return eachJobNamed(tx, words, func(j *store.Job, _ bool) error {
+				starting = starting || j.Starting()
+				return nil
+			})
+		})
+		if err != nil || !starting {
+			return nil //nolint:nilerr // the change fails for the same reason, unless its key knows the answer
+		}
+		if err := r.WaitForChange(seen, deadline, time.Time{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // AwaitDelivery waits until signals are delivered.
