@@ -119,7 +119,11 @@ func (f *Foreground) AwaitTurn(c *cli.Context, job *store.Job, patience time.Dur
 		case job.State == store.JobRunning:
 			return job, nil
 		case !job.State.Live():
-			return nil, &store.Conflict{What: "job " + listing.JobID(job), Why: "it was " + job.State.String() + " while it waited: " + job.Reason.String()}
+			why := "it was " + job.State.String() + " while it waited"
+			if job.Reason.Text != "" {
+				why += ": " + job.Reason.String()
+			}
+			return nil, &store.Conflict{What: "job " + listing.JobID(job), Why: why}
 		}
 		if now := f.FileStamp(); job.State == store.JobReserved && now != seen {
 			seen, named = now, job.Start
