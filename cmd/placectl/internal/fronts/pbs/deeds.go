@@ -101,6 +101,9 @@ func deeds(name, list string, deed fronts.Deed) func(*fronts.Call) error {
 			return fronts.Failf(2, "usage: %s job_identifier...", name)
 		}
 		set, deed := fronts.SetOf(given), deed
+		if err := holdsOf(c, set); err != nil {
+			return err
+		}
 		if set.Has("W") && deed == fronts.Cancel && set["W"] == "force" {
 			deed = fronts.Kill
 		}
@@ -121,7 +124,7 @@ func deeds(name, list string, deed fronts.Deed) func(*fronts.Call) error {
 			}
 			return 0, ""
 		}, func(ch fronts.Change, j *fronts.Job) error {
-			if done(deed, j) {
+			if done(deed, j) || set["h"] == "n" {
 				return nil
 			}
 			if signal != 0 {
@@ -148,6 +151,14 @@ func alterOptions() fronts.Options {
 	return list
 }
 
+// holdsOf verifies the kinds of holds that -h names. There is only one kind here; n is none.
+func holdsOf(c *fronts.Call, set fronts.Set) error {
+	if hold, given := set["h"]; given && (hold == "" || hold != "n" && strings.Trim(hold, "uosp") != "") {
+		return fronts.Failf(badValue, "%s: Illegal -h value %q: it is of u, o, s and p, or n", c.Name, hold)
+	}
+	return nil
+}
+
 // qalter changes jobs.
 func qalter(c *fronts.Call) error {
 	given, words, err := alterOptions().Read(c.Args, fronts.InFront)
@@ -156,8 +167,8 @@ func qalter(c *fronts.Call) error {
 	}
 	set := fronts.SetOf(given)
 	hold, holds := set["h"]
-	if holds && (hold == "" || hold != "n" && strings.Trim(hold, "uosp") != "") {
-		return fronts.Failf(badValue, "qalter: Illegal -h value %q: it is of u, o, s and p, or n", hold)
+	if err := holdsOf(c, set); err != nil {
+		return err
 	}
 	given = slices.DeleteFunc(given, func(g fronts.Given) bool { return g.Name == "h" })
 	deed := fronts.Hold
