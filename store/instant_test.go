@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/placectl/placectl/placer"
+	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
@@ -63,6 +64,10 @@ func TestFarInstants(t *testing.T) {
 				return err
 			},
 			"pool": func(tx *Tx) error { return tx.Pools().Set(Pool{Name: "p", Amount: 1, Outside: 1, Until: at}, true) },
+			"preempt": func(tx *Tx) error {
+				return tx.Preemption().Set(&preempt.Rule{Soft: true, Grace: seconds, MinRun: seconds, AtMost: int(seconds)})
+			},
+			"everybody over everybody": func(tx *Tx) error { return tx.Preemption().Set(&preempt.Rule{}) },
 			"limit": func(tx *Tx) error {
 				return tx.Limits().Set(Limit{Key: "user:*", Measure: "ncpus.left", Max: seconds})
 			},

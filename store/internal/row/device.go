@@ -192,7 +192,7 @@ func jobDeviceFields(f *Fields, j *Job) {
 		bitsField(f, "which", &d.Which)
 		f.Next()
 	}
-	f.Must(j.Bind.Valid())
+	f.Bound(j.Bind.Valid())
 }
 
 func bitsField(f *Fields, name string, bits *devices.Bits) {

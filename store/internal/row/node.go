@@ -62,7 +62,7 @@ func nodeHead(f *Fields, n *index.Node) {
 	if f.More(true) { // so do rows of formats without devices
 		f.Bool("lessened", &n.Lessened)
 	}
-	f.Must(n.Sharing.Valid())
+	f.Bound(n.Sharing.Valid())
 }
 
 // accessWordField is an access policy as a word, empty for shared. Documents have its number.

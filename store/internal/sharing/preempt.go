@@ -52,6 +52,11 @@ func SetRule(rows *file.Recorder, r *preempt.Rule, longest int64) error {
 	if n := len(r.String()); n > maxRule {
 		return fmt.Errorf("%w: a rule of %d bytes; at most %d are kept", row.ErrInvalid, n, maxRule)
 	}
+	if said, err := preempt.Parse(r.String()); err != nil {
+		return fmt.Errorf("%w %w", row.ErrInvalid, err)
+	} else if said.String() != r.String() {
+		return fmt.Errorf("%w: rule %q is written %q", row.ErrInvalid, r, said)
+	}
 	rules := []*preempt.Rule{r}
 	err := EachRule(rows, func(old *preempt.Rule) error {
 		if old.String() != r.String() {
