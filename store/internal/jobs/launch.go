@@ -3,6 +3,7 @@ package jobs
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/kernel"
@@ -10,8 +11,8 @@ import (
 )
 
 // LaunchEnded records that a started job was launched or, with an error, that it could not be.
-// A failed job is queued again, and held after this many failures. LaunchEnded ignores a job
-// that has ended in the meantime.
+// A failed job is queued again, for another node if there is one, and held after this many
+// failures. LaunchEnded ignores a job that has ended in the meantime.
 func (as Attempts) LaunchEnded(id uint64, failed error, most int) error {
 	if err := access.Operates(as.tx, "a launch"); err != nil {
 		return err
@@ -35,8 +36,21 @@ func (as Attempts) LaunchEnded(id uint64, failed error, most int) error {
 	state, reason := row.JobQueued, fmt.Sprintf("launch failed: %v", failed)
 	if j.Failures++; j.Failures >= most {
 		state, reason = row.JobHeld, fmt.Sprintf("launch failed %d times, the last time: %v", j.Failures, failed)
+	} else if err := elsewhere(as.tx, j); err != nil {
+		return err
 	}
 	return MachineOf(as.tx).Do(j, Step{To: state, Reason: row.Because(row.CauseLaunch, reason), Leaving: NeverTold})
+}
+
+// elsewhere excludes the node where a launch has failed, unless the job has no other.
+func elsewhere(tx *kernel.Tx, j *row.Job) error {
+	was := slices.Clone(j.Excluded)
+	j.Excluded = append(j.Excluded, firstNode(j))
+	left, err := mayStillRun(tx, j)
+	if !left || len(j.Excluded) > maxExcluded {
+		j.Excluded = was
+	}
+	return err
 }
 
 // SetCommand records the command that runs for a job that was placed.
