@@ -71,12 +71,13 @@ func attendName(nonce store.Nonce) string { return "run-" + nonce.String() }
 type attended struct {
 	Command *store.Process `json:"command,omitempty"`
 	Result  *store.Result  `json:"result,omitempty"`
+	Told    bool           `json:"told,omitempty"` // to terminate, after its attendant was killed
 }
 
-func (a *Attending) write(line attended) error {
+func (line attended) write(fd int) error {
 	text, err := bytejson.Marshal(line)
 	if err == nil {
-		_, err = unix.Write(a.fd, append(text, '\n'))
+		_, err = unix.Write(fd, append(text, '\n'))
 	}
 	return err
 }
@@ -92,7 +93,7 @@ func (a *Attending) Began(pid int) error {
 		return nil // it has ended
 	}
 	command.PID, command.Born = pid, s.born
-	return a.write(attended{Command: &command})
+	return attended{Command: &command}.write(a.fd)
 }
 
 // tellNow bounds how long an attendant tries to report, because a person may wait for it.
@@ -102,7 +103,7 @@ const tellNow = 3 * time.Second
 // not answer, or this process is killed, a cycle reports it.
 func (a *Attending) Tell(ctx context.Context, result *store.Result) error {
 	result.Epoch = a.runner.Epoch
-	if err := a.write(attended{Result: result}); err != nil {
+	if err := (attended{Result: result}).write(a.fd); err != nil {
 		a.runner.notef("%v", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, tellNow)
@@ -166,23 +167,32 @@ func (r *Runner) leftBy(a *store.Attendant) *left {
 	return l
 }
 
-// kill kills a command and its descendants.
-func (l *left) kill() {
-	tokens := tokensOf(l.nonce)
-	sweep(func(fn func(pid int)) {
-		if l.Command != nil && Lives(l.Command.PID, l.Command.Born) {
-			fn(l.Command.PID)
-			eachDescendant(l.Command.PID, fn)
-		}
-		tokens.each(fn)
-	})
+// each calls fn for a command and its descendants.
+func (l *left) each(fn func(pid int)) {
+	if l.Command != nil && Lives(l.Command.PID, l.Command.Born) {
+		fn(l.Command.PID)
+		eachDescendant(l.Command.PID, fn)
+	}
+	tokensOf(l.nonce).each(fn)
+}
+
+// terminate sends a command and its descendants SIGTERM, unless it has done so before.
+func (l *left) terminate() {
+	f, err := os.OpenFile(l.path, os.O_WRONLY|os.O_APPEND|unix.O_NOFOLLOW, 0)
+	if err != nil {
+		return // they are killed when their time is over
+	}
+	defer f.Close()
+	if (attended{Told: true}).write(int(f.Fd())) == nil {
+		send(unix.SIGTERM, listed(l.each))
+	}
 }
 
 // EndAttended ends the jobs whose attendants were killed, and returns them. Waiting jobs are cancelled.
 // A running job ends as the attendant has recorded. Without a record it is lost, once nothing of the
 // command is left. others counts the attendants of this user that go on. The caller must call
-// committed after the commit: it removes the attendants' files, and kills commands that were told to
-// end and whose time is over, because their attendant cannot.
+// committed after the commit: it removes the attendants' files, and does for commands of ending jobs
+// what their attendants cannot: it tells them to terminate, and kills them when their time is over.
 func (r *Runner) EndAttended(tx *store.Tx) (ended []*store.Job, others int, committed func(), err error) {
 	list, err := tx.Attempts().AttendedOn(r.Host)
 	if err != nil {
@@ -202,10 +212,13 @@ func (r *Runner) EndAttended(tx *store.Tx) (ended []*store.Job, others int, comm
 		case l.Result != nil && executed:
 			j, err = tx.Attempts().Report(*l.Result)
 		case l.lives && executed && j.Ending && !j.End.After(tx.Now()):
-			after = append(after, l.kill)
+			after = append(after, func() { sweep(l.each) })
 			others++
 			continue
 		case l.lives:
+			if executed && j.Ending && !l.Told {
+				after = append(after, l.terminate)
+			}
 			others++
 			continue
 		case executed:
