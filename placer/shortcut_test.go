@@ -26,7 +26,7 @@ func TestShortcuts(t *testing.T) {
 		}
 	})
 	for _, p := range policies {
-		if !taken[p] {
+		if !taken[p] && !testing.Short() { // few draws miss some
 			t.Errorf("%s: no shortcut was taken", p)
 		}
 	}
