@@ -109,8 +109,12 @@ func (ak Ask) Outlook() (*Outlook, error) {
 
 // Prospect tells why a job waits and when it is expected to start.
 func (o *Outlook) Prospect(j *kernel.Job) (Prospect, error) {
-	o.asked = j.Row()
-	return o.Look(&o.asked)
+	switch j.State {
+	case row.JobHeld, row.JobQueued, row.JobReserved:
+		o.asked = j.Row()
+		return o.Look(&o.asked)
+	}
+	return decided(j.State, j.Ending, j.Reason, booking.Opening{Start: j.Start, End: j.End}), nil
 }
 
 // Keeps tells what keeps a job from its turn, but not when its turn will come. It is much
