@@ -109,12 +109,11 @@ func (ak Ask) Outlook() (*Outlook, error) {
 
 // Prospect tells why a job waits and when it is expected to start.
 func (o *Outlook) Prospect(j *kernel.Job) (Prospect, error) {
-	switch j.State {
-	case row.JobHeld, row.JobQueued, row.JobReserved:
-		o.asked = j.Row()
-		return o.Look(&o.asked)
+	if j.State == row.JobRunning || !j.State.Live() {
+		return decided(j.State, j.Ending, j.Reason, booking.Opening{Start: j.Start, End: j.End}), nil
 	}
-	return decided(j.State, j.Ending, j.Reason, booking.Opening{Start: j.Start, End: j.End}), nil
+	o.asked = j.Row()
+	return o.Look(&o.asked)
 }
 
 // Keeps tells what keeps a job from its turn, but not when its turn will come. It is much
