@@ -141,7 +141,7 @@ func TestDamage(t *testing.T) {
 		kind := &damages[i%len(damages)]
 		bad := kind.do(random, append([]byte(nil), sound...), old)
 		v := writeDamaged(t, fmt.Sprintf("seed %d, round %d: %s", seed, i, kind.name), bad, clock)
-		v.want, v.rows, v.exact, v.random = want, rows, kind.shows, random
+		v.want, v.rows, v.exact, v.random = want, rows, kind.shows && !inCount(sound, bad), random
 		if v.read(kind.inPlace) {
 			found[kind.name]++
 		}
@@ -154,6 +154,17 @@ func TestDamage(t *testing.T) {
 			t.Errorf("%s: no damage was noticed", kind.name)
 		}
 	}
+}
+
+// inCount reports whether only a page's number of rows is damaged. Then rows seem to be missing, and only
+// reading all of them shows it: docs/reliability.md has this among its limits.
+func inCount(sound, bad []byte) bool {
+	at := 0
+	for at < min(len(sound), len(bad)) && sound[at] == bad[at] {
+		at++
+	}
+	const count = 10 // its offset in bbolt's header of a page
+	return at%osPage/2 == count/2 && len(sound) == len(bad) && bytes.Equal(sound[at+1:], bad[at+1:])
 }
 
 func content(t *testing.T, db *DB) []byte {

@@ -32,7 +32,7 @@ func preflightRoot(f *os.File, pageSize int64, root, pages uint64, depth int) er
 		return err
 	}
 	flags, elements := binary.NativeEndian.Uint16(page[8:]), int(binary.NativeEndian.Uint16(page[10:]))
-	if len(page) < pageHeaderSize+elements*elementSize {
+	if !soundCount(page, elements) {
 		return badPage(f, root)
 	}
 	for i := range elements {
@@ -104,7 +104,7 @@ func soundElement(f *os.File, id uint64, page []byte, at int, pages uint64) erro
 		return badPage(f, id)
 	}
 	elements := int(binary.NativeEndian.Uint16(inline[10:]))
-	if len(inline) < pageHeaderSize+elements*elementSize {
+	if elements == 0 && len(inline) > pageHeaderSize || !soundCount(inline, elements) {
 		return badPage(f, id)
 	}
 	for i := range elements {
@@ -113,6 +113,20 @@ func soundElement(f *os.File, id uint64, page []byte, at int, pages uint64) erro
 		}
 	}
 	return nil
+}
+
+// soundCount verifies the number of a page's elements, from which tables or rows could be missing: the
+// first key begins behind the last element.
+func soundCount(page []byte, elements int) bool {
+	keys := pageHeaderSize + elements*elementSize
+	if elements == 0 || len(page) < keys {
+		return elements == 0
+	}
+	offset := pageHeaderSize // of the field with the distance from the first element to its key
+	if binary.NativeEndian.Uint16(page[8:]) == leafFlag {
+		offset += 4
+	}
+	return pageHeaderSize+uint64(binary.NativeEndian.Uint32(page[offset:])) == uint64(keys)
 }
 
 // leafValue returns the value of a leaf element, if it lies within the page.

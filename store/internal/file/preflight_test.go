@@ -52,6 +52,47 @@ func TestLookWhileItGrows(t *testing.T) {
 	}
 }
 
+// A wrong number of tables, or of rows in a table that lies in the page of tables, is damage.
+func TestCounts(t *testing.T) {
+	f := newFile(t)
+	if err := f.Update(func(r *Recorder) (bool, error) {
+		return true, errors.Join(r.Put(row.Config, []byte("a"), []byte("1")), r.Put(row.Config, []byte("b"), []byte("2")))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	sound, err := os.ReadFile(f.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	meta := readMetas(bytes.NewReader(sound), int64(len(sound)))[0]
+	page := int64(meta.root) * meta.pageSize
+	counts := []int64{page + 10}
+	for i := range pageElements(sound[page:]) { // rows of the tables in it
+		at := elementAt(i)
+		value, ok := leafValue(sound[page:page+meta.pageSize], at)
+		if ok && len(value) > bucketHeader && value[0] == 0 {
+			key, _ := leafKey(sound[page:page+meta.pageSize], at)
+			inline := int64(at) + int64(sound[page+int64(at)+4]) + int64(sound[page+int64(at)+5])<<8 + int64(len(key)) + bucketHeader
+			counts = append(counts, page+inline+10)
+		}
+	}
+	if len(counts) < 2 {
+		t.Fatal("no table lies in the page of tables")
+	}
+	for _, at := range counts {
+		for bit := range 8 {
+			bad := bytes.Clone(sound)
+			bad[at] ^= 1 << bit
+			if err := os.WriteFile(f.Path(), bad, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := f.View(func(*Recorder) error { return nil }); !errors.Is(err, row.ErrDamaged) {
+				t.Errorf("byte %d, bit %d: %v", at, bit, err)
+			}
+		}
+	}
+}
+
 // A meta page that is read while it is being written is read again; one that stays as it is
 // has lost a transaction.
 func TestLookWhileAMetaPageIsWritten(t *testing.T) {
