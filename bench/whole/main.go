@@ -4,6 +4,7 @@
 //
 //	go run ./bench/whole [-sizes 100,10000,100000] [-runs 21]
 //	go run ./bench/whole -goals [-runs 21]   # the goals for one process
+//	go run ./bench/whole -beside PROGRAM     # the start beside that of another build
 //
 // Each store has as many running one-node jobs as the size says, on a tenth more nodes. Runs of the sizes
 // are interleaved, so that ratios between columns hold on a shared machine.
@@ -31,6 +32,7 @@ func main() {
 	planned := flag.Bool("planned", false, "half of the nodes run jobs, a quarter is planned for soon, twice each")
 	only := flag.String("only", "", "only commands whose name holds this `text`")
 	goalsOnly := flag.Bool("goals", false, "the processor time that one process is meant to take")
+	other := flag.String("beside", "", "only compare starts with those of another placectl, the `program`, in copies made in turn")
 	commit := flag.String("commit", "", "only commit an empty change to this `store` (the floor)")
 	make := flag.String("make", "", "only make this `store`, of the first of the sizes")
 	worst := flag.String("make-adversarial", "", "only make this adversarial `store`")
@@ -61,6 +63,10 @@ func main() {
 	check(build(program, "./cmd/placectl"))
 	self, err := os.Executable()
 	check(err)
+	if *other != "" {
+		check(beside(dir, *other, 8, *runs))
+		return
+	}
 	if *goalsOnly {
 		check(measureGoals(self, dir, *runs))
 		check(contend(self, filepath.Join(dir, "contended.db"), 16, 100))
