@@ -20,8 +20,10 @@ var eventWords = map[string]string{"submit": "submitted", "start": "started", "e
 // EventInWords describes an event on one line, without its time.
 func EventInWords(ev *store.Event) string {
 	var text string
-	word := cmp.Or(eventWords[ev.Event], ev.Event)
+	word, words := cmp.Or(eventWords[ev.Event], ev.Event), ev.Reason.String()
 	switch {
+	case ev.Event == "never" && words != "": // the refusal is a sentence already
+		return fmt.Sprint("job ", ev.Job, " ", words)
 	case ev.Job != 0:
 		text = fmt.Sprint("job ", ev.Job, " ", word)
 		if ev.Node != "" {
@@ -32,8 +34,8 @@ func EventInWords(ev *store.Event) string {
 	default:
 		text = strings.TrimSpace(ev.Event + " " + ev.New)
 	}
-	if words := ev.Reason.String(); words != "" {
-		text += ": " + strings.TrimPrefix(words, word+": ") // a recorded reason may repeat the event
+	if words != "" {
+		text += ": " + words
 	}
 	return text
 }
