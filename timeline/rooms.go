@@ -69,19 +69,27 @@ type roomBins struct {
 type roomPart struct {
 	*Room
 	*lower
-	words []uint64
-	units []int64 // by Taken; -1: not known
-	full  int64   // of a node with nothing on it
+	words  []uint64
+	search uint64      // numbers the searches that this memory was used for
+	units  []roomUnits // by Taken
+	full   int64       // of a node with nothing on it
+}
+
+// roomUnits is how many chunks have room beside a Taken, as a search has found.
+type roomUnits struct {
+	search uint64
+	chunks int64
 }
 
 func (p *roomPart) room(taken Taken) int64 {
-	for int(taken) >= len(p.units) {
-		p.units = append(p.units, -1)
+	if more := int(taken) + 1 - len(p.units); more > 0 {
+		p.units = append(p.units, make([]roomUnits, more)...)
 	}
-	if p.units[taken] < 0 {
-		p.units[taken] = p.Units(taken)
+	u := &p.units[taken]
+	if u.search != p.search {
+		*u = roomUnits{p.search, p.Units(taken)}
 	}
-	return p.units[taken]
+	return u.chunks
 }
 
 // Stepped reports whether there was a search for room on all nodes of a request since the
@@ -176,7 +184,7 @@ func (s *roomSearch) begin(rooms []Room) bool {
 	s.parts = s.parts[:len(rooms)]
 	for i := range rooms {
 		p := &s.parts[i]
-		p.Room, p.units = &rooms[i], p.units[:0]
+		p.Room, p.search = &rooms[i], p.search+1
 		p.words = denseOf(p.words, p.Nodes)
 		if s.some {
 			p.words = p.words[:min(len(p.words), len(s.among))]
