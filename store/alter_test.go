@@ -94,13 +94,13 @@ func TestAlter(t *testing.T) {
 	})
 }
 
-// TestAlterRefused: a refused alteration changes nothing.
-func TestAlterRefused(t *testing.T) {
-	db, clock := newDB(t)
+// runOneOf submits an array of n equal jobs to one node, where the first then runs, and returns their request.
+func runOneOf(t *testing.T, db *DB, n int) placer.Request {
+	t.Helper()
 	addNodes(t, db, "n", 1, 1)
 	ask := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}
 	err := db.Update(func(tx *Tx) error {
-		if _, err := tx.Jobs().Submit(Submission{Request: ask, Array: 3}); err != nil {
+		if _, err := tx.Jobs().Submit(Submission{Request: ask, Array: n}); err != nil {
 			return err
 		}
 		_, err := tx.Cycle().Run(CycleSpec{})
@@ -109,6 +109,13 @@ func TestAlterRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ask
+}
+
+// TestAlterRefused: a refused alteration changes nothing.
+func TestAlterRefused(t *testing.T) {
+	db, clock := newDB(t)
+	runOneOf(t, db, 3)
 	queue, sel, past := "nosuch", "1:ncpus=x", kernel.Instant(clock.t-5)
 	after := []Dependency{{When: AfterOK, Job: 3}}
 	name := "x"
@@ -138,18 +145,7 @@ func TestAlterRefused(t *testing.T) {
 // TestTextsBounded: each text of a job has a longest form, at submission, while it waits and while it runs.
 func TestTextsBounded(t *testing.T) {
 	db, _ := newDB(t)
-	addNodes(t, db, "n", 1, 1)
-	ask := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}
-	err := db.Update(func(tx *Tx) error {
-		if _, err := tx.Jobs().Submit(Submission{Request: ask, Array: 2}); err != nil {
-			return err
-		}
-		_, err := tx.Cycle().Run(CycleSpec{})
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ask := runOneOf(t, db, 2)
 	long := strings.Repeat("x", 1<<17)
 	before := dumpAll(t, db)
 	for i, f := range reflect.VisibleFields(reflect.TypeFor[Alteration]()) {

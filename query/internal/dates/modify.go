@@ -8,7 +8,7 @@ import (
 )
 
 // units are the units of a shift: how many milliseconds one has, and how many stay within the supported
-// years.
+// years. Whole months and years follow the calendar; only the fraction of a shift counts 30 and 365 days.
 var units = map[string]struct{ millis, most float64 }{
 	"second": {1000, 4.6427e14},
 	"minute": {60000, 7.7379e12},

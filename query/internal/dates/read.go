@@ -15,11 +15,11 @@ func Beyond(s string) int {
 		return 0
 	}
 	day, _ := digits(s[8:10], 31)
-	if t, ok := Parse(s[:10]); !ok || t.civil().day == day {
-		return 0
-	} else {
-		return t.civil().day
+	t, ok := Parse(s[:10])
+	if got := t.civil().day; ok && got != day {
+		return got
 	}
+	return 0
 }
 
 // Parse reads [-]YYYY-MM-DD, HH:MM[:SS[.SSS]] or both, with or without a zone.

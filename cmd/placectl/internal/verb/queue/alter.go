@@ -95,7 +95,7 @@ func alter(r *session.Run, c *cli.Context) error {
 		if err := Dependencies(tx, c, &sub); err != nil {
 			return err
 		}
-		afterwards, err := readAfterwards(tx, c, &sub)
+		dependencies, err := readJobDependencies(tx, c, &sub)
 		if err != nil {
 			return err
 		}
@@ -115,15 +115,15 @@ func alter(r *session.Run, c *cli.Context) error {
 		}
 		return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
 			a := a
-			if !longer && afterwards == nil {
+			if !longer && dependencies == nil {
 				return tx.Jobs().Alter(id, a)
 			}
 			j, err := tx.Jobs().Get(id)
 			if err != nil {
 				return nil, err
 			}
-			if afterwards != nil {
-				if a.After, err = afterwards.of(j, a.User, a.Name); err != nil {
+			if dependencies != nil {
+				if a.After, err = dependencies.of(j, a.User, a.Name); err != nil {
 					return nil, err
 				}
 			}

@@ -59,14 +59,14 @@ func Singleton(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 	return err
 }
 
-// living are the jobs that --singleton may wait for: all that have not ended. It is nil without the flag.
-type living []*store.Job
+// liveJobs are the jobs that --singleton may wait for: all that have not ended. It is nil without the flag.
+type liveJobs []*store.Job
 
-func namesakes(tx *store.Tx, c *cli.Context) (list living, err error) {
+func namesakes(tx *store.Tx, c *cli.Context) (list liveJobs, err error) {
 	if !c.Bool("singleton") {
 		return nil, nil
 	}
-	list = living{}
+	list = liveJobs{}
 	err = tx.Jobs().Each(func(j *store.Job) error {
 		list = append(list, j)
 		return nil
@@ -75,7 +75,7 @@ func namesakes(tx *store.Tx, c *cli.Context) (list living, err error) {
 }
 
 // before returns the dependencies on those of a user and name with lower numbers than a job.
-func (list living) before(id uint64, user, name string) (after []store.Dependency, err error) {
+func (list liveJobs) before(id uint64, user, name string) (after []store.Dependency, err error) {
 	if list != nil && name == "" {
 		return nil, usage.Errorf("--singleton needs a name: add --name")
 	}
@@ -87,14 +87,14 @@ func (list living) before(id uint64, user, name string) (after []store.Dependenc
 	return after, nil
 }
 
-// afterwards gives altered jobs the dependencies that differ by job: of --aftercorr and --singleton.
-type afterwards struct {
+// jobDependencies are the dependencies of altered jobs that differ by job: of --aftercorr and --singleton.
+type jobDependencies struct {
 	after        []store.Dependency // of all
 	counterparts store.Counterparts
-	namesakes    living
+	namesakes    liveJobs
 }
 
-func readAfterwards(tx *store.Tx, c *cli.Context, s *store.Submission) (*afterwards, error) {
+func readJobDependencies(tx *store.Tx, c *cli.Context, s *store.Submission) (*jobDependencies, error) {
 	if len(s.AfterCorr) == 0 && !c.Bool("singleton") {
 		return nil, nil
 	}
@@ -103,15 +103,15 @@ func readAfterwards(tx *store.Tx, c *cli.Context, s *store.Submission) (*afterwa
 		return nil, err
 	}
 	live, err := namesakes(tx, c)
-	return &afterwards{s.After, counterparts, live}, err
+	return &jobDependencies{s.After, counterparts, live}, err
 }
 
 // of returns the dependencies of a job that gets a user and a name, nil for those it has.
-func (w *afterwards) of(j *store.Job, user, name *string) (*[]store.Dependency, error) {
-	if len(w.counterparts) > 0 && j.Array == 0 {
+func (d *jobDependencies) of(j *store.Job, user, name *string) (*[]store.Dependency, error) {
+	if len(d.counterparts) > 0 && j.Array == 0 {
 		return nil, usage.Errorf("--aftercorr: job %d is not of an array", j.ID)
 	}
-	after, err := w.counterparts.Of(j.Index)
+	after, err := d.counterparts.Of(j.Index)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (w *afterwards) of(j *store.Job, user, name *string) (*[]store.Dependency, 
 	if name == nil {
 		name = &j.Name
 	}
-	same, err := w.namesakes.before(cmp.Or(j.Array, j.ID), *user, *name)
-	after = append(append(after, same...), w.after...)
+	same, err := d.namesakes.before(cmp.Or(j.Array, j.ID), *user, *name)
+	after = append(append(after, same...), d.after...)
 	return &after, err
 }
