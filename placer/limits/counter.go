@@ -55,11 +55,14 @@ type view struct {
 	spans map[uint64]timeline.SpanID
 }
 
-// New makes a counter at an instant. grace is how long beyond now an overdue holder is expected to go
-// on.
+// New makes a counter at an instant; one before 1970 counts as 1970. grace is how long beyond now an
+// overdue holder is expected to go on.
 func New(name string, rule bool, total, now, grace int64) *Counter {
-	return &Counter{Name: name, Rule: rule, total: total, now: now, grace: max(grace, 1), holders: make(map[uint64]Holder)}
+	return &Counter{Name: name, Rule: rule, total: total, now: planned(now), grace: max(grace, 1), holders: make(map[uint64]Holder)}
 }
+
+// planned returns the nearest instant at which a plan can begin.
+func planned(now int64) int64 { return min(max(now, 0), timeline.Forever-1) }
 
 // Unread makes a counter know only the sum of its holders until their times are needed. Then read adds
 // them.
@@ -78,7 +81,7 @@ func (c *Counter) Adjust(by int64) bool {
 // Roomy reports whether there is room for an amount even if all other holders hold theirs at
 // once. It reads no holders, and returns false once they have been read.
 func (c *Counter) Roomy(amount int64) bool {
-	return c.unread != nil && !c.Left && c.sum+amount <= c.total
+	return c.unread != nil && !c.Left && amount <= c.total-c.sum
 }
 
 // need reads the holders if they have not been read.
@@ -100,9 +103,9 @@ func (c *Counter) SetTotal(total int64) { c.total, c.views = total, nil }
 // unknown time.
 func (c *Counter) SetOutside(amount, until int64) { c.outside, c.until, c.views = amount, until, nil }
 
-// SetNow moves the counter to another instant.
+// SetNow moves the counter to another instant; one before 1970 counts as 1970.
 func (c *Counter) SetNow(now int64) {
-	if now != c.now {
+	if now = planned(now); now != c.now {
 		c.now, c.views = now, nil
 	}
 }
@@ -165,13 +168,14 @@ func (c *Counter) End(h Holder) int64 { return c.end(h, viewKey{}) }
 
 // end returns when a holder is expected to give back in a view.
 func (c *Counter) end(h Holder, key viewKey) int64 {
-	if !h.Claim && h.End <= c.now && !key.by {
-		if c.Overrun != nil {
-			return c.now + c.Overrun(h.Owner)
-		}
-		return c.now + c.grace
+	if h.Claim || h.End > c.now || key.by {
+		return h.End
 	}
-	return h.End
+	over := c.grace
+	if c.Overrun != nil {
+		over = c.Overrun(h.Owner)
+	}
+	return c.now + min(over, timeline.Forever-c.now)
 }
 
 // view returns the counter as viewed for some holders.
@@ -182,7 +186,7 @@ func (c *Counter) view(key viewKey) *view {
 	}
 	plan, err := timeline.New(timeline.MaxTotal, c.now, timeline.Forever)
 	if err != nil {
-		panic(err) // instants are never negative
+		panic(err) // now is an instant at which a plan can begin
 	}
 	v := &view{plan: plan, spans: make(map[uint64]timeline.SpanID)}
 	total := c.total
@@ -194,9 +198,7 @@ func (c *Counter) view(key viewKey) *view {
 	for _, h := range c.holders {
 		v.add(c, key, h)
 	}
-	if err := plan.Resize(max(total, 0)); err != nil {
-		panic(err) // amounts are bounded by MaxAmount
-	}
+	_ = plan.Resize(min(max(total, 0), timeline.MaxTotal))
 	if c.views == nil {
 		c.views = make(map[viewKey]*view)
 	}
@@ -224,10 +226,13 @@ func (v *view) add(c *Counter, key viewKey, h Holder) {
 	_ = v.plan.Resize(was)
 }
 
+// take takes an amount, at most what the plan has left.
 func (v *view) take(start, end, amount int64) timeline.SpanID {
-	id, err := v.plan.Add(timeline.Span{Start: start, Duration: end - start, Amount: amount})
+	s := timeline.Span{Start: start, Duration: end - start, Amount: amount}
+	id, err := v.plan.Add(s)
 	if err != nil {
-		panic(err) // a plan of MaxTotal has room for all holders
+		s.Amount, _ = v.plan.FreeDuring(s.Start, s.Duration)
+		id, _ = v.plan.Add(s)
 	}
 	return id
 }
