@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/store/internal/row"
@@ -91,6 +92,7 @@ type limited struct {
 	max          int64
 	used         int64
 	planned      int64
+	def          index.Def // of the resource that is measured; else of a number
 }
 
 func limitColumns() []getter[limited] {
@@ -98,20 +100,43 @@ func limitColumns() []getter[limited] {
 		textColumn("key", "what it applies to: user:ann, user:* for each user, array:12 for an array", func(l *limited) string { return l.key }),
 		textColumn("measure", "what it limits: running, queued, jobs, or an amount of a resource", func(l *limited) string { return l.measure }),
 		boolColumn("soft", "jobs beyond it are considered after all others", func(l *limited) bool { return l.soft }),
-		intColumn("max", "maximum at a time, in the resource's smallest unit", func(l *limited) int64 { return l.max }),
+		limitAmount("max", "maximum at a time, sizes in bytes", func(l *limited) int64 { return l.max }),
 	}
+}
+
+func limitAmount(name, doc string, get func(*limited) int64) getter[limited] {
+	return valueColumn(name, doc, query.NumericAffinity, query.Amount, func(l *limited) query.Value {
+		return query.NumericAffinity.Stored(resourceOf(l.def, index.Value{Num: get(l)}, true))
+	})
+}
+
+// measured returns the definition of the resource that a limit measures.
+func (c *Catalog) measured(m limits.Measure) (index.Def, error) {
+	defs, err := c.src.Resources()
+	if err != nil {
+		return index.Def{}, err
+	}
+	if def, ok := defs.Lookup(m.Resource); ok {
+		return def, nil
+	}
+	return index.Def{Type: index.Long}, nil
 }
 
 func limitsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[limited]{limitColumns(), func(add func(limited)) error {
-		err := c.eachCounter(true, func(k counted) error { add(limited{key: k.key, measure: "running", max: k.Total()}); return nil })
+		err := c.eachCounter(true, func(k counted) error {
+			add(limited{key: k.key, measure: "running", def: index.Def{Type: index.Long}, max: k.Total()})
+			return nil
+		})
 		if err != nil {
 			return err
 		}
 		return c.src.Rows.Each(row.Limits, nil, func(key, payload []byte) (bool, error) {
 			r, err := row.DecodeLimit(key, payload)
 			if err == nil {
-				add(limited{key: r.Key.String(), measure: r.Measure.String(), soft: r.Soft, max: r.Max})
+				var def index.Def
+				def, err = c.measured(r.Measure)
+				add(limited{key: r.Key.String(), measure: r.Measure.String(), soft: r.Soft, max: r.Max, def: def})
 			}
 			return true, err
 		})
@@ -122,13 +147,13 @@ func limitUseTable(c *Catalog, _ int64) (query.Table, error) {
 	columns := limitColumns()
 	return &listTable[limited]{[]getter[limited]{columns[0], columns[1], columns[2],
 		textColumn("entity", "the user or other entity counted, if the key has *", func(l *limited) string { return l.who }),
-		intColumn("used", "amount in use now", func(l *limited) int64 { return l.used }),
-		intColumn("planned", "amount that planned jobs will add", func(l *limited) int64 { return l.planned }),
+		limitAmount("used", "amount in use now, sizes in bytes", func(l *limited) int64 { return l.used }),
+		limitAmount("planned", "amount that planned jobs will add, sizes in bytes", func(l *limited) int64 { return l.planned }),
 		columns[3],
 	}, func(add func(limited)) error {
 		err := c.eachCounter(true, func(k counted) error {
 			used, planned := k.Split()
-			add(limited{key: k.key, measure: "running", max: k.Total(), used: used, planned: planned})
+			add(limited{key: k.key, measure: "running", def: index.Def{Type: index.Long}, max: k.Total(), used: used, planned: planned})
 			return nil
 		})
 		if err != nil {
@@ -136,7 +161,11 @@ func limitUseTable(c *Catalog, _ int64) (query.Table, error) {
 		}
 		uses, err := c.src.LimitUses()
 		for _, u := range uses {
-			add(limited{u.Key.String(), u.Measure.String(), u.Who, u.Soft, u.Max, u.Used, u.Planned})
+			def, err := c.measured(u.Measure)
+			if err != nil {
+				return err
+			}
+			add(limited{u.Key.String(), u.Measure.String(), u.Who, u.Soft, u.Max, u.Used, u.Planned, def})
 		}
 		return err
 	}}, nil
