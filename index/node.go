@@ -59,7 +59,12 @@ const (
 
 var classNames = [...]string{"none", "free", "later", "busy"}
 
-func (c Class) String() string { return classNames[c] }
+func (c Class) String() string {
+	if int(c) < len(classNames) {
+		return classNames[c]
+	}
+	return ""
+}
 
 // Amount is a node's value of one resource.
 type Amount struct {

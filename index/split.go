@@ -126,6 +126,9 @@ func apportion(amount int64, weights []int64) []int64 {
 // Join returns the node that Split divided into these parts. It fails if the parts differ in
 // what must be the same.
 func Join(defs *Defs, name string, parts []*Node) (*Node, error) {
+	if len(parts) == 0 {
+		return nil, fmt.Errorf("there are no parts of %s", name)
+	}
 	n := *parts[0]
 	n.Name, n.Number, n.Bucket, n.Lessened, n.Load = name, 0, 0, false, 0
 	n.Res, n.Devices = nil, nil

@@ -96,6 +96,9 @@ func TestJoinRefuses(t *testing.T) {
 			t.Errorf("%v, not %s", err, want)
 		}
 	}
+	if _, err := Join(defs, "g1", nil); err == nil {
+		t.Error("no parts make a node")
+	}
 	n := &Node{Name: "g1"}
 	n.SetDevices(NGPUs, devices.Set{{ID: "0"}, {ID: "1"}})
 	if parts, err := n.Split(defs); err == nil {

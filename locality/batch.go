@@ -110,9 +110,9 @@ func (b *Batch) Slot(job, layer int) int {
 // JobOf returns the job and layer of a slot.
 func (b *Batch) JobOf(slot int) (job, layer int) {
 	if b.Layered {
-		return slot % b.Jobs, slot / b.Jobs
+		return slot % max(1, b.Jobs), slot / max(1, b.Jobs)
 	}
-	return slot / b.Layers, slot % b.Layers
+	return slot / max(1, b.Layers), slot % max(1, b.Layers)
 }
 
 // mean returns the mean credit of a slot.

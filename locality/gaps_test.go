@@ -1,6 +1,9 @@
 package locality
 
-import "testing"
+import (
+	"math"
+	"testing"
+)
 
 // known gives a host a record of many jobs at a speed, in mean jobs an hour.
 func (b *bench) known(host uint32, speed float64) {
@@ -97,5 +100,19 @@ func TestLeaseGrows(t *testing.T) {
 	again := b.ask(1)
 	if again.Job != 0 || again.Until-b.now < first*19/10 {
 		t.Errorf("job %d for %d seconds; job 0 for twice %d is right", again.Job, again.Until-b.now, first)
+	}
+}
+
+// TestZeroRows: rows without jobs, and a job of an odd quorum, have answers.
+func TestZeroRows(t *testing.T) {
+	for _, b := range []Batch{{}, {Layered: true}} {
+		if job, layer := b.JobOf(0); job != 0 || layer != 0 || b.Progress(new(Cursor)) != (Progress{}) {
+			t.Errorf("slot 0 of %+v is of job %d, layer %d; progress %+v", b, job, layer, b.Progress(new(Cursor)))
+		}
+	}
+	for quorum, want := range map[int]string{-1: "done", 0: "done", 1: "sent", math.MaxInt: "sent"} {
+		if got := (&Task{Slots: []SlotState{Sent}}).State(&Job{Quorum: quorum}); got != want {
+			t.Errorf("a quorum of %d: %s, want %s", quorum, got, want)
+		}
 	}
 }

@@ -37,7 +37,7 @@ func (c *Cursor) Left() (left int64, ok bool) {
 
 // State returns the state of a job in a word: that of its least advanced slot.
 func (t *Task) State(j *Job) string {
-	slots := append(slices.Clone(t.Slots), make([]SlotState, max(0, j.Quorum-len(t.Slots)))...)[:j.Quorum]
+	slots := t.Slots[:min(len(t.Slots), max(0, j.Quorum))]
 	switch {
 	case slices.Contains(slots, Failed):
 		return "failed"
@@ -45,7 +45,7 @@ func (t *Task) State(j *Job) string {
 		return "unsent"
 	case slices.Contains(slots, Sent):
 		return "sent"
-	case slices.Contains(slots, Ungenerated):
+	case slices.Contains(slots, Ungenerated) || len(slots) < j.Quorum:
 		return "ungenerated"
 	}
 	return "done"

@@ -86,6 +86,13 @@ func TestOneNodeIsProcessors(t *testing.T) {
 	})
 }
 
+func TestReplayRefuses(t *testing.T) {
+	jobs := []backfill.Job{{Request: 1, Procs: 1}}
+	if starts, err := Replay(newCluster(t, 0, 1), &Log{Jobs: jobs}); err == nil {
+		t.Errorf("a job without a request starts: %v", starts)
+	}
+}
+
 // conservative is literal conservative backfilling on processors: after each event it plans
 // every waiting job again, in order, beside all others.
 type conservative struct {

@@ -41,6 +41,9 @@ func Replay(c *Cluster, log *Log) ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(log.Asks) != len(log.Jobs) {
+		return nil, fmt.Errorf("%d requests of %d jobs", len(log.Asks), len(log.Jobs))
+	}
 	s := newScheduler(c, log)
 	s.replay, s.kinds, s.numbers = r, make([]string, len(log.Jobs)), make([]uint64, len(log.Jobs))
 	if log.Observe != nil {

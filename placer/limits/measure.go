@@ -54,11 +54,15 @@ func ParseMeasure(text string) (Measure, error) {
 	return Measure{name, form}, nil
 }
 
+// String returns the measure as ParseMeasure reads it, "" for one that it does not read.
 func (m Measure) String() string {
-	if m.Resource == "" {
+	switch {
+	case m.Resource == "" && int(m.Form) < len(formJobs):
 		return formJobs[m.Form]
+	case m.Resource != "" && int(m.Form) < len(formSuffixes):
+		return m.Resource + formSuffixes[m.Form]
 	}
-	return m.Resource + formSuffixes[m.Form]
+	return ""
 }
 
 // Timed reports whether the measure is checked at instants, so that times of holders matter.

@@ -46,6 +46,7 @@ func TestOdd(t *testing.T) {
 				c.Split()
 				c.End(h)
 				c.Outside(n())
+				NewRules([]*Rule{{Key: Key{{Kind: Kind(n())}}, Measure: Measure{Form: Form(n())}}}).Apply(new(Subject))
 			default:
 				c.Put(h)
 			}

@@ -24,7 +24,13 @@ const (
 
 var kindNames = [kinds]string{"queue", "class", "account", "group", "user"}
 
-func (k Kind) String() string { return kindNames[k] }
+// String returns the kind's name, "" for an unknown kind.
+func (k Kind) String() string {
+	if k < kinds {
+		return kindNames[k]
+	}
+	return ""
+}
 
 // Each stands for each name by itself.
 const Each = "*"

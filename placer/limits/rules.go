@@ -23,9 +23,13 @@ type Rules struct {
 // group is rules of the same kinds and measure. Some replace others.
 type group []*Rule
 
+// NewRules makes a set of rules. One on an unknown kind is left out, because no job has it.
 func NewRules(list []*Rule) *Rules {
 	rs := &Rules{named: make(map[string]*Rule, len(list))}
 	for _, r := range list {
+		if slices.ContainsFunc(r.Key, func(p Part) bool { return p.Kind >= kinds }) {
+			continue
+		}
 		rs.named[r.String()] = r
 		rs.soft = rs.soft || r.Soft
 		for _, p := range r.Key {
@@ -48,7 +52,7 @@ func (r *Rule) alike(o *Rule) bool {
 }
 
 // Look reports whether some rule looks at a kind.
-func (rs *Rules) Look(k Kind) bool { return rs.looks[k] }
+func (rs *Rules) Look(k Kind) bool { return k < kinds && rs.looks[k] }
 
 // Soft reports whether some rule is soft.
 func (rs *Rules) Soft() bool { return rs.soft }
