@@ -99,3 +99,30 @@ func TestOverruns(t *testing.T) {
 		})
 	}
 }
+
+// TestPostponedOnce: a job placed at an instant that was put off, and has just started, is not decided again
+// when jobs are preempted in the same cycle.
+func TestPostponedOnce(t *testing.T) {
+	s := newPreemptStory(t, 2, EASY)
+	began := s.clock.t + 10
+	late, way := s.submit("cat", "1:ncpus=2:vnode=n0", 0), s.submit("bob", "1:ncpus=2:vnode=n1", 0)
+	s.cycle()
+	var placed uint64
+	s.update(func(tx *Tx) error {
+		j, err := tx.Jobs().PlaceAt(placer.Request{Select: "1:ncpus=2:vnode=n0", Walltime: time.Hour}, time.Unix(began+3600, 0))
+		if err == nil {
+			placed = j.ID
+		}
+		return err
+	})
+	s.clock.t = began + 3600
+	s.cycle()
+	s.is(placed, JobReserved, 0)
+	s.update(func(tx *Tx) error { _, err := tx.Jobs().Release(late); return err })
+	first := s.submit("ann", "1:ncpus=2:vnode=n1", 0)
+	s.cycle()
+	s.is(placed, JobRunning, 1)
+	s.is(first, JobRunning, 1)
+	s.is(way, JobReserved, 1)
+	sound(t, s.db)
+}
