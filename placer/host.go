@@ -102,6 +102,9 @@ func (m *mapping) ruleHeads() {
 // named splits a chunk's wants into those that name nodes and the rest. It returns the rest and the
 // nodes named, or nil if there are none.
 func (m *mapping) named(wants []Want) ([]Want, *roaring.Bitmap) {
+	if !slices.ContainsFunc(wants, func(w Want) bool { return w.Res == index.Host || w.Res == index.VNode }) {
+		return wants, nil
+	}
 	var rest []Want
 	var nodes *roaring.Bitmap
 	for _, w := range wants {
@@ -126,9 +129,6 @@ func (m *mapping) named(wants []Want) ([]Want, *roaring.Bitmap) {
 			these.And(nodes)
 		}
 		nodes = these
-	}
-	if nodes == nil {
-		return wants, nil
 	}
 	return rest, nodes
 }

@@ -178,10 +178,10 @@ func (s *roomSearch) search(rooms []Room) (at int64, ok, known bool) {
 
 // begin gets the parts ready. It reports whether steps can tell.
 func (s *roomSearch) begin(rooms []Room) bool {
-	for len(s.parts) < len(rooms) {
-		s.parts = append(s.parts, roomPart{})
+	if more := len(rooms) - cap(s.parts); more > 0 {
+		s.parts = append(s.parts[:cap(s.parts)], make([]roomPart, more)...)
 	}
-	s.parts = s.parts[:len(rooms)]
+	s.parts = s.parts[:len(rooms)] // with the memory of parts that searches of fewer rooms did not need
 	for i := range rooms {
 		p := &s.parts[i]
 		p.Room, p.search = &rooms[i], p.search+1
