@@ -3,6 +3,7 @@ package store
 import (
 	"reflect"
 	"testing"
+	"unsafe"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -23,5 +24,12 @@ func TestJobsAreTheirRows(t *testing.T) {
 	})
 	if none := kernel.JobOf(new(row.Job)); !reflect.DeepEqual(none, new(Job)) {
 		t.Errorf("a job without anything is %+v", none)
+	}
+}
+
+// TestJobSize: a job fits the allocator's class of 896 bytes. Fields of one byte stand together for that.
+func TestJobSize(t *testing.T) {
+	if size := unsafe.Sizeof(Job{}); size > 896 {
+		t.Errorf("a job takes %d bytes", size)
 	}
 }

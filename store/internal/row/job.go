@@ -19,7 +19,6 @@ type Job struct {
 type JobFacts struct {
 	JobTerms
 	ID     uint64
-	State  JobState
 	Key    string // idempotency key, "" for none
 	Path   placer.Path
 	Set    string // placement set, as key=value
@@ -27,11 +26,15 @@ type JobFacts struct {
 	Chunks []JobChunk
 	Along  []uint32 // nodes taken whole because others of their host are
 
-	Queued   bool   // it was submitted to the queue: cycles plan it
-	Launched bool   // its launch was announced
-	Claimed  bool   // a process executes the attempt: see its row
-	Ending   bool   // and must stop it
-	Never    bool   // it was reported that it can never run, on the cluster of that time
+	State      JobState
+	Queued     bool // it was submitted to the queue: cycles plan it
+	Launched   bool // its launch was announced
+	Claimed    bool // a process executes the attempt: see its row
+	Ending     bool // and must stop it
+	Never      bool // it was reported that it can never run, on the cluster of that time
+	Paused     bool // its processes were sent STOP, and no CONT since
+	Backfilled bool // it started before a waiting job of higher order
+
 	Array    uint64 // the first job of its array, 0 for none
 	Index    int    // in the array, from 0
 	Exit     int    // exit status, see HasExit
@@ -56,9 +59,6 @@ type JobFacts struct {
 	Signature []byte // by its submitter, of the text of Signed; nil if there is none
 	RetryOf   uint64 // the job that it repeats, or 0
 	Line      string // for submit --each: its input line, or ""
-	Paused    bool   // its processes were sent STOP, and no CONT since
-
-	Backfilled bool // it started before a waiting job of higher order
 }
 
 // JobTerms is what a job asks for, but times. To alter a job replaces them.
@@ -73,25 +73,24 @@ type JobTerms struct {
 	Select      string // in normal form
 	Place       string
 	Policy      string // the requested policy or, once it has nodes, the one it was placed by
-	Access      index.Access
 	Reservation string // the reservation that it insists on
 	Prefer      []string
-	Exclude     string // names of nodes that it must not get
+	Exclude     string              // names of nodes that it must not get
+	Pools       []placer.PoolAmount // the amounts of pools that it asks for, by name
 
 	// NoPolicy means that the job named no policy. Each time it is placed, the policy of its
 	// queue or of the store applies.
-	NoPolicy bool
+	NoPolicy   bool
+	Access     index.Access
+	Bind       devices.Policy // how its devices are chosen; NoPolicy means by the setting at its start
+	OverLimits bool           // only the limit of its array can keep it from starting; it still counts for the others
+	Attended   bool           // a process, placectl run, waits for its start and launches it
+	NoRequeue  bool           // it is not queued again after it was stopped for another class
 
-	Bind       devices.Policy      // how its devices are chosen; NoPolicy means by the setting at its start
-	Pools      []placer.PoolAmount // the amounts of pools that it asks for, by name
-	OverLimits bool                // only the limit of its array can keep it from starting; it still counts for the others
-
-	Attended  bool // a process, placectl run, waits for its start and launches it
-	NoRequeue bool // it is not queued again after it was stopped for another class
-	Priority  int64
-	After     []Dependency
-	Command   []string // for a launcher
-	Comment   string   // a note by its user, or ""
+	Priority int64
+	After    []Dependency
+	Command  []string // for a launcher
+	Comment  string   // a note by its user, or ""
 }
 
 // JobTimes are the instants and durations of a job. An instant that it does not have is zero.
