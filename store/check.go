@@ -52,7 +52,12 @@ func (db *DB) checkClock(r *file.Recorder, asOf int64, find func(string, ...any)
 // Repair rebuilds what is derived from the rows, in one transaction, and reports what it found. It
 // fails with ErrDamaged rather than guess about rows: if one does not match its checksum, or if
 // they contradict each other.
-func (db *DB) Repair(report func(finding string)) error {
+func (db *DB) Repair(report func(finding string)) error { return db.repair(report, true) }
+
+// DryRepair reports what Repair would repair, or fails as it would. It changes nothing.
+func (db *DB) DryRepair(report func(finding string)) error { return db.repair(report, false) }
+
+func (db *DB) repair(report func(finding string), keep bool) error {
 	if err := db.permit(Owners, "check --repair"); err != nil {
 		return err
 	}
@@ -69,7 +74,7 @@ func (db *DB) Repair(report func(finding string)) error {
 		if err != nil {
 			return false, err
 		}
-		return true, found.Repair(check.Of(tx.k))
+		return keep, found.Repair(check.Of(tx.k))
 	})
 }
 

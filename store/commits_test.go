@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -98,6 +99,10 @@ func TestCommitted(t *testing.T) {
 		db, err := Open(path, &full.opt)
 		if err != nil {
 			t.Fatal(err)
+		}
+		was, err := db.DryUpgrade()
+		if after, failed := os.ReadFile(path); err != nil || failed != nil || fmt.Sprintf("v%d.db", was) != name || !bytes.Equal(after, content) {
+			t.Fatalf("%s: a dry run of upgrade: format %d, file changed: %t; %v %v", name, was, !bytes.Equal(after, content), err, failed)
 		}
 		commits(t, name, db, func() error {
 			return db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "3600") })

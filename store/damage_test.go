@@ -614,7 +614,14 @@ func TestCheckMutants(t *testing.T) {
 			if len(list) == 0 || !strings.Contains(strings.Join(list, "\n"), m.says) {
 				t.Fatalf("check says %q, nothing of %q", list, m.says)
 			}
+			dry := db.DryRepair(func(string) {})
+			if now := findings(t, db); !slices.Equal(now, list) {
+				t.Fatalf("after a dry run of repair check says %q, and said %q", now, list)
+			}
 			err := db.Repair(func(string) {})
+			if (dry != nil) != (err != nil) {
+				t.Fatalf("repair: %v, and in a dry run: %v", err, dry)
+			}
 			if (m.repair == guesses) != (err != nil) {
 				t.Fatalf("repair: %v", err)
 			}

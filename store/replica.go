@@ -80,12 +80,17 @@ func (db *DB) notAhead(r *file.Recorder) error {
 // Upgrade migrates a database of an older format. A file migrates when it is first written to. A
 // log does not, because machines with an older version could no longer read it: until Upgrade it
 // keeps its format, and stores nothing that later formats add. It returns the former format.
-func (db *DB) Upgrade() (was uint32, err error) {
+func (db *DB) Upgrade() (was uint32, err error) { return db.upgrade(true) }
+
+// DryUpgrade returns the same as Upgrade. It changes nothing.
+func (db *DB) DryUpgrade() (was uint32, err error) { return db.upgrade(false) }
+
+func (db *DB) upgrade(keep bool) (was uint32, err error) {
 	if err := db.permit(Owners, "upgrade"); err != nil {
 		return 0, err
 	}
 	if db.log == nil {
-		return was, db.write(func(tx *Tx) error { was = tx.k.File.Format(); return nil }, true)
+		return was, db.write(func(tx *Tx) error { was = tx.k.File.FoundFormat(); return nil }, keep)
 	}
 	return was, db.log.UpdateAlone(func(r *file.Recorder) (bool, error) {
 		if was = r.Format(); was == Format {
@@ -101,7 +106,7 @@ func (db *DB) Upgrade() (was uint32, err error) {
 		if err != nil {
 			return false, err
 		}
-		return true, tx.flush()
+		return keep, tx.flush()
 	})
 }
 
@@ -287,6 +292,10 @@ func (l *Log) Check(report func(finding string)) error { return l.log.Audit(repo
 // Trim writes a snapshot at the end of the log, and deletes entries before the previous
 // snapshot. Replicas that have not reached that snapshot start again.
 func (l *Log) Trim() error { return l.log.Trim() }
+
+// DryTrim returns what Trim would do: the position of the snapshot that it would write, 0 if the
+// newest one is at the log's end, and how many entries it would delete.
+func (l *Log) DryTrim() (snapshot, entries uint64, err error) { return l.log.DryTrim() }
 
 // Keep trims the log if that is due: if the entries after the newest snapshot are more than
 // times*2,000, or larger than times*2 snapshots.

@@ -411,6 +411,9 @@ var requesters = []string{"place", "when", "explain", "submit", "run --dry-run",
 // shownElsewhere are the flags whose effect needs time, processes or a terminal, with where it is shown.
 var shownElsewhere = map[string]string{
 	"upgrade --sign":        "signed.txtar",
+	"upgrade --dry-run":     "signed.txtar",
+	"check --dry-run":       "check.txtar",
+	"log trim --dry-run":    "replica.txtar",
 	"whatif --preempt":      "whatif.txtar",
 	"report --add":          "whatif.txtar",
 	"report --drop":         "whatif.txtar",
@@ -482,7 +485,7 @@ var shownElsewhere = map[string]string{
 	"cycle --launch":        "launch.txtar",
 	"submit --carried":      "ssh.txtar",
 
-	"install-frontends --force": "fronts.txtar",
+	"install-frontends --force": "fronts.txtar", "install-frontends --dry-run": "fronts.txtar",
 }
 
 // globalsShownElsewhere is the same for global flags.

@@ -105,7 +105,7 @@ func addSums(r *Recorder) error {
 
 // migrate brings an older file up to date, inside the transaction that will write to it.
 func (r *Recorder) migrate() error {
-	r.migrated = true
+	r.older = r.format
 	for r.format < row.Format {
 		from := r.format
 		step := migrations[from]

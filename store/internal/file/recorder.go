@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -22,7 +23,7 @@ import (
 type Recorder struct {
 	bolt     *bbolt.Tx
 	format   uint32
-	migrated bool
+	older    uint32 // the format before a migration, 0 without one
 	buckets  [row.TableCount]*bbolt.Bucket
 	writes   [row.TableCount]int // how often each table was changed
 	changed  bool
@@ -76,7 +77,10 @@ func (r *Recorder) Writable() bool { return r.beside || r.bolt.Writable() }
 func (r *Recorder) Format() uint32 { return r.format }
 
 // Migrated reports whether the transaction has migrated the file: derived rows must be rebuilt.
-func (r *Recorder) Migrated() bool { return r.migrated }
+func (r *Recorder) Migrated() bool { return r.older != 0 }
+
+// FoundFormat returns the format that the transaction found the file in.
+func (r *Recorder) FoundFormat() uint32 { return cmp.Or(r.older, r.format) }
 
 // Size returns the size of the file, in bytes.
 func (r *Recorder) Size() int64 { return r.bolt.Size() }

@@ -53,6 +53,26 @@ func (rep *Replica) Keep(times float64) error {
 // before the previous snapshot.
 func (rep *Replica) Trim() error { return rep.keep(0) }
 
+// DryTrim returns the position of the snapshot that Trim would make, 0 if none, and the number
+// of entries that it would delete.
+func (rep *Replica) DryTrim() (snapshot, entries uint64, err error) {
+	s := &session{rep: rep, until: rep.until()}
+	ctx, cancel := within(s.until)
+	defer cancel()
+	tail, err := rep.driver.After(ctx, nowhere)
+	if err != nil {
+		return 0, 0, rep.away(err)
+	}
+	err = rep.File().View(func(r *file.Recorder) error {
+		at, err := s.position(r)
+		if err == nil && at.N > tail.Snapshot.N {
+			snapshot, entries = at.N, max(tail.First, tail.Snapshot.N+1)-tail.First
+		}
+		return err
+	})
+	return snapshot, entries, err
+}
+
 // keep replaces the newest snapshot by one of the replica, unless the newest is newer. It
 // deletes pieces of the log last, so that a concurrent reader finds what it looks for, or
 // learns where the log begins.

@@ -72,7 +72,7 @@ var accessStatuses = [...][]int{
 // made completes a verb, and those below it, with what their declarations imply.
 func (v *Verb[R]) made() *Verb[R] {
 	if (v.Access == Writes || v.Access == Makes) && !v.Raw {
-		v.Flags = append(v.Flags, dryRunFlag())
+		v.Flags = append(v.Flags, DryRunFlag())
 		if !v.Unkeyed {
 			v.Flags = append(v.Flags, KeyFlag())
 		}
@@ -94,7 +94,8 @@ const (
 	Key    = "key"
 )
 
-func dryRunFlag() cli.Flag {
+// DryRunFlag returns --dry-run for a verb that writes but is not declared to, such as upgrade.
+func DryRunFlag() cli.Flag {
 	return &cli.BoolFlag{Name: DryRun, Usage: "show the answer, change nothing"}
 }
 

@@ -42,6 +42,7 @@ func Check() *session.Verb {
 			&cli.BoolFlag{Name: "repair", Usage: "rebuild indexes, bitmaps and the calendar from the rows"},
 			&cli.BoolFlag{Name: inProcess, Usage: "check in this process, not in a separate one"},
 			verbs.KeyFlag(),
+			verbs.DryRunFlag(),
 		},
 		Takes:    map[string]store.Right{"repair": store.Owners},
 		Access:   verbs.Reads, // --repair writes, but only what follows from the rows
@@ -56,8 +57,10 @@ func check(r *session.Run, c *cli.Context) error {
 	if c.Bool("repair") {
 		return repair(r, c)
 	}
-	if c.IsSet(verbs.Key) {
-		return usage.Errorf("--key needs --repair: check alone changes nothing")
+	for _, flag := range []string{verbs.Key, verbs.DryRun} {
+		if c.IsSet(flag) {
+			return usage.Errorf("--%s needs --repair: check alone changes nothing", flag)
+		}
 	}
 	look := func() ([]string, error) { return checkInChild(r) }
 	if c.Bool(inProcess) {
@@ -97,13 +100,17 @@ func check(r *session.Run, c *cli.Context) error {
 // repair rebuilds derived data. It still reports what it cannot repair without guessing.
 func repair(r *session.Run, c *cli.Context) error {
 	var findings []string
+	repair, done := (*store.DB).Repair, "repaired"
+	if c.Bool(verbs.DryRun) {
+		repair, done = (*store.DB).DryRepair, "would be repaired"
+	}
 	return r.KeyedWork(c, r.DB, func() (err error) {
-		if findings, err = findingsOf(r, (*store.DB).Repair); err != nil {
+		if findings, err = findingsOf(r, repair); err != nil {
 			return r.Failing("findings", err, func() error { return printFindings(r, findings) })
 		}
 		return nil
 	}, func() error {
-		r.Notef("%s: %s repaired", r.DB, text.Plural(len(findings), "finding"))
+		r.Notef("%s: %s %s", r.DB, text.Plural(len(findings), "finding"), done)
 		return printFindings(r, findings)
 	})
 }

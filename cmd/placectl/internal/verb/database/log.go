@@ -36,6 +36,7 @@ func Log() *session.Verb {
 				May: store.Owners,
 				Description: "The snapshot is at the log's end; entries before the previous one are deleted. placectl does this itself when it\n" +
 					"is due; cycle checks first. The database's content does not change.",
+				Flags:  []cli.Flag{verbs.DryRunFlag()},
 				Access: verbs.Reads, Alone: true, Run: logTrim, Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
 				Example: "placectl --db etcd://e1:2379/cluster log trim"},
 		},
@@ -94,6 +95,18 @@ func logTrim(r *session.Run, _ *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	if r.Dry {
+		snapshot, entries, err := log.DryTrim()
+		if err != nil {
+			return err
+		}
+		if snapshot == 0 {
+			r.Notef("there is nothing to trim: the newest snapshot is at the log's end")
+		} else {
+			r.Notef("would write a snapshot at position %d; entries to delete: %d", snapshot, entries)
+		}
+		return printTrim(r, before.Prefix, nil)
+	}
 	if err := log.Trim(); err != nil {
 		return err
 	}
@@ -101,7 +114,12 @@ func logTrim(r *session.Run, _ *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	return printTrim(r, before.Prefix, after.Prefix)
+}
+
+// printTrim answers with the log's size before and after. after is nil if it is unknown.
+func printTrim(r *session.Run, before int64, after any) error {
 	p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "db"}, {Name: "before", Kind: output.Size}, {Name: "after", Kind: output.Size}}})
-	p.Row(r.DB, before.Prefix, after.Prefix)
+	p.Row(r.DB, before, after)
 	return p.Close()
 }

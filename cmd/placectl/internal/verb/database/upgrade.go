@@ -24,7 +24,10 @@ func Upgrade() *session.Verb {
 			"later formats have is not kept. Install the new version on all machines first.\n\n" +
 			"In a file that others may write, passes execute only jobs that their users have signed. The answer lists waiting\n" +
 			"unsigned jobs. --sign signs yours; other users sign theirs with placectl unhold.",
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "sign", Usage: "sign your waiting jobs: databases that others may write had no signatures before format 10"}},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "sign", Usage: "sign your waiting jobs: databases that others may write had no signatures before format 10"},
+			verbs.DryRunFlag(),
+		},
 		Access:   verbs.Reads, // the signatures it writes add no data
 		Alone:    true,
 		Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
@@ -38,11 +41,15 @@ func upgrade(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	was, err := db.Upgrade()
+	upgrade := db.Upgrade
+	if r.Dry {
+		upgrade = db.DryUpgrade
+	}
+	was, err := upgrade()
 	if err != nil {
 		return err
 	}
-	r.Changed = was != store.Format
+	r.Changed = was != store.Format && !r.Dry
 	if err := unsigned(r, db, c.Bool("sign")); err != nil {
 		return err
 	}
@@ -75,14 +82,14 @@ func unsigned(r *session.Run, db *store.DB, sign bool) error {
 			return err
 		}, store.JobHeld, store.JobQueued, store.JobReserved)
 		for _, id := range mine {
-			if err == nil {
-				signed++
+			if err == nil && !r.Dry {
 				err = tx.Jobs().Sign(id, r.Sign)
 			}
+			signed++
 		}
 		return err
 	}
-	if sign {
+	if sign && !r.Dry {
 		if err := db.Update(look); err != nil {
 			return err
 		}

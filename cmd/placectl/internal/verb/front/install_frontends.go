@@ -26,7 +26,7 @@ func InstallFrontends() *session.Verb {
 		Args:     []verbs.Arg{{Name: "pbs|slurm", Kind: verbs.KindWord}, {Name: "DIR", Kind: verbs.KindFile}},
 		Description: "Makes DIR if it is missing, and replaces existing links of placectl. If another file has such a name, nothing is\n" +
 			"done unless you give --force. Notes say whether DIR comes first in PATH, and which database is used.",
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace files of other programs"}},
+		Flags:    []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace files of other programs"}, verbs.DryRunFlag()},
 		Statuses: []int{exit.Conflict},
 		Example:  "placectl install-frontends slurm .",
 		Run:      installFrontends,
@@ -57,11 +57,8 @@ func installFrontends(r *session.Run, c *cli.Context) error {
 			return fmt.Errorf("%w: %s exists and is not a link of ours: --force replaces it", store.ErrExists, path)
 		}
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	for _, name := range commands {
-		if err := relink(program, filepath.Join(dir, name)); err != nil {
+	if !r.Dry {
+		if err := link(program, dir, commands); err != nil {
 			return err
 		}
 	}
@@ -83,6 +80,19 @@ func oursOrNone(path, program string) bool {
 		return errors.Is(err, fs.ErrNotExist)
 	}
 	return to == program || filepath.Base(to) == "placectl"
+}
+
+// link makes dir, with a link to the program for each command.
+func link(program, dir string, commands []string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	for _, name := range commands {
+		if err := relink(program, filepath.Join(dir, name)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // relink replaces what is at path with a link, without a moment when nothing is there.
