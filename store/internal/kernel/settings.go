@@ -209,8 +209,36 @@ func (tx *Tx) PutSetting(name, value string) error {
 		}
 		err = tx.File.Put(row.Config, []byte(name), row.EncodeText(value))
 	}
-	tx.Loaded.Settings = nil
+	tx.Loaded.Settings, tx.Loaded.Reset = nil, append(tx.Loaded.Reset, name)
 	return err
+}
+
+// agree fails with ErrInvalid if a setting that was changed contradicts another one. It is called
+// when the transaction ends, so that one transaction may change both in any order.
+func (tx *Tx) agree() error {
+	if tx.Loaded.Reset == nil {
+		return nil
+	}
+	s, err := tx.Settings()
+	if err != nil {
+		return err
+	}
+	one, other, why := s.contradiction()
+	if slices.Contains(tx.Loaded.Reset, one) || slices.Contains(tx.Loaded.Reset, other) {
+		return fmt.Errorf("%w settings: %s", row.ErrInvalid, why)
+	}
+	return nil
+}
+
+// contradiction returns two settings that contradict each other, and why, or empty texts.
+func (s *Settings) contradiction() (one, other, why string) {
+	switch {
+	case s.PriorityMin > s.PriorityMax:
+		return "priority_min", "priority_max", fmt.Sprintf("priority_min=%d is above priority_max=%d", s.PriorityMin, s.PriorityMax)
+	case s.Policy == placer.Topology && len(s.Topology) == 0:
+		return "policy", "topology", "policy topology needs the setting topology: the resources that name a node's switches, e.g. row,rack,switch"
+	}
+	return "", "", ""
 }
 
 // The values of the setting start.

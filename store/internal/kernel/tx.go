@@ -46,6 +46,7 @@ type Tx struct {
 // loaded holds what a transaction has read and changed so far.
 type loaded struct {
 	Settings     *Settings
+	Reset        []string // names of the settings that were changed
 	Sayings      RequestCache
 	Defs         *index.Defs
 	Index        *index.Index
@@ -163,6 +164,9 @@ func (tx *Tx) Changed() bool { return tx.Dirty || tx.File.Changed() }
 // Flush writes changes that were kept in memory.
 func (tx *Tx) Flush() error {
 	l := &tx.Loaded
+	if err := tx.agree(); err != nil {
+		return err
+	}
 	if l.Batches != nil {
 		if err := l.Batches.Flush(); err != nil {
 			return err
