@@ -188,7 +188,7 @@ var Error = []Attribute{
 	{"message", Prose, true, "what went wrong"},
 	{"earliest", Time, false, "when the refused request could start"},
 	{"oldest", Integer, false, "of events that are gone: the oldest one that is kept"},
-	{"jobs", Object, false, "of wait: its answer"},
+	{"jobs", Object, false, "of wait: its answer; of cycle --exec: the jobs that were launched or stopped"},
 	{"findings", Object, false, "of check and doctor: what they have found"},
 }
 

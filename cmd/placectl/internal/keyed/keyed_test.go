@@ -2,6 +2,7 @@ package keyed
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"slices"
 	"strings"
@@ -65,7 +66,8 @@ func (p *printed) Lines(lines []Part) error {
 	}
 	return nil
 }
-func (p *printed) Note(note Part) { p.WriteString("note " + note.Note + "\n") }
+func (p *printed) Failed(part Part) error { return errors.New(part.Failed) }
+func (p *printed) Note(note Part)         { p.WriteString("note " + note.Note + "\n") }
 
 // TestRecording: a stored recording is printed as it was recorded, with only the parts of the requested form.
 func TestRecording(t *testing.T) {
@@ -78,8 +80,7 @@ func TestRecording(t *testing.T) {
 		_, err := io.WriteString(rec, "json alone\n")
 		return err
 	})
-	rec.Launched(io.ErrUnexpectedEOF)
-	kept, err := rec.Encode()
+	kept, err := rec.Launched(Part{}, io.ErrUnexpectedEOF).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,8 @@
 package keyed
 
 import (
-	"errors"
 	"io"
+	"slices"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
@@ -87,14 +87,17 @@ func (rec *Recording) Notices() []launch.Notice {
 	return nil
 }
 
-// Launched records in the answer that all launches are done, and their result.
-func (rec *Recording) Launched(err error) {
-	for i := range rec.Parts {
-		rec.Parts[i].Launch = nil
-	}
+// Launched returns the answer once all launches are done, with their result: the jobs that were
+// launched, and the failures of the others.
+func (rec *Recording) Launched(jobs Part, err error) *Recording {
 	if err != nil {
-		rec.Parts = append(rec.Parts, Part{Failed: err.Error()})
+		jobs.Failed = err.Error()
 	}
+	parts := append(slices.Clone(rec.Parts), jobs)
+	for i := range parts {
+		parts[i].Launch = nil
+	}
+	return &Recording{Parts: parts}
 }
 
 // Audience prints a recording: each method prints a part of its kind.
@@ -103,6 +106,7 @@ type Audience interface {
 	Rows(*output.Recording) error
 	Lines([]Part) error
 	Note(Part)
+	Failed(Part) error
 }
 
 // Print prints the parts for a form. It returns the error of what failed after the commit.
@@ -110,7 +114,7 @@ func (rec *Recording) Print(to Audience, form output.Format) error {
 	var end error
 	var lines []Part // of tx, which are one answer
 	for _, p := range rec.Parts {
-		if p.Not&(1<<form) != 0 {
+		if p.Not&(1<<form) != 0 && p.Failed == "" {
 			continue
 		}
 		if p.Line != nil {
@@ -119,12 +123,12 @@ func (rec *Recording) Print(to Audience, form output.Format) error {
 		}
 		var err error
 		switch {
+		case p.Failed != "":
+			end = to.Failed(p)
 		case p.Rows != nil:
 			err = to.Rows(p.Rows)
 		case p.Note != "":
 			to.Note(p)
-		case p.Failed != "":
-			end = errors.New(p.Failed)
 		case p.Text != "":
 			_, err = io.WriteString(to, p.Text)
 		}

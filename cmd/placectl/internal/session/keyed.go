@@ -40,7 +40,7 @@ func (r *Run) Once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) err
 			return err
 		}
 		r.Kept, r.Repeated = rec, o.Repeated
-		return r.repeat(rec)
+		return r.Repeat(rec)
 	}
 }
 
@@ -77,9 +77,9 @@ func (r *Run) hashed(in io.ReadCloser) io.ReadCloser {
 	return r.Inputs.Reader(in)
 }
 
-// repeat prints a recorded answer in the form asked for now, or adds it to the recording that
+// Repeat prints a recorded answer in the form asked for now, or adds it to the recording that
 // it is part of.
-func (r *Run) repeat(rec *keyed.Recording) error {
+func (r *Run) Repeat(rec *keyed.Recording) error {
 	if r.Rec != nil {
 		r.Rec.Parts = append(r.Rec.Parts, rec.Parts...)
 		return nil
@@ -97,6 +97,15 @@ func (a audienceOf) Rows(rows *output.Recording) error { return rows.Print(a.r.P
 
 func (a audienceOf) Note(note keyed.Part) { a.r.note(note) }
 
+// Failed returns the error of a part that failed after the commit. Its rows, if any, are jobs.
+func (a audienceOf) Failed(p keyed.Part) error {
+	err := errors.New(p.Failed)
+	if p.Rows == nil || !a.r.Audience().Document { // recorded by an older version, or not for this form
+		return err
+	}
+	return a.r.Failing("jobs", err, func() error { return a.r.Repeat(&keyed.Recording{Parts: []keyed.Part{{Rows: p.Rows}}}) })
+}
+
 // Lines prints the answers of the lines of a tx.
 func (a audienceOf) Lines(lines []keyed.Part) error {
 	var answers []LineAnswer
@@ -104,7 +113,7 @@ func (a audienceOf) Lines(lines []keyed.Part) error {
 		var out bytes.Buffer
 		sub := *a.r
 		sub.Stdout, sub.Output = &out, LineFormat(sub.Output)
-		if err := sub.repeat(line.Line); err != nil {
+		if err := sub.Repeat(line.Line); err != nil {
 			return err
 		}
 		answers = append(answers, LineAnswer{Number: line.Number, Verb: line.Verb, Answer: out.Bytes()})

@@ -170,7 +170,7 @@ func (r *Run) hear(text []byte) error {
 	if r.mayLeave(true) {
 		r.leaveBehind(a.Attend, true)
 	}
-	return r.repeat(a.Said)
+	return r.Repeat(a.Said)
 }
 
 // Hostname returns the host name of the asking process.

@@ -107,7 +107,9 @@ func cycle(r *session.Run, c *cli.Context) error {
 		}
 		if launcher == nil || c.Bool(verbs.DryRun) {
 			err = printTold(r, tx, report)
-		} else if told, err = noticesOf(tx, report); r.Rec != nil && len(told) > 0 {
+		} else if told, err = noticesOf(tx, report); len(told) == 0 {
+			err = errors.Join(err, printLaunched(r, tx, nil, nil))
+		} else if r.Rec != nil {
 			r.Rec.Add(keyed.Part{Launch: told})
 		}
 		sayCycle(r, report)
@@ -126,7 +128,7 @@ func cycle(r *session.Run, c *cli.Context) error {
 	}
 	if launcher != nil && r.Kept == nil && errors.Is(err, store.ErrUnknown) {
 		if claimed, errRead := toldUnder(r, spec.Nonce, told); errRead == nil {
-			return errors.Join(err, launchAll(r, launcher, claimed, ""))
+			return launchAll(r, launcher, claimed, "", err)
 		}
 	}
 	switch {
@@ -139,7 +141,7 @@ func cycle(r *session.Run, c *cli.Context) error {
 	case r.Kept != nil:
 		return launchKept(r, c, launcher)
 	}
-	return launchAll(r, launcher, told, "")
+	return launchAll(r, launcher, told, "", nil)
 }
 
 // forecast plays the queue forward after a cycle, within what is left of the cycle's time.
@@ -282,6 +284,11 @@ func printEvents(r *session.Run, tx *store.Tx, stopped, launched []*store.Job) e
 		p.PrintEvent(launch.Start, j)
 	}
 	return p.Close()
+}
+
+// printLaunched prints, for programs, the jobs of a cycle that the launcher was told about.
+func printLaunched(r *session.Run, tx *store.Tx, stopped, launched []*store.Job) error {
+	return r.InForms(func(f output.Format) bool { return f.Traits().Document }, func() error { return printEvents(r, tx, stopped, launched) })
 }
 
 // sayNever names the jobs that can never run, grouped by reason.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/hook"
+	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
@@ -151,15 +152,15 @@ func launcher(r *session.Run, c *cli.Context) (*launch.Program, error) {
 }
 
 // launchAll runs the launcher for each job and records the result. A kept answer gets the
-// result, too.
-func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, key string) error {
+// result, too. failed is an earlier failure of the cycle.
+func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, key string, failed error) error {
 	done := launcher.All(r.Ctx, r.DatabasePath(), told)
 	for i := range done {
 		if done[i].Err == nil {
 			r.Debugf("job %d: launched%s", told[i].Job, done[i].Said)
 		}
 	}
-	return noteLaunches(r, told, done, key)
+	return noteLaunches(r, told, done, key, failed)
 }
 
 // toldUnder returns those of the notices whose jobs are claimed under the cycle's nonce. It reads
@@ -190,21 +191,24 @@ func launchKept(r *session.Run, c *cli.Context, launcher *launch.Program) error 
 	if err != nil {
 		return err
 	}
-	return launchAll(r, launcher, told, c.String(verbs.Key))
+	return launchAll(r, launcher, told, c.String(verbs.Key), nil)
 }
 
-// noteLaunches records successful launches, and puts back the jobs whose launch failed.
-func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, key string) error {
+// noteLaunches records successful launches, and puts back the jobs whose launch failed. It prints
+// the successful ones.
+func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, key string, earlier error) error {
 	if len(told) == 0 {
-		return nil
+		return earlier
 	}
 	db, err := r.Open()
 	if err != nil {
 		return err
 	}
 	var failed []error
+	var answer *keyed.Recording
 	err = r.Write(db, true, func(tx *store.Tx) error {
-		failed = nil
+		failed, answer = nil, new(keyed.Recording)
+		var stopped, launched []*store.Job
 		for i, n := range told {
 			what := "stop"
 			if n.Event == launch.Start {
@@ -215,17 +219,32 @@ func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, key 
 			}
 			if done[i].Err != nil {
 				failed = append(failed, fmt.Errorf("job %d: the %s failed: %w", n.Job, what, done[i].Err))
+				continue
+			}
+			switch j, err := tx.Jobs().Get(n.Job); {
+			case errors.Is(err, store.ErrNotFound): // the launcher has archived it
+			case err != nil:
+				return err
+			case n.Event == launch.Start:
+				launched = append(launched, j)
+			default:
+				stopped = append(stopped, j)
 			}
 		}
-		if key == "" {
-			return nil
+		recorded := *r
+		recorded.Rec = answer
+		if err := printLaunched(&recorded, tx, stopped, launched); err != nil || key == "" {
+			return err
 		}
-		r.Kept.Launched(errors.Join(failed...))
-		answer, err := r.Kept.Encode()
+		kept, err := r.Kept.Launched(answer.Parts[0], errors.Join(failed...)).Encode()
 		if err != nil {
 			return err
 		}
-		return tx.Amend(key, answer)
+		return tx.Amend(key, kept)
 	})
-	return errors.Join(err, errors.Join(failed...))
+	failure := errors.Join(earlier, err, errors.Join(failed...))
+	if err != nil {
+		return failure
+	}
+	return r.Failing("jobs", failure, func() error { return r.Repeat(answer) })
 }
