@@ -36,8 +36,8 @@ func ending(c Flags, e *store.Ending) (err error) {
 		if e.RetryWait, err = flagDuration(c, "retry-wait"); err != nil {
 			return err
 		}
-		if e.RetryWait == 0 {
-			return usage.Errorf("--retry-wait must be a second or more")
+		if e.RetryWait < time.Second || e.RetryWait > store.MaxRetryWait {
+			return usage.Errorf("--retry-wait must be from 1s to 1h, not %s", text.FormatDuration(e.RetryWait))
 		}
 	}
 	if c.IsSet("retry-mem") {

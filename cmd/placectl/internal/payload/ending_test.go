@@ -51,9 +51,9 @@ func TestEnding(t *testing.T) {
 	for line, want := range map[string]string{
 		"retries=-1":          "-1 retries; there must be from 0 to 1000",
 		"retries=1001":        "1001 retries",
-		"retry-wait=0":        "--retry-wait must be a second or more",
+		"retry-wait=0":        "--retry-wait must be from 1s to 1h, not 0s",
 		"retry-wait=soon":     "--retry-wait",
-		"retry-wait=1h1s":     "a wait of 1h0m1s",
+		"retry-wait=1h1s":     "--retry-wait must be from 1s to 1h, not 1h0m1s",
 		"grace=100ms":         "--grace: 100ms has parts of a second",
 		"grace=-1":            "--grace",
 		"retry-on=":           "--retry-on is empty",
