@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -90,6 +91,7 @@ var reservationFields = output.Fields[*reservationView]{
 	{Name: "repeat", Value: func(v *reservationView) any { return output.OrNil(v.repeat) }},
 	{Name: "takes", Kind: output.Object, Detail: true, Required: true, Value: func(v *reservationView) any { return v.takes }},
 	{Name: "note", Kind: output.Prose, Value: func(v *reservationView) any { return output.OrNil(v.Note) }},
+	{Name: "pools", Detail: true, Value: func(v *reservationView) any { return output.OrNil(placer.FormatPools(v.Pools)) }},
 }
 
 func viewReservation(tx *store.Tx, res *store.Reservation) (*reservationView, error) {

@@ -29,9 +29,10 @@ func classShow(r *session.Run, tx *store.Tx, _ *cli.Context) error { return prin
 // The types of the JSON document.
 type (
 	classObject struct {
-		Name    string `json:"name"`
-		Load    int    `json:"load"`
-		LoadPct int    `json:"load_pct"`
+		Name    string   `json:"name"`
+		Load    int      `json:"load"`
+		LoadPct int      `json:"load_pct"`
+		Allow   []string `json:"allow"`
 	}
 	mappingObject struct {
 		Class     string `json:"class"`
@@ -56,9 +57,9 @@ func printShares(r *session.Run, tx *store.Tx) error {
 
 // printShareTables prints the settings as tables: the classes, and for class list the rest, too.
 func printShareTables(r *session.Run, tx *store.Tx, s *fairshare.Settings, classes []classObject) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Integer}, {Name: "load_pct", Kind: output.Integer}}})
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Integer}, {Name: "load_pct", Kind: output.Integer}, {Name: "allow", Kind: output.List, Detail: true}}})
 	for _, c := range classes {
-		p.Row(c.Name, c.Load, c.LoadPct)
+		p.Row(c.Name, c.Load, c.LoadPct, c.Allow)
 	}
 	if err := p.Close(); err != nil {
 		return err
@@ -115,7 +116,8 @@ func printShareSettings(r *session.Run, tx *store.Tx, s *fairshare.Settings, cla
 	return p.Close()
 }
 
-// classObjects returns the classes as they were set, with their share of the total load.
+// classObjects returns the classes as they were set, with their share of the total load, and who may
+// ask for them.
 func classObjects(s *fairshare.Settings) ([]classObject, error) {
 	classes, _ := s.NewClasses()
 	plan, err := new(fairshare.Planner).Plan(&fairshare.State{Classes: classes})
@@ -124,7 +126,7 @@ func classObjects(s *fairshare.Settings) ([]classObject, error) {
 	}
 	out := make([]classObject, len(classes))
 	for i, c := range plan.Classes {
-		out[i] = classObject{c.Name, classes[i].Load, c.LoadPct}
+		out[i] = classObject{c.Name, classes[i].Load, c.LoadPct, append([]string{}, s.Allowed(c.Name)...)}
 	}
 	return out, nil
 }

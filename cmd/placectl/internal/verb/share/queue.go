@@ -95,7 +95,7 @@ func queueRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 func printQueues(r *session.Run, tx *store.Tx, queues ...store.Queue) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "group_key", Kind: output.List}, {Name: "policy"}, {Name: "nodes", Kind: output.Integer}}})
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "group_key", Kind: output.List}, {Name: "policy"}, {Name: "nodes", Kind: output.Integer}, {Name: "allow", Kind: output.List, Detail: true}}})
 	buckets, err := tx.Ask().Buckets()
 	if err != nil {
 		return err
@@ -105,7 +105,7 @@ func printQueues(r *session.Run, tx *store.Tx, queues ...store.Queue) error {
 		nodes[b.Queue] += b.Up + b.NotUp
 	}
 	for _, q := range queues {
-		p.Row(q.Name, q.GroupKey, output.OrNil(q.Policy), nodes[q.Name])
+		p.Row(q.Name, q.GroupKey, output.OrNil(q.Policy), nodes[q.Name], q.Allow)
 	}
 	return p.Close()
 }
