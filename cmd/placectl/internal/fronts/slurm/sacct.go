@@ -81,6 +81,12 @@ func sacct(c *fronts.Call) error {
 		if err != nil {
 			return err
 		}
+		switch unknown, err := want.strangers(c, v); {
+		case err != nil:
+			return err
+		case len(unknown) > 0:
+			return fronts.Failf(1, "sacct: error: Invalid user id: %s", fronts.Word(unknown[0]))
+		}
 		out.Reset()
 		how.head()
 		docs, err = want.list(c, v, about, set)

@@ -73,6 +73,12 @@ func cancelAll(c *fronts.Call, want *wanted, signal int) error {
 		if err != nil {
 			return err
 		}
+		switch unknown, err := want.strangers(c, ch); {
+		case err != nil:
+			return err
+		case len(unknown) > 0:
+			return fronts.Failf(1, "scancel: error: Invalid user name: %s", fronts.Word(unknown[0]))
+		}
 		var ids []uint64
 		sel := fronts.Selection{IDs: numbers(want.refs)}
 		if !want.asked {

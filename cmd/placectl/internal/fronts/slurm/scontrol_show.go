@@ -68,14 +68,17 @@ func show(c *fronts.Call, set fronts.Set, what string, words []string) error {
 		case strings.HasPrefix("licenses", what):
 			text = licenses(about, name)
 		case strings.HasPrefix("reservations", what):
-			text = "No reservations in the system\n"
-			if len(about.Reserved) > 0 {
-				text = ""
-			}
 			for _, r := range about.Reserved {
 				if name == "" || r == name {
 					text += "ReservationName=" + r + "\n\n"
 				}
+			}
+			switch {
+			case text != "":
+			case name != "":
+				err = fronts.Failf(1, "Reservation %s not found", fronts.Word(name))
+			default:
+				text = "No reservations in the system\n"
 			}
 		default:
 			err = fronts.Failf(1, "invalid entity:%s for keyword:show", what)

@@ -59,6 +59,10 @@ type nodeGroup struct {
 	about     *fronts.About
 }
 
+// statesOfNodes are the states that sinfo takes. Beginnings of them are enough.
+var statesOfNodes = strings.Fields("all unknown down idle allocated mixed future drained draining drng no_respond reserved resv perfctrs cloud completing planned " +
+	"powering_down powered_down power_down powering_up power_up failing maint reboot^ reboot_requested blocked error inval resume")
+
 // sinfo lists nodes by partition and state.
 func sinfo(c *fronts.Call) error {
 	set, rest, err := options(c, sinfoOptions, fronts.Anywhere)
@@ -88,6 +92,11 @@ func sinfo(c *fronts.Call) error {
 	names, err := expand(set["nodes"])
 	if err != nil {
 		return fronts.Failf(1, "sinfo: error: Invalid node name specified")
+	}
+	for want := range strings.SplitSeq(strings.ToLower(set["states"]), ",") {
+		if !slices.ContainsFunc(statesOfNodes, func(state string) bool { return strings.HasPrefix(state, strings.TrimSpace(want)) }) {
+			return fronts.Failf(1, "sinfo: error: Bad state string: %q", want)
+		}
 	}
 	var groups []*nodeGroup
 	var now time.Time

@@ -63,7 +63,16 @@ func squeue(c *fronts.Call) error {
 		if about, err = v.About(); err != nil {
 			return err
 		}
-		rows, err = want.rows(c, v, about)
+		if err := want.knowsNodes(v); err != nil {
+			return err
+		}
+		if rows, err = want.rows(c, v, about); err != nil {
+			return err
+		}
+		unknown, err := want.strangers(c, v)
+		for _, name := range unknown {
+			fmt.Fprintf(c.Stderr, "squeue: error: Invalid user: %s\n", fronts.Word(name))
+		}
 		return err
 	})
 	if err != nil {
@@ -163,13 +172,12 @@ func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows 
 		sel.IDs = nil
 	}
 	arrays := make(map[string]*queued)
-	known, owners := 0, make(map[string]bool)
+	known := 0
 	err = v.Jobs(sel, func(j *fronts.Job) error {
 		if w.asked && !named(w.refs, j) || j.State.Over() && about.Now.Sub(j.End) >= about.Keep {
 			return nil
 		}
 		known++
-		owners[j.User], owners[strconv.Itoa(j.UID)] = true, true
 		if !w.shows(j, about) {
 			return nil
 		}
@@ -191,22 +199,44 @@ func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows 
 	if err == nil && w.asked && known == 0 && len(w.refs) == 1 {
 		err = fronts.Failf(1, "slurm_load_jobs error: Invalid job id specified")
 	}
-	if err == nil {
-		w.strangers(c, owners)
-	}
 	return rows, err
 }
 
-// strangers reports requested users that this machine does not know and that own no jobs.
-func (w *wanted) strangers(c *fronts.Call, owners map[string]bool) {
+// strangers returns the requested users that this machine does not know and that own no jobs.
+func (w *wanted) strangers(c *fronts.Call, v fronts.View) (names []string, err error) {
 	for _, name := range w.users {
-		if _, err := strconv.ParseUint(name, 10, 32); err == nil || owners[name] || name == c.User {
+		if _, err := strconv.ParseUint(name, 10, 32); err == nil || name == c.User {
 			continue
 		}
 		if _, known := c.People.UID(name); !known {
-			fmt.Fprintf(c.Stderr, "squeue: error: Invalid user: %s\n", fronts.Word(name))
+			names = append(names, name)
 		}
 	}
+	if names == nil {
+		return nil, nil
+	}
+	err = v.Jobs(fronts.Selection{Ended: true}, func(j *fronts.Job) error {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == j.User })
+		return nil
+	})
+	return names, err
+}
+
+// knowsNodes fails if a requested node does not exist.
+func (w *wanted) knowsNodes(v fronts.View) error {
+	if w.nodes == nil {
+		return nil
+	}
+	nodes, err := v.Nodes()
+	if err != nil {
+		return err
+	}
+	for _, name := range w.nodes {
+		if !slices.ContainsFunc(nodes, func(n *fronts.Node) bool { return n.Name == name }) {
+			return fronts.Failf(1, "squeue: error: Invalid node name %s", fronts.Word(name))
+		}
+	}
+	return nil
 }
 
 // shows reports whether a job is requested.
