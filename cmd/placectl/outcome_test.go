@@ -80,6 +80,12 @@ func TestAnswerLost(t *testing.T) {
 		{"node list", closed(), exit.Pipe, 0},
 		{"query SELECT", closed(), exit.Usage, 0},
 		{"help", closed(), exit.Pipe, 0},
+		{"slurm squeue", closed(), exit.Pipe, 0},
+		{"slurm sacct -a", full, 1, 0},
+		{"pbs qstat -B", closed(), exit.Pipe, 0},
+		{"slurm sbatch -H --wrap true", full, 1, 1}, // front-ends have their systems' statuses
+		{"slurm sbatch -H --wrap true", closed(), 1, 1},
+		{"pbs qsub -h -- /bin/true", full, 162, 1},
 	} {
 		before := s.jobCount()
 		cmd, _, complaint := s.command("", strings.Fields(tt.args)...)
@@ -90,7 +96,8 @@ func TestAnswerLost(t *testing.T) {
 		if got := s.jobCount() - before; got != tt.changes {
 			t.Errorf("%s: %d more jobs", tt.args, got)
 		}
-		if tt.status == exit.Lost && !strings.Contains(complaint.String(), "done, but the answer was lost") || tt.status == exit.Pipe && complaint.Len() > 0 {
+		lost := tt.status == exit.Lost || tt.changes > 0
+		if lost && !strings.Contains(complaint.String(), "done, but the answer was lost") || tt.status == exit.Pipe && complaint.Len() > 0 {
 			t.Errorf("%s: wrong message: %s", tt.args, complaint)
 		}
 	}

@@ -28,6 +28,7 @@ func (n *noCluster) View(fn func(fronts.View) error) error     { return fn(n) }
 func (n *noCluster) Update(fn func(fronts.Change) error) error { return fn(n) }
 func (n *noCluster) Wait(uint64) error                         { return nil }
 func (n *noCluster) WaitStart(uint64) error                    { return nil }
+func (n *noCluster) Unread() bool                              { return false }
 func (n *noCluster) Script(uint64) (string, error)             { return "#!/bin/sh\n", nil }
 func (n *noCluster) Missing(err error, _ string) bool          { return errors.Is(err, fs.ErrNotExist) }
 func (n *noCluster) Do(fronts.Deed, uint64) error              { n.changed++; return nil }

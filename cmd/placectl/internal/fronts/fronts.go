@@ -46,6 +46,8 @@ type Cluster interface {
 	Wait(job uint64) error
 	// WaitStart returns when a job has started or ended.
 	WaitStart(job uint64) error
+	// Unread reports whether the reader of the answer has gone and nothing was changed.
+	Unread() bool
 }
 
 // View is the database as of an instant.

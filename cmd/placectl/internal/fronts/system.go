@@ -63,6 +63,8 @@ func (s *System) Run(c *Call) (status int, done bool) {
 	switch {
 	case err == nil:
 		return 0, true
+	case c.Unread():
+		return s.Code, true
 	case errors.As(err, &end):
 		fmt.Fprint(c.Stderr, end.Text)
 		return end.Code, true

@@ -16,7 +16,7 @@ import (
 // a committed change must not look like a failure.
 func (r *Run) Delivered(err error) error {
 	switch lost := r.Answers.Err; {
-	case lost == nil, errors.Is(err, exit.ErrLost):
+	case lost == nil, errors.Is(err, exit.ErrLost), err != nil && r.IsFront: // front-ends have statuses of their own
 		return err
 	case r.Changed:
 		return lostAnswer(lost)
@@ -30,9 +30,9 @@ func lostAnswer(err error) error {
 	return fmt.Errorf("%w: %w; repeat it with the same --key", exit.ErrLost, err)
 }
 
-// pipeClosed reports whether the reader of an answer is gone and nothing was changed. As with
+// PipeClosed reports whether the reader of an answer is gone and nothing was changed. As with
 // other programs, that is no failure.
-func (r *Run) pipeClosed() bool {
+func (r *Run) PipeClosed() bool {
 	return !r.Changed && errors.Is(r.Answers.Err, syscall.EPIPE)
 }
 

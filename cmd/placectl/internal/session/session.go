@@ -108,7 +108,7 @@ func (r *Run) Outcome() (status int) {
 		r.noteMade()
 	}
 	r.LeaveLogs()
-	if r.pipeClosed() {
+	if r.PipeClosed() {
 		return exit.Pipe
 	}
 	return r.Report(err)

@@ -93,7 +93,12 @@ func runFront(r *session.Run, f *fronts.System, words []string) error {
 	}
 	call := &fronts.Call{Name: words[0], Args: words[1:], Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr, Cluster: &cluster{r, host},
 		Here: &typed{stepHost{Environ: r.Environ(), Database: r.DatabasePath(), Terminal: r.StderrTTY}, &cluster{r, host}}, Host: *host}
-	if status, _ := f.Run(call); status != 0 {
+	status, _ := f.Run(call)
+	if lost := r.Answers.Err; lost != nil && r.Changed {
+		fmt.Fprintf(r.Stderr, f.Failure, words[0], fmt.Errorf("%w: %w", exit.ErrLost, lost))
+		status = f.Code
+	}
+	if status != 0 {
 		return exit.Status(status)
 	}
 	return nil
@@ -173,21 +178,19 @@ func (cl *cluster) Update(fn func(fronts.Change) error) error {
 	if err != nil {
 		return err
 	}
-	var sent []queue.SentTo
+	signals := queue.NewSignals(cl.r, 10*time.Second)
 	do := func() error {
 		return cl.r.Update(c, func(tx *store.Tx) error {
-			sent = nil
-			return fn(&change{View: cl.rows(tx), r: cl.r, sent: &sent})
+			return signals.Within(func() error { return fn(&change{cl.rows(tx), cl.r, signals}) })
 		})
 	}
-	if err = do(); errors.Is(err, store.ErrUnknown) {
-		err = do()
-	}
-	if err == nil && len(sent) > 0 {
-		cl.r.Leave()
-		err = queue.AwaitDelivery(cl.r, sent, cl.r.Env.Clock().Add(10*time.Second), "10s")
-	}
-	return denied(err)
+	return denied(signals.Deliver(func() error {
+		err := do()
+		if errors.Is(err, store.ErrUnknown) {
+			err = do()
+		}
+		return err
+	}))
 }
 
 func (cl *cluster) Wait(job uint64) error {
@@ -219,11 +222,13 @@ func (cl *cluster) waitWhile(job uint64, is func(fronts.State) bool) error {
 	}
 }
 
+func (cl *cluster) Unread() bool { return cl.r.PipeClosed() }
+
 // change is a transaction for front-ends.
 type change struct {
 	*frontrows.View
-	r    *session.Run
-	sent *[]queue.SentTo // signals awaiting delivery
+	r       *session.Run
+	signals *queue.Signals
 }
 
 func (ch *change) Do(what fronts.Deed, job uint64) (err error) {
@@ -255,11 +260,7 @@ func (ch *change) Throttle(array uint64, most int64) error {
 }
 
 func (ch *change) Signal(job uint64, number int) error {
-	a, nth, err := ch.Tx.Attempts().Signal(job, number)
-	if err == nil {
-		*ch.sent = append(*ch.sent, queue.SentTo{Job: job, Attempt: a.Number, Number: nth})
-	}
-	return err
+	return ch.signals.Send(ch.Tx, job, number)
 }
 
 func (ch *change) SetNode(name, state, reason string) error {

@@ -1,6 +1,7 @@
 package queue
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"time"
@@ -36,13 +37,6 @@ func Signal() *session.Verb {
 	}
 }
 
-// SentTo is an attempt that was sent a signal, and the number of that signal.
-type SentTo struct {
-	Job     uint64
-	Attempt int
-	Number  int
-}
-
 func signal(r *session.Run, c *cli.Context) error {
 	words := c.Args().Slice()
 	name := words[len(words)-1]
@@ -57,76 +51,117 @@ func signal(r *session.Run, c *cli.Context) error {
 	if r.Tx != nil && c.IsSet("timeout") && patience > 0 {
 		return usage.Errorf("the signal is delivered after the transaction: --timeout cannot wait for that")
 	}
-	deadline := r.Env.Clock().Add(patience)
-	if r.Tx == nil && !c.Bool(verbs.DryRun) {
-		if err := awaitClaims(r, words[:len(words)-1], deadline); err != nil {
-			return err
-		}
+	if r.Tx != nil || c.Bool(verbs.DryRun) {
+		patience = 0
 	}
-	var sent []SentTo
-	err = r.Update(c, func(tx *store.Tx) error {
-		sent = nil
-		var jobs []*store.Job
-		err := eachJobNamed(tx, words[:len(words)-1], func(j *store.Job, several bool) error {
-			if !several || j.State == store.JobRunning {
-				jobs = append(jobs, j)
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
-			a, number, err := tx.Attempts().Signal(id, sig)
-			if err != nil {
-				return nil, err
-			}
-			sent = append(sent, SentTo{Job: id, Attempt: a.Number, Number: number})
-			return tx.Jobs().Get(id)
-		})
-	})
-	if err != nil || r.Tx != nil || c.Bool(verbs.DryRun) || patience == 0 {
-		return err
-	}
-	r.Leave() // the attendant delivers to other hosts
-	return AwaitDelivery(r, sent, deadline, c.String("timeout"))
-}
-
-// awaitClaims waits until jobs that have just started are executed, because only then they take a signal.
-func awaitClaims(r *session.Run, words []string, deadline time.Time) error {
-	for r.Env.Clock().Before(deadline) {
-		seen, starting := r.FileStamp(), false
-		err := r.View(func(tx *store.Tx) error {
-			starting = false
-			return eachJobNamed(tx, words, func(j *store.Job, _ bool) error {
-				starting = starting || j.Starting()
-				return nil
-			})
-		})
-		if err != nil || !starting {
-			return nil //nolint:nilerr // the change fails for the same reason, unless its key knows the answer
-		}
-		if err := r.WaitForChange(seen, deadline, time.Time{}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// AwaitDelivery waits until signals are delivered.
-func AwaitDelivery(r *session.Run, sent []SentTo, deadline time.Time, patience string) error {
-	for {
-		seen := r.FileStamp()
-		var left []string
-		err := r.View(func(tx *store.Tx) error {
-			left = nil
-			for _, s := range sent {
-				a, err := tx.Attempts().Get(s.Job, s.Attempt)
+	signals := NewSignals(r, patience)
+	return signals.Deliver(func() error {
+		return r.Update(c, func(tx *store.Tx) error {
+			return signals.Within(func() error {
+				var jobs []*store.Job
+				err := eachJobNamed(tx, words[:len(words)-1], func(j *store.Job, several bool) error {
+					if !several || j.State == store.JobRunning {
+						jobs = append(jobs, j)
+					}
+					return nil
+				})
 				if err != nil {
 					return err
 				}
-				if a.Sent < s.Number && a.State != store.AttemptEnded {
-					left = append(left, fmt.Sprintf("job %d on %s", s.Job, a.Host))
+				return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
+					if err := signals.Send(tx, id, sig); err != nil {
+						return nil, err
+					}
+					return tx.Jobs().Get(id)
+				})
+			})
+		})
+	})
+}
+
+// Signals sends signals in a transaction and waits until they are delivered. A job that has just
+// started takes none before it is executed, so a transaction that finds one is repeated.
+type Signals struct {
+	r        *session.Run
+	patience time.Duration // 0: wait for nothing
+	deadline time.Time
+	starting bool // the transaction found such a job
+	sent     []sentTo
+}
+
+// sentTo is a signal that waits for delivery: the number-th of an attempt.
+type sentTo struct {
+	job     uint64
+	attempt int
+	number  int
+}
+
+// NewSignals makes Signals that waits for patience at most.
+func NewSignals(r *session.Run, patience time.Duration) *Signals {
+	return &Signals{r: r, patience: patience, deadline: r.Env.Clock().Add(patience)}
+}
+
+var errStarting = errors.New("the job's command has not begun yet")
+
+// Within runs the body of a transaction that may call Send.
+func (s *Signals) Within(fn func() error) error {
+	s.starting, s.sent = false, nil
+	if err := fn(); !s.starting {
+		return err
+	}
+	return errStarting
+}
+
+// Send sends a signal to a running job.
+func (s *Signals) Send(tx *store.Tx, id uint64, sig int) error {
+	if j, err := tx.Jobs().Get(id); err == nil && j.Starting() && s.r.Env.Clock().Before(s.deadline) {
+		s.starting = true
+		return errStarting
+	}
+	a, number, err := tx.Attempts().Signal(id, sig)
+	if err == nil {
+		s.sent = append(s.sent, sentTo{id, a.Number, number})
+	}
+	return err
+}
+
+// Deliver makes a change, again while one of its jobs is starting, and waits until its signals
+// are delivered.
+func (s *Signals) Deliver(change func() error) error {
+	for {
+		seen := s.r.FileStamp()
+		err := change()
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errStarting) {
+			return err
+		}
+		if err := s.r.WaitForChange(seen, s.deadline, time.Time{}); err != nil {
+			return err
+		}
+	}
+	if len(s.sent) == 0 || s.patience == 0 {
+		return nil
+	}
+	s.r.Leave() // the attendant delivers to other hosts
+	return s.await()
+}
+
+// await waits until the signals are delivered.
+func (s *Signals) await() error {
+	for {
+		seen := s.r.FileStamp()
+		var left []string
+		err := s.r.View(func(tx *store.Tx) error {
+			left = nil
+			for _, sent := range s.sent {
+				a, err := tx.Attempts().Get(sent.job, sent.attempt)
+				if err != nil {
+					return err
+				}
+				if a.Sent < sent.number && a.State != store.AttemptEnded {
+					left = append(left, fmt.Sprintf("job %d on %s", sent.job, a.Host))
 				}
 			}
 			return nil
@@ -134,10 +169,10 @@ func AwaitDelivery(r *session.Run, sent []SentTo, deadline time.Time, patience s
 		if err != nil || len(left) == 0 {
 			return err
 		}
-		if !r.Env.Clock().Before(deadline) {
-			return &store.Conflict{What: left[0], Why: "the signal was not delivered within " + patience + also(len(left)-1)}
+		if !s.r.Env.Clock().Before(s.deadline) {
+			return &store.Conflict{What: left[0], Why: "the signal was not delivered within " + text.FormatDuration(s.patience) + also(len(left)-1)}
 		}
-		if err := r.WaitForChange(seen, deadline, time.Time{}); err != nil {
+		if err := s.r.WaitForChange(seen, s.deadline, time.Time{}); err != nil {
 			return err
 		}
 	}
