@@ -10,7 +10,7 @@ import (
 )
 
 // here are the verbs that are executed here wherever the database is.
-var here = []string{"work", "keep", "on", "doctor", "mcp"}
+var here = []string{"work", "keep", "on", "doctor", "mcp", "pbs", "slurm"}
 
 // never are the verbs that need the file itself, or a terminal, with the reasons.
 var never = map[string]string{

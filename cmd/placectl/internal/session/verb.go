@@ -57,7 +57,7 @@ func (r *Run) forward(v *Verb, inv Invocation, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	changes := (v.Access == verbs.Writes || v.Access == verbs.Makes) && !c.Bool(verbs.DryRun)
+	changes := inv.Writes() && !c.Bool(verbs.DryRun)
 	var nonce *store.Nonce
 	if changes {
 		drawn := DrawNonce()

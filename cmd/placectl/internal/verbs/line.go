@@ -60,6 +60,16 @@ func (inv Invocation[R]) Leaf() *Verb[R] {
 	return inv.Path[len(inv.Path)-1]
 }
 
+// Writes reports whether the verb may change a database. Some verbs that are declared to read have
+// --dry-run, because they write what follows from the rows; check does so with --repair.
+func (inv Invocation[R]) Writes() bool {
+	v := inv.Leaf()
+	if v.Access != Reads {
+		return v.Access != NoDatabase
+	}
+	return FindFlag(v.Flags, DryRun) != nil && (FindFlag(v.Flags, Repair) == nil || inv.Has(Repair))
+}
+
 // Has reports whether one of the verb's own flags was given.
 func (inv Invocation[R]) Has(flag string) bool {
 	return slices.ContainsFunc(inv.Flags, func(g Given) bool { return g.Name() == flag })

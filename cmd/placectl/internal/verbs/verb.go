@@ -92,6 +92,7 @@ func (v *Verb[R]) made() *Verb[R] {
 const (
 	DryRun = "dry-run"
 	Key    = "key"
+	Repair = "repair" // of check, which only reads without it
 )
 
 // DryRunFlag returns --dry-run for a verb that writes but is not declared to, such as upgrade.

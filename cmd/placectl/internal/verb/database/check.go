@@ -39,12 +39,12 @@ func Check() *session.Verb {
 			"it has. Files of older formats are read as they are. --repair rebuilds what is derived from rows, and never\n" +
 			"guesses about rows.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "repair", Usage: "rebuild indexes, bitmaps and the calendar from the rows"},
+			&cli.BoolFlag{Name: verbs.Repair, Usage: "rebuild indexes, bitmaps and the calendar from the rows"},
 			&cli.BoolFlag{Name: inProcess, Usage: "check in this process, not in a separate one"},
 			verbs.KeyFlag(),
 			verbs.DryRunFlag(),
 		},
-		Takes:    map[string]store.Right{"repair": store.Owners},
+		Takes:    map[string]store.Right{verbs.Repair: store.Owners},
 		Access:   verbs.Reads, // --repair writes, but only what follows from the rows
 		Alone:    true,
 		Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
@@ -54,7 +54,7 @@ func Check() *session.Verb {
 }
 
 func check(r *session.Run, c *cli.Context) error {
-	if c.Bool("repair") {
+	if c.Bool(verbs.Repair) {
 		return repair(r, c)
 	}
 	for _, flag := range []string{verbs.Key, verbs.DryRun} {
