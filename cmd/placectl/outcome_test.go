@@ -195,6 +195,17 @@ func TestSignals(t *testing.T) {
 	}
 }
 
+// TestSignalDuringCheck: a check that a signal ends does not call the file damaged.
+func TestSignalDuringCheck(t *testing.T) {
+	db := testDB(t)
+	c := newCapture("--db", db.Path(), "check")
+	r := newRun(t.Context(), c.Env)
+	r.Stop()
+	if code := r.Outcome(); code != exit.Interrupted {
+		t.Errorf("status %d, want %d: %s", code, exit.Interrupted, c.err.String())
+	}
+}
+
 // TestSignalWhileAnswering: after the commit, a signal ends the process even if its answer is not read.
 func TestSignalWhileAnswering(t *testing.T) {
 	s := newShell(t)

@@ -151,6 +151,8 @@ func checkInChild(r *session.Run) ([]string, error) {
 	}
 	findings := readFindings(out)
 	switch {
+	case r.Ctx.Err() != nil || status == exit.Interrupted: // a signal, which says nothing of the file
+		return nil, context.Canceled
 	case status == exit.OK:
 		return findings, nil
 	case ctx.Err() != nil:
