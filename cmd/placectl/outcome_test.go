@@ -195,14 +195,16 @@ func TestSignals(t *testing.T) {
 	}
 }
 
-// TestSignalDuringCheck: a check that a signal ends does not call the file damaged.
-func TestSignalDuringCheck(t *testing.T) {
+// TestSignalDuringReading: a signal ends verbs that read for long, and check does not call the file damaged.
+func TestSignalDuringReading(t *testing.T) {
 	db := testDB(t)
-	c := newCapture("--db", db.Path(), "check")
-	r := newRun(t.Context(), c.Env)
-	r.Stop()
-	if code := r.Outcome(); code != exit.Interrupted {
-		t.Errorf("status %d, want %d: %s", code, exit.Interrupted, c.err.String())
+	for _, line := range []string{"check", "whatif --horizon 1h", "whatif --compare easy,relaxed"} {
+		c := newCapture(append([]string{"--db", db.Path()}, strings.Fields(line)...)...)
+		r := newRun(t.Context(), c.Env)
+		r.Stop()
+		if code := r.Outcome(); code != exit.Interrupted {
+			t.Errorf("%s: status %d, want %d: %s", line, code, exit.Interrupted, c.err.String())
+		}
 	}
 }
 

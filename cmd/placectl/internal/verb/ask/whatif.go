@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -169,8 +170,8 @@ func played(r *session.Run, horizon time.Duration, spec store.CycleSpec, change 
 					return err
 				}
 			}
-			list, err = tx.Cycle().Play(store.PlaySpec{Cycle: spec, Until: until})
-			return err
+			list, err = tx.Cycle().Play(store.PlaySpec{Cycle: spec, Until: until, Done: func() bool { return r.Ctx.Err() != nil }})
+			return cmp.Or(err, r.Ctx.Err())
 		})
 	})
 	return list, until, err
