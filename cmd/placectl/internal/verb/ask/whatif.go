@@ -170,7 +170,8 @@ func played(r *session.Run, horizon time.Duration, spec store.CycleSpec, change 
 					return err
 				}
 			}
-			list, err = tx.Cycle().Play(store.PlaySpec{Cycle: spec, Until: until, Done: func() bool { return r.Ctx.Err() != nil }})
+			spec.Enough = func() bool { return r.Ctx.Err() != nil }
+			list, err = tx.Cycle().Play(store.PlaySpec{Cycle: spec, Until: until, Done: spec.Enough})
 			return cmp.Or(err, r.Ctx.Err())
 		})
 	})
