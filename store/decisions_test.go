@@ -524,6 +524,26 @@ func TestFollowers(t *testing.T) {
 	s.want("Y running 50 n1, Z reserved 150 n1")
 }
 
+// TestFollowerOvertaken: a job that depends on the start of another starts in that cycle even if a plan
+// of a job after it, made before that start, is in its way.
+func TestFollowerOvertaken(t *testing.T) {
+	s := newStory(t, "easy", "n1=1 n2=1 n3=1")
+	for node, from := range []int64{60, 0} {
+		s.do(func(tx *Tx) error {
+			_, err := tx.Reservations().ReserveNodes(fmt.Sprint("r", node), []uint32{uint32(node)}, time.Unix(s.began+from, 0), time.Unix(s.began+from+1, 0))
+			return err
+		})
+	}
+	s.submit("A", "1:ncpus=1", 60)
+	s.submit("B", "1:ncpus=1", 60, prio(5), func(x *Submission) { x.After = []Dependency{{When: After, Job: s.ids["A"]}} })
+	s.submit("C", "2:ncpus=1", 100, prio(1))
+	r := s.cycle()
+	s.want("A running 0 n1, B running 0 n3, C reserved 60 n2 n3")
+	if len(r.Planned) != 1 || r.Planned[0].Start.Unix() != s.began+60 {
+		t.Errorf("the report has plans %+v", r.Planned)
+	}
+}
+
 // TestFollowerBehindItsBetters: if an expression or shares order the queue, a job that depends
 // on the start of another comes after those of its class that precede it.
 func TestFollowerBehindItsBetters(t *testing.T) {

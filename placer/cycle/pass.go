@@ -29,6 +29,7 @@ type Pass struct {
 	waits     *Job                     // the first job in order that might have started now and did not
 	last      []*Job                   // jobs beyond a soft limit: their turn comes last
 	held      []*Job                   // jobs that start unless a job that preempts them needs their nodes
+	overtaken []*Job                   // jobs that a start let in, when jobs after them already had plans
 	rounds    int                      // passes over the queue so far
 	anew      bool                     // jobs were preempted: the queue is gone through again
 	planned   int                      // jobs that did not fit, and were planned or kept their plan
@@ -83,9 +84,10 @@ func (p *Pass) Run(queue []*Job) (unreached int, anew bool, err error) {
 	return unreached, false, err
 }
 
-// Begin starts the jobs that Run has decided to start and has held. If anew is true, that
-// gives other jobs a turn, and the host calls Run again.
+// Begin starts the jobs that Run has decided to start and has held. If anew is true, a start has
+// given other jobs a turn, perhaps before plans of jobs after them, and the host calls Run again.
 func (p *Pass) Begin() (anew bool, err error) {
+	anew = slices.ContainsFunc(p.overtaken, func(j *Job) bool { return j.Planned || j.Start != p.now })
 	held := p.held
 	p.held = nil
 	for _, j := range held {
@@ -107,7 +109,7 @@ const mostRounds = 1000
 
 func (p *Pass) begin(queue []*Job) {
 	p.rounds++
-	p.queue, p.planned, p.last, p.unreached, p.reordered, p.anew = queue, 0, nil, nil, false, false
+	p.queue, p.planned, p.last, p.unreached, p.overtaken, p.reordered, p.anew = queue, 0, nil, nil, nil, false, false
 	p.bounds, p.waits = nil, nil
 	clear(p.keeps)
 	clear(p.claimed)
@@ -222,6 +224,9 @@ func (p *Pass) follow(i int) error {
 			}
 		case behind < 0 || p.reordered:
 			behind = len(p.queue) - i - 1
+		}
+		if slices.ContainsFunc(p.queue[:i+1], func(o *Job) bool { return o.Planned && j.place().before(o.place()) }) {
+			p.overtaken = append(p.overtaken, j)
 		}
 		p.queue = slices.Insert(p.queue, i+1+behind, j)
 	}

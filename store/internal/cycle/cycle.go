@@ -182,7 +182,19 @@ func (p *pass) Report() *CycleReport {
 		}
 		return kernel.JobOf(j)
 	})
-	return &CycleReport{Started: started, Stopped: list(p.stopped), Finished: list(p.finished), Planned: list(p.planned),
+	return &CycleReport{Started: started, Stopped: list(p.stopped), Finished: list(p.finished), Planned: list(p.plans()),
 		Never:     kernel.Converted(p.never, func(n neverRuns) NeverRuns { return NeverRuns{kernel.JobOf(n.Job), n.why} }),
 		Cancelled: list(p.cancelled), Launch: launch, Waiting: p.waiting, Unreached: p.unreached, Next: kernel.Instant(p.next)}
+}
+
+// plans lists the jobs that got a plan and have it still, each once. If a pass goes through the queue
+// again, some of them have got another one, or started.
+func (p *pass) plans() (out []*row.Job) {
+	seen := make(map[uint64]bool, len(p.planned))
+	for _, j := range p.planned {
+		if now := p.jobs[j.ID]; !seen[j.ID] && now.State == row.JobReserved {
+			seen[j.ID], out = true, append(out, now)
+		}
+	}
+	return out
 }
