@@ -153,3 +153,32 @@ func TestExplainJob(t *testing.T) {
 		t.Errorf("no such job: %v", err)
 	}
 }
+
+// TestExplainAvoidedNodes: a job that could run only on a node that it avoids waits for room, not for
+// its turn.
+func TestExplainAvoidedNodes(t *testing.T) {
+	s := newStory(t, "easy", "n1=1 n2=1")
+	s.submit("A", "1:ncpus=1", 100, prio(1))
+	s.submit("B", "1:ncpus=1", 100)
+	s.cycle()
+	s.want("A running 0 n1, B running 0 n2")
+	s.submit("C", "1:ncpus=1", 100, prio(-1), func(x *Submission) { x.Array = 60 }) // too many for a reader to play
+	s.do(func(tx *Tx) error { return tx.Attempts().LaunchEnded(s.ids["B"], errors.New("no such host"), 99) })
+	err := s.db.View(func(tx *Tx) error {
+		look, err := tx.Ask().Outlook()
+		if err != nil {
+			return err
+		}
+		j, err := tx.Jobs().Get(s.ids["B"])
+		if err != nil {
+			return err
+		}
+		if p, err := look.Prospect(j); err != nil || p.Wait != WaitsRoom {
+			t.Errorf("it waits for %q, %q: %v", p.Wait, p.Reason, err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -394,7 +394,3 @@ func (o *Outlook) kind(j *row.Job) (string, error) {
 	}
 	return key, err
 }
-
-func (o *Outlook) ask(j *row.Job) (placer.Ask, error) {
-	return booking.Asking{Tx: o.tx, R: j.Request(), Who: booking.Subject(j), Walltime: j.Walltime}.Read()
-}

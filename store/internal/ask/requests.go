@@ -60,10 +60,9 @@ func (rs *requests) find(j *row.Job) (*request, error) {
 
 // read reads a request, and makes sure that it can run at all.
 func (rs *requests) read(w *request, j *row.Job) (err error) {
-	if w.ask, err = rs.of.ask(j); err != nil {
+	if w.ask, err = booking.AskingOfJob(rs.of.tx, j).Read(); err != nil {
 		return err
 	}
-	w.ask.Since = j.Submit
 	snap := rs.snapshots[j.Queue]
 	if snap == nil {
 		if snap, err = booking.Snapshot(rs.of.tx, j.Queue); err != nil {

@@ -1,6 +1,7 @@
 package booking
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/placectl/placectl/index"
@@ -15,26 +16,21 @@ import (
 // read-only.
 func AskFor(tx *kernel.Tx, r placer.Request) (placer.Ask, error) { return AskingOf(tx, r).whole() }
 
-// AskOfJob returns the request of a submitted job. Reservations may admit it by its number, and it
-// has waited since its submission.
-func AskOfJob(tx *kernel.Tx, j *row.Job) (placer.Ask, error) {
-	a, err := Asking{Tx: tx, R: j.Request(), Who: Subject(j), Walltime: j.Walltime}.whole()
-	a.Since, a.Excluded = j.Submit, append(a.Excluded, j.Excluded...)
-	return a, err
-}
+// AskOfJob returns the request of a submitted job.
+func AskOfJob(tx *kernel.Tx, j *row.Job) (placer.Ask, error) { return AskingOfJob(tx, j).whole() }
 
-// Asking describes the user and job that a request comes from.
+// Asking is a request that is to be parsed.
 type Asking struct {
 	Tx  *kernel.Tx
 	R   placer.Request
-	Who placer.Subject
-	// Walltime is the walltime that the job already has, in seconds. 0 means that of the
-	// request, or the default.
-	Walltime int64
-	new      bool // the request is new: it is not of an existing job
+	job *row.Job // whose request it is; nil for a new one
 }
 
-func AskingOf(tx *kernel.Tx, r placer.Request) Asking { return Asking{tx, r, subjectOf(r), 0, true} }
+func AskingOf(tx *kernel.Tx, r placer.Request) Asking { return Asking{tx, r, nil} }
+
+// AskingOfJob describes the request of a submitted job. Reservations may admit it by its number, it
+// has waited since its submission, and it avoids the nodes that could not execute it.
+func AskingOfJob(tx *kernel.Tx, j *row.Job) Asking { return Asking{tx, j.Request(), j} }
 
 // CheckNames refuses a request with names that are too long to store.
 func CheckNames(r *placer.Request) error {
@@ -63,7 +59,7 @@ func (q Asking) whole() (placer.Ask, error) {
 
 // Read parses the request without that order.
 func (q Asking) Read() (placer.Ask, error) {
-	if q.new {
+	if q.job == nil {
 		if err := CheckNames(&q.R); err != nil {
 			return placer.Ask{}, err
 		}
@@ -83,8 +79,9 @@ func (q Asking) Read() (placer.Ask, error) {
 	}
 	spec := said.Spec
 	a := placer.Ask{Spec: spec, Duration: spec.Walltime, User: r.User, Since: tx.Now}
-	if q.Walltime != 0 {
-		a.Duration = q.Walltime
+	who := subjectOf(r)
+	if j := q.job; j != nil {
+		who, a.Since, a.Duration = Subject(j), j.Submit, cmp.Or(j.Walltime, a.Duration)
 	}
 	if a.Duration == 0 {
 		a.Duration = kernel.Seconds(set.DefaultWalltime)
@@ -104,16 +101,19 @@ func (q Asking) Read() (placer.Ask, error) {
 	if a.Excluded, err = q.excluded(); err != nil {
 		return placer.Ask{}, err
 	}
+	if q.job != nil {
+		a.Excluded = append(a.Excluded, q.job.Excluded...)
+	}
 	if a.Queue, err = q.queue(); err != nil {
 		return placer.Ask{}, err
 	}
 	if err := q.policy(&a, set); err != nil {
 		return placer.Ask{}, err
 	}
-	if a.Grants, err = tx.Reservations().Grants(q.Who, r.Reservation, tx.Now); err != nil {
+	if a.Grants, err = tx.Reservations().Grants(who, r.Reservation, tx.Now); err != nil {
 		return a, err
 	}
-	err = bind(tx, &a, r, q.Who.Array)
+	err = bind(tx, &a, r, who.Array)
 	return a, err
 }
 
@@ -134,7 +134,7 @@ func (q Asking) excluded() (numbers []uint32, err error) {
 			return nil, err
 		case exists:
 			numbers = append(numbers, number)
-		case q.new:
+		case q.job == nil:
 			return nil, row.Missing("node", name)
 		}
 	}
