@@ -19,7 +19,7 @@ func AskFor(tx *kernel.Tx, r placer.Request) (placer.Ask, error) { return Asking
 // AskOfJob returns the request of a submitted job.
 func AskOfJob(tx *kernel.Tx, j *row.Job) (placer.Ask, error) { return AskingOfJob(tx, j).whole() }
 
-// Asking is a request that is to be parsed.
+// Asking is a request before it is parsed.
 type Asking struct {
 	Tx  *kernel.Tx
 	R   placer.Request
