@@ -204,6 +204,13 @@ SELECT json_array('tab	x', 'nl' || char(10), 'ä€', char(1)), json_valid('{"a"
 SELECT json_group_array(name) FROM n WHERE 0
 SELECT json_group_array(name ORDER BY name DESC) FROM n
 refused: SELECT '{a' -> 'b'
+SELECT column1, count(*) OVER w, group_concat(column1) OVER w FROM (VALUES (9007199254740994.0),(9007199254740993),(9007199254740992)) WINDOW w AS (ORDER BY column1 RANGE BETWEEN 1.5 PRECEDING AND 0.5 PRECEDING)
+SELECT column1, count(*) OVER w, group_concat(column1) OVER w FROM (VALUES (9007199254740990.5),(9007199254740992),(9007199254740995)) WINDOW w AS (ORDER BY column1 DESC RANGE BETWEEN 1.5 PRECEDING AND 0.5 FOLLOWING)
+SELECT column1, count(*) OVER w, group_concat(column1) OVER w FROM (VALUES (0.5),(9.2e18),(-9007199254740993),(9007199254740992)) WINDOW w AS (ORDER BY column1 DESC RANGE BETWEEN CURRENT ROW AND 0.25 FOLLOWING)
+refused: SELECT '{"":1}' -> ''
+refused: SELECT '1' ->> ''
+refused: SELECT '{a' -> NULL
+SELECT '1' -> NULL, NULL ->> ''
 refused: SELECT json_object('a')
 refused: SELECT json_object(1, 2)
 

@@ -79,9 +79,10 @@ func (p *partition) distance(at int, b syntax.Bound, much *Code, last bool) int 
 	key := &p.spec.Order[0]
 	in := p.spec.Keys[0]
 	group := p.peers[at]
+	own := group + map[bool]int{true: 1}[last]
 	v := p.input(at, in)
 	if v.Kind() != values.Integer && v.Kind() != values.Real { // a value that is not a number has no distance
-		return p.starts[group+map[bool]int{true: 1}[last]]
+		return p.starts[own]
 	}
 	by, _ := much.ConstantOf()
 	shift := values.Add
@@ -102,7 +103,10 @@ func (p *partition) distance(at int, b syntax.Bound, much *Code, last bool) int 
 		n := one.compareKeys([]values.Value{of}, bound)
 		return n > 0 || n == 0 && !last
 	})
-	return p.starts[g]
+	if b.Side > 0 { // a sum that was rounded reaches at least the row's own peers
+		return p.starts[max(g, own)]
+	}
+	return p.starts[min(g, own)]
 }
 
 // excluded reports whether the frame of a row leaves out another one.

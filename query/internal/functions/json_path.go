@@ -69,6 +69,8 @@ func jsonSteps(v values.Value) ([]jsonStep, bool) {
 		return []jsonStep{{index: int(-v.Int64()), byIndex: true, back: true}}, true
 	case v.Kind() == values.Integer:
 		return []jsonStep{{index: int(v.Int64()), byIndex: true}}, true
+	case v.String() == "":
+		return nil, false
 	case strings.HasPrefix(v.String(), "$"):
 		return jsonPath(v.String())
 	case strings.HasPrefix(v.String(), "["):
@@ -120,12 +122,15 @@ func (step jsonStep) find(doc []byte) []byte {
 
 // JSONAt returns a part of a document, as JSON or as a value.
 func JSONAt(e *Budget, doc, path values.Value, asValue bool) values.Value {
-	if doc.Kind() == values.Null || path.Kind() == values.Null {
+	if doc.Kind() == values.Null {
 		return values.Value{}
 	}
 	text := []byte(doc.String())
 	if !json.Valid(text) || !utf8.Valid(text) {
 		return e.Fail(fmt.Errorf("%w: malformed JSON: %s", fault.ErrQuery, values.Quote(shorten(doc.String()))))
+	}
+	if path.Kind() == values.Null {
+		return values.Value{}
 	}
 	steps, ok := jsonSteps(path)
 	if !ok {
