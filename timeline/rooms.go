@@ -71,6 +71,7 @@ type roomPart struct {
 	*lower
 	words  []uint64
 	search uint64      // numbers the searches that this memory was used for
+	n      int64       // the chunks that are wanted: more are not counted
 	units  []roomUnits // by Taken
 	full   int64       // of a node with nothing on it
 }
@@ -87,7 +88,7 @@ func (p *roomPart) room(taken Taken) int64 {
 	}
 	u := &p.units[taken]
 	if u.search != p.search {
-		*u = roomUnits{p.search, p.Units(taken)}
+		*u = roomUnits{p.search, min(max(p.Units(taken), 0), p.n)}
 	}
 	return u.chunks
 }
@@ -102,7 +103,7 @@ type Own struct {
 	Nodes []uint32
 }
 
-// FindRoom finds the first instant from after on at which nodes have room for n chunks
+// FindRoom finds the first instant from after on at which nodes have room for n chunks, at least one,
 // throughout d. known is false if jobs want to share nodes only with jobs of their own user.
 // Fit is nil if there is no such instant.
 func (c *Calendar) FindRoom(rooms []Room, n, d, after int64) (found Found, known bool) {
@@ -150,7 +151,7 @@ func (s *roomSearch) forget() {
 
 // search finds the first instant at which there is room; ok is false if there is none.
 func (s *roomSearch) search(rooms []Room) (at int64, ok, known bool) {
-	if s.after > Forever-s.d || s.after >= s.before {
+	if s.n < 1 || s.d < 1 || s.after > Forever-s.d || s.after >= s.before {
 		return 0, false, true
 	}
 	if !s.begin(rooms) {
@@ -184,7 +185,7 @@ func (s *roomSearch) begin(rooms []Room) bool {
 	s.parts = s.parts[:len(rooms)] // with the memory of parts that searches of fewer rooms did not need
 	for i := range rooms {
 		p := &s.parts[i]
-		p.Room, p.search = &rooms[i], p.search+1
+		p.Room, p.search, p.n = &rooms[i], p.search+1, s.n
 		p.words = denseOf(p.words, p.Nodes)
 		if s.some {
 			p.words = p.words[:min(len(p.words), len(s.among))]
