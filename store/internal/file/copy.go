@@ -21,6 +21,9 @@ import (
 // Copy makes a handle on a private copy of the file as it is now. Reading it needs no lock and
 // blocks no one; Update fails. Close deletes the copy. It fails if there is no room for a copy.
 func (f *File) Copy() (*File, error) {
+	if f.shut.Load() {
+		return nil, ErrClosed
+	}
 	o, err := f.open(sharing)
 	if err != nil {
 		return nil, err

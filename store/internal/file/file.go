@@ -188,6 +188,9 @@ func (f *File) run(want lockMode, fn func(*opened) error) error {
 		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
+		if f.shut.Load() {
+			return ErrClosed
+		}
 		if f.own == nil {
 			var err error
 			if f.own, err = f.open(writing); err != nil {
@@ -204,6 +207,11 @@ func (f *File) run(want lockMode, fn func(*opened) error) error {
 	if f.copied != nil {
 		if want != sharing {
 			return ErrReadOnly
+		}
+		f.mu.RLock()
+		defer f.mu.RUnlock()
+		if f.shut.Load() {
+			return ErrClosed
 		}
 		return guard(func() error { return fn(f.copied) })
 	}
@@ -244,12 +252,14 @@ func (f *File) closed(err error) {
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.shut.Store(true)
-	for _, o := range []**opened{&f.own, &f.copied} {
-		if *o != nil {
-			f.closed((*o).close())
-			*o = nil
+	if f.shut.Swap(true) {
+		return nil
+	}
+	for _, o := range []*opened{f.own, f.copied} {
+		if o != nil {
+			f.closed(o.close())
 		}
 	}
+	f.own = nil
 	return nil
 }

@@ -3,6 +3,7 @@ package file
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"sync"
@@ -132,12 +133,38 @@ func TestClosed(t *testing.T) {
 		if err := f.Close(); err != nil {
 			t.Fatal(err)
 		}
-		for _, err := range []error{f.View(func(*Recorder) error { return nil }), f.Update(func(*Recorder) (bool, error) { return true, nil })} {
-			if !errors.Is(err, ErrClosed) {
-				t.Errorf("private %t: %v", private, err)
+		_, copied := f.Copy()
+		_, backup := f.BackupTo(io.Discard, t.TempDir(), nil)
+		for i, err := range []error{f.View(func(*Recorder) error { return nil }), f.Update(func(*Recorder) (bool, error) { return true, nil }), copied, backup, f.Close()} {
+			if want := map[bool]error{false: ErrClosed}[i == 4]; !errors.Is(err, want) {
+				t.Errorf("private %t, call %d: %v", private, i, err)
 			}
 		}
 	}
+}
+
+// TestCloseBesideReaders: a copy that is closed while others read answers them, or says that it is closed.
+func TestCloseBesideReaders(t *testing.T) {
+	t.Parallel()
+	f, err := newFile(t).Copy()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for err := error(nil); err == nil; {
+				if err = f.View(func(*Recorder) error { return nil }); err != nil && !errors.Is(err, ErrClosed) {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	time.Sleep(time.Millisecond)
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	all.Wait()
 }
 
 // TestPrivateReaders: readers of a private handle do not wait for each other.
