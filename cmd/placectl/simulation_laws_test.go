@@ -141,8 +141,8 @@ func (s *simulation) jobsBroken(c command, before, after *snapshot) string {
 		switch {
 		case j == nil:
 			return fmt.Sprintf("job %d is lost", id)
-		case j.User != was.User || j.Submit != was.Submit || !slices.Equal(j.Command, was.Command),
-			c.verb != "alter" && (j.Name != was.Name || j.Select != was.Select || j.Place != was.Place):
+		case j.Submit != was.Submit || !slices.Equal(j.Command, was.Command),
+			c.verb != "alter" && (j.User != was.User || j.Name != was.Name || j.Select != was.Select || j.Place != was.Place):
 			return fmt.Sprintf("job %d has become another: %+v was %+v", id, j, was)
 		case !ended(j) && ended(was) && c.verb != "requeue":
 			return fmt.Sprintf("job %d was %s and is %s", id, was.State, j.State)

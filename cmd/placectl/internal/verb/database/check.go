@@ -57,10 +57,8 @@ func check(r *session.Run, c *cli.Context) error {
 	if c.Bool(verbs.Repair) {
 		return repair(r, c)
 	}
-	for _, flag := range []string{verbs.Key, verbs.DryRun} {
-		if c.IsSet(flag) {
-			return usage.Errorf("--%s needs --repair: check alone changes nothing", flag)
-		}
+	if c.IsSet(verbs.Key) {
+		return usage.Errorf("--key needs --repair: check alone changes nothing")
 	}
 	look := func() ([]string, error) { return checkInChild(r) }
 	if c.Bool(inProcess) {
