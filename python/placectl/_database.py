@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from ._errors import REPEATED, NotNow, PlacectlError, UsageError, error_of
+from ._main import refuse_in_import
 
 ATTEMPTS = 4  # of a verb whose outcome is unknown
 
@@ -74,7 +75,8 @@ class Database:
         raise error_of(done.returncode, done.stderr)
 
     def change(self, verb: str, *words: Any, key: Optional[str] = None, **given: Any) -> Any:
-        """Is call for a verb that writes: it always has a key."""
+        """Is call for a verb that writes: it always has a key. RuntimeError while a task imports the program."""
+        refuse_in_import()
         return self.call(verb, *words, key=key or uuid.uuid4().hex, **given)
 
     def submit(self, command: Union[str, "os.PathLike[str]", Sequence[Any]], *, select: Optional[str] = None, walltime: Any = None,

@@ -19,18 +19,11 @@ import sys
 import threading
 import time
 import uuid
-from multiprocessing import spawn
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
+from . import _main
 from ._database import Database, Job, flags, shell_line
 from ._errors import Conflict, JobFailed, Never, PlacectlError, RemoteTraceback, UnknownOutcome
-
-try:
-    if os.environ.get("PLACECTL_PICKLE") == "plain":
-        raise ImportError
-    import cloudpickle as pickler  # type: ignore
-except ImportError:
-    pickler = pickle
 
 GATHER = 0.005  # seconds for which tasks are gathered into a batch
 ENDED = ("finished", "failed", "cancelled")
@@ -79,6 +72,7 @@ class PlacectlExecutor(futures.Executor):
 
     def __init__(self, db: Union[Database, str, "os.PathLike[str]", None] = None, *, folder: Optional[str] = None, keep: bool = False,
                  **request: Any):
+        _main.refuse_in_import()
         self.db = db if isinstance(db, Database) else Database(db)
         if folder is None:
             if "://" in self.db.path:
@@ -98,9 +92,7 @@ class PlacectlExecutor(futures.Executor):
         self._follower: Any = None
         # The events of before are of no interest, if the folder is new.
         self._since: int = max([e["id"] for e in self.db.call("events", last=1)], default=0)
-        main = spawn.get_preparation_data("placectl")
-        main.pop("authkey", None)
-        self._write("main", pickle.dumps(main))
+        self._write("main", pickle.dumps(_main.description()))
         self._threads = [threading.Thread(target=run, daemon=True) for run in (self._commit_batches, self._follow)]
 
     def _start(self) -> None:
@@ -168,7 +160,7 @@ class PlacectlExecutor(futures.Executor):
     # Tasks.
 
     def _submit(self, request: Dict[str, Any], calls: List[Tuple[Any, Any, Any]], name: str = "") -> List[JobFuture]:
-        bodies = [pickler.dumps(call) for call in calls]
+        bodies = [_main.dumps(call) for call in calls]
         with self._change:
             if self._closed:
                 raise RuntimeError("cannot schedule new futures after shutdown")

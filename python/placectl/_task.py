@@ -31,11 +31,20 @@ def pack(ok, value, trace):
         return pickle.dumps((False, RuntimeError(what), trace))
 
 
+def import_main(description):
+    """Imports the main module of the program that has submitted this task. Meanwhile it must not submit (_main.py)."""
+    from multiprocessing import process, spawn
+    process.current_process()._inheriting = True
+    try:
+        spawn.prepare(description)
+    finally:
+        del process.current_process()._inheriting
+
+
 def run(folder, number):
     sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != os.path.dirname(os.path.abspath(__file__))]
     try:
-        from multiprocessing import spawn
-        spawn.prepare(load(folder, "main"))
+        import_main(load(folder, "main"))
         function, args, kwargs = load(folder, f"{number}.in")
         ok, body = True, pack(True, function(*args, **kwargs), None)
     except BaseException as e:

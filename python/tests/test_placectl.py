@@ -231,17 +231,91 @@ class TestExecutor(Case):
             self.assertEqual(executed, collections.Counter(range(len(ex.futures))))
 
 
+class TestPrograms(Case):
+    """Programs of all kinds whose tasks import them, and the documents' examples as they stand."""
+
+    SQUARE = "import placectl\ndef square(x):\n    return x * x\n"
+    USE = "with placectl.PlacectlExecutor({db!r}, walltime='5m') as ex:\n    print([f.result(60) for f in [ex.submit(square, i) for i in range(3)]])\n"
+
+    def setUp(self):
+        super().setUp()
+        self.unguarded = self.SQUARE + self.USE.format(db=self.db.path)
+        self.guarded = self.SQUARE + "if __name__ == '__main__':\n    " + self.USE.format(db=self.db.path).replace("\n   ", "\n       ")
+
+    def python(self, *words, text="", **environment):
+        return subprocess.run([sys.executable, *words], input=text, cwd=self.folder, capture_output=True, text=True, timeout=120,
+                              env={**os.environ, **environment})
+
+    def file(self, text):
+        path = pathlib.Path(self.folder, "program.py")
+        path.write_text(text)
+        return str(path)
+
+    def jobs(self):
+        return self.db.query("SELECT count(*) AS n FROM jobs")[0]["n"]
+
+    def test_guarded(self):
+        path = self.file(self.guarded)
+        for words in [[path], ["-m", "program"]]:
+            with self.subTest(words=words):
+                done = self.python(*words)
+                self.assertEqual((done.stdout, done.returncode), ("[0, 1, 4]\n", 0), done.stderr)
+        self.assertEqual(self.jobs(), 6)
+
+    def test_unguarded(self):
+        """A task that makes an executor, or submits, while it imports the program fails and says why."""
+        path = self.file(self.unguarded)
+        for words in [[path], ["-m", "program"]]:
+            done = self.python(*words)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn('if __name__ == "__main__":', done.stderr)
+        self.assertEqual(self.jobs(), 6)
+        submits = f"placectl.Database({self.db.path!r}).submit(['true'], hold=True)\n"
+        done = self.python(self.file(self.SQUARE + submits + self.guarded[len(self.SQUARE):]))
+        self.assertIn('if __name__ == "__main__":', done.stderr)
+        self.assertEqual(self.jobs(), 10)
+
+    def test_no_file(self):
+        """A program from standard input, a prompt or a notebook: by value with cloudpickle, else refused before anything is submitted."""
+        classes = self.unguarded.replace("def square", "class Number(int):\n    pass\ndef square").replace("square, i", "abs, Number(i)")
+        for words, text, told in [(["-"], self.unguarded, "square"), (["-c", self.unguarded], "", "square"), (["-"], classes, "Number"),
+                                  (["-i", "-q"], self.unguarded.replace("\ndef", "\n\ndef").replace("\nwith", "\n\nwith") + "\n", "square")]:
+            with self.subTest(words=words, told=told):
+                done = self.python(*words, text=text, PLACECTL_PICKLE="plain")
+                self.assertRegex(done.stderr, f"import {told}: this program is no file")
+                self.assertEqual(self.jobs(), 0)
+        if placectl._main.pickler.__name__ == "cloudpickle":
+            for words, text in [(["-"], self.unguarded), (["-c", self.unguarded], "")]:
+                done = self.python(*words, text=text)
+                self.assertEqual((done.stdout, done.returncode), ("[0, 1, 4]\n", 0), done.stderr)
+        imported = self.unguarded.replace("submit(square, i)", "submit(pow, i, 2)")  # of a module
+        done = self.python("-", text=imported, PLACECTL_PICKLE="plain")
+        self.assertEqual((done.stdout, done.returncode), ("[0, 1, 4]\n", 0), done.stderr)
+
+    def test_readme(self):
+        """README's example, as a script, with a database that has what it asks for."""
+        text = (HERE.parent.parent / "README.md").read_text()
+        example = text.split("```python\n")[1].split("```")[0]
+        made = placectl.Database.create_local(os.path.join(self.folder, "cluster.db"))
+        self.addCleanup(made.call, "cancel", all=True)
+        made.change("node set", os.uname().nodename, "ngpus=")
+        made.change("node set", os.uname().nodename, "ngpus=4")
+        done = self.python(self.file(example))
+        self.assertEqual((done.stdout, done.returncode), (f"{[n * n for n in range(20)]}\n", 0), done.stderr)
+        self.assertEqual(made.query("SELECT count(*) AS n FROM jobs"), [{"n": 20}])
+
+
 class TestSource(unittest.TestCase):
     def test_syntax_of_3_9(self):
         for path in [*HERE.parent.glob("placectl/*.py"), *HERE.glob("*.py")]:
             ast.parse(path.read_text(), path.name, feature_version=(3, 9))
 
     def test_plain_pickle(self):
-        out = subprocess.run([sys.executable, "-c", "from placectl import _executor as e; print(e.pickler.__name__)"], check=True,
+        out = subprocess.run([sys.executable, "-c", "from placectl import _main; print(_main.pickler.__name__)"], check=True,
                              env={**os.environ, "PLACECTL_PICKLE": "plain"}, capture_output=True, text=True).stdout
         self.assertEqual(out, "pickle\n")
 
-    @unittest.skipUnless(placectl._executor.pickler.__name__ == "cloudpickle", "cloudpickle is not installed")
+    @unittest.skipUnless(placectl._main.pickler.__name__ == "cloudpickle", "cloudpickle is not installed")
     def test_cloudpickle(self):
         case = Case()
         case.setUp()
