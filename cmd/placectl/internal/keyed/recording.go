@@ -1,6 +1,7 @@
 package keyed
 
 import (
+	"fmt"
 	"io"
 	"slices"
 
@@ -16,14 +17,14 @@ type Recording struct {
 
 	Refused bool `json:"-"` // it must not be kept
 
-	not uint32 // the forms without what is being recorded
+	not []output.Format // the forms without what is being recorded
 }
 
 // Part is one of: rows, text as printed, a note, the answer of a line of tx, a job to launch, and a
-// failure after the commit. The JSON names of its fields are stored in databases and must not
-// change.
+// failure after the commit. The JSON names of its fields are stored in databases: a change of their
+// meaning raises storedVersion.
 type Part struct {
-	Not     uint32            `json:"not,omitempty"` // the forms without this part, by number
+	Not     []output.Format   `json:"not,omitempty"` // the forms without this part
 	Rows    *output.Recording `json:"rows,omitempty"`
 	Text    string            `json:"text,omitempty"`
 	Note    string            `json:"note,omitempty"`
@@ -60,21 +61,38 @@ func (rec *Recording) Write(b []byte) (int, error) {
 func (rec *Recording) InForms(has func(output.Format) bool, fn func() error) error {
 	was := rec.not
 	defer func() { rec.not = was }()
-	for i := range output.FormatNames() {
-		if !has(output.Format(i)) {
-			rec.not |= 1 << i
+	for f := range output.Formats() {
+		if !has(f) && !slices.Contains(was, f) {
+			rec.not = append(slices.Clip(rec.not), f)
 		}
 	}
 	return fn()
 }
 
+// storedVersion is the version of the form in which databases keep answers. Nothing in it follows from names
+// or numbers of Go's: testdata has an answer of each version.
+const storedVersion = 1
+
+type stored struct {
+	Version int    `json:"version"`
+	Parts   []Part `json:"parts"`
+}
+
 // Encode encodes the recording for storage.
-func (rec *Recording) Encode() ([]byte, error) { return bytejson.Marshal(rec) }
+func (rec *Recording) Encode() ([]byte, error) {
+	return bytejson.Marshal(stored{storedVersion, rec.Parts})
+}
 
 // Decode decodes a stored recording.
 func Decode(b []byte) (*Recording, error) {
-	rec := new(Recording)
-	return rec, bytejson.Unmarshal(b, rec)
+	var s stored
+	if err := bytejson.Unmarshal(b, &s); err != nil {
+		return nil, fmt.Errorf("the answer kept for this key: %w", err)
+	}
+	if s.Version != storedVersion {
+		return nil, fmt.Errorf("the answer kept for this key has version %d; this program reads version %d", s.Version, storedVersion)
+	}
+	return &Recording{Parts: s.Parts}, nil
 }
 
 // Notices returns the jobs to launch and to stop.
@@ -114,7 +132,7 @@ func (rec *Recording) Print(to Audience, form output.Format) error {
 	var end error
 	var lines []Part // of tx, which are one answer
 	for _, p := range rec.Parts {
-		if p.Not&(1<<form) != 0 && p.Failed == "" {
+		if slices.Contains(p.Not, form) && p.Failed == "" {
 			continue
 		}
 		if p.Line != nil {

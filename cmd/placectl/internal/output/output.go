@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -82,6 +83,26 @@ func FormatNames() []string {
 	return names
 }
 
+// Formats returns the forms, in their order.
+func Formats() iter.Seq[Format] {
+	return func(yield func(Format) bool) {
+		for i := range forms {
+			if !yield(Format(i)) {
+				return
+			}
+		}
+	}
+}
+
+// MarshalText returns the form's name, for kept answers.
+func (f Format) MarshalText() ([]byte, error) { return []byte(f.String()), nil }
+
+// UnmarshalText reads a form's name.
+func (f *Format) UnmarshalText(name []byte) (err error) {
+	*f, err = ParseFormat(string(name))
+	return err
+}
+
 // ParseFormat parses the name of a form. Its error lists all names.
 func ParseFormat(s string) (Format, error) {
 	for i, f := range forms {
@@ -139,30 +160,47 @@ const (
 	JobNumber // the number of a job: an integer to programs, a name to people
 )
 
-// Column describes one column of an answer.
+// kindNames are the kinds' names in kept answers, which must not change.
+var kindNames = [...]string{Text: "text", Prose: "prose", Integer: "integer", Number: "number", Boolean: "boolean", Time: "time",
+	Duration: "duration", Size: "size", List: "list", Words: "words", Object: "object", JobNumber: "job"}
+
+// MarshalText returns the kind's name.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(kindNames[k]), nil }
+
+// UnmarshalText reads a kind's name.
+func (k *Kind) UnmarshalText(name []byte) error {
+	i := slices.Index(kindNames[:], string(name))
+	if i < 0 {
+		return text.NotOneOf(string(name), kindNames[:])
+	}
+	*k = Kind(i)
+	return nil
+}
+
+// Column describes one column of an answer. Kept answers have its JSON (package keyed).
 type Column struct {
-	Name     string // the SQL column and the JSON key
-	Kind     Kind
-	Right    bool // align right although it is text
-	Nodes    bool // a list of nodes, which people see as node[001-128]
-	Detail   bool // only for line and the JSON forms: a table has no room
-	Required bool // never nil
-	Flag     bool // shown to people only if true
-	Least    int  // the width to which a terminal may cut it, so that a row is one line; 0: it is wrapped
+	Name     string `json:"name"` // the SQL column and the JSON key
+	Kind     Kind   `json:"kind"`
+	Right    bool   `json:"right,omitempty"`    // align right although it is text
+	Nodes    bool   `json:"nodes,omitempty"`    // a list of nodes, which people see as node[001-128]
+	Detail   bool   `json:"detail,omitempty"`   // only for line and the JSON forms: a table has no room
+	Required bool   `json:"required,omitempty"` // never nil
+	Flag     bool   `json:"flag,omitempty"`     // shown to people only if true
+	Least    int    `json:"least,omitempty"`    // the width to which a terminal may cut it, so that a row is one line; 0: it is wrapped
 }
 
 func (c Column) right() bool {
 	return c.Right || c.Kind == Integer || c.Kind == Number || c.Kind == Duration || c.Kind == Size
 }
 
-// Result describes an answer.
+// Result describes an answer. Kept answers have its JSON (package keyed).
 type Result struct {
-	Columns []Column
-	ID      int  // the column that -o id prints
-	Made    bool // the answer made its jobs: after a dry run they have no number
-	Many    bool // JSON prints a list, even of a record, because there could be several
-	Record  bool // JSON prints one object, a table its keys and values
-	Exact   bool // durations in a table are not rounded
+	Columns []Column `json:"columns"`
+	ID      int      `json:"id,omitempty"`     // the column that -o id prints
+	Made    bool     `json:"made,omitempty"`   // the answer made its jobs: after a dry run they have no number
+	Many    bool     `json:"many,omitempty"`   // JSON prints a list, even of a record, because there could be several
+	Record  bool     `json:"record,omitempty"` // JSON prints one object, a table its keys and values
+	Exact   bool     `json:"exact,omitempty"`  // durations in a table are not rounded
 }
 
 // Options describe the destination of an answer. The zero value makes a table in UTC, without colour

@@ -3,14 +3,13 @@ package output
 import (
 	"bytes"
 	"encoding/json"
-	"math"
 	"strconv"
 )
 
 // Recording is an answer as data with all its columns, which can be printed later in any form.
 type Recording struct {
-	Result Result
-	Rows   [][]recorded
+	Result Result       `json:"answer"`
+	Rows   [][]recorded `json:"rows"`
 }
 
 // RecordTo starts an answer that goes into a recording. The options say how to measure values.
@@ -66,7 +65,7 @@ func record(v any) (out recorded) {
 	case bool:
 		out.Boolean = &v
 	case float64:
-		text := strconv.FormatUint(math.Float64bits(v), 16)
+		text := strconv.FormatFloat(v, 'g', -1, 64) // JSON has no infinity
 		out.Float = &text
 	case []string:
 		list := append([]string{}, v...) // JSON would turn an empty list into nil
@@ -88,8 +87,8 @@ func (r recorded) value() any {
 	case r.Boolean != nil:
 		return *r.Boolean
 	case r.Float != nil:
-		bits, _ := strconv.ParseUint(*r.Float, 16, 64)
-		return math.Float64frombits(bits)
+		f, _ := strconv.ParseFloat(*r.Float, 64)
+		return f
 	case r.List != nil:
 		return *r.List
 	case r.Other != nil:
