@@ -38,7 +38,6 @@ type Result struct {
 	Why     string
 	Blame   Blame
 	Use     kernel.ResourceUse
-	Log     string
 	Epoch   string `json:",omitempty"` // the epoch of the database with the claim, as in the directories of attempts; "" if unknown
 }
 
@@ -149,7 +148,7 @@ func lateResult(r Result, j *row.Job, why string) error {
 // reported ends the current attempt of a job.
 func reported(tx *kernel.Tx, j *row.Job, a *row.Attempt, r Result) error {
 	marked := a.State == row.AttemptEnding
-	a.Outcome, a.Exit, a.Signal, a.Use, a.Log, a.Nonce = r.Outcome, r.Exit, r.Signal, row.UseOf(&r.Use, time.Duration.Microseconds), r.Log, r.Nonce
+	a.Outcome, a.Exit, a.Signal, a.Use, a.Nonce = r.Outcome, r.Exit, r.Signal, row.UseOf(&r.Use, time.Duration.Microseconds), r.Nonce
 	a.Chunks, a.Along = nil, nil
 	if a.State == row.AttemptStarted {
 		a.State = row.AttemptClaimed

@@ -146,7 +146,6 @@ type AttemptFacts struct {
 	Outcome Outcome
 	Exit    int // as in a shell: 128 plus the signal's number if a signal ended it
 	Signal  int
-	Log     string // where its output is, if not where the job wanted it
 
 	// Becomes is the job's state after an ending attempt has ended; 0: as its outcome says.
 	Becomes JobState
@@ -191,7 +190,6 @@ func attemptFields(f *Fields, a *Attempt) {
 	f.Text("host", &a.Host)
 	f.Text("boot", &a.Boot)
 	f.Text("why", &a.Why.Text)
-	f.Text("log", &a.Log)
 	Uint(f, "pidns", &a.PIDNS)
 	Uint(f, "pid", &a.PID)
 	Uint(f, "born", &a.Born)

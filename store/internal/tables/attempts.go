@@ -61,7 +61,6 @@ func attemptColumns(c *Catalog) []getter[row.Attempt] {
 		sizeColumn("max_rss", "memory of its largest process", func(a *row.Attempt) int64 { return a.Use.MaxRSS }),
 		sizeColumn("mem_peak", "peak memory of all its processes; NULL: not measured", func(a *row.Attempt) int64 { return a.Use.MemPeak }),
 		numberColumn("leftover", "number of processes that outlived its command and were killed", func(a *row.Attempt) int64 { return int64(a.Use.Leftover) }),
-		textColumn("log", "where its output is, if not where the job asked", func(a *row.Attempt) string { return a.Log }),
 		valueColumn("nodes", "its nodes, folded", query.TextAffinity, query.Nodes, func(a *row.Attempt) query.Value { return c.nodeNames(a.AllNodes()) }),
 		textColumn("devices", "its devices by node: g1:ngpus=0,3:ncpus=0-7", func(a *row.Attempt) string { return a.Devices }),
 	}

@@ -28,7 +28,6 @@ type attemptObject struct {
 	MaxRSS   *int64   `json:"max_rss"`
 	MemPeak  *int64   `json:"mem_peak"`
 	Leftover *int     `json:"leftover"`
-	Log      *string  `json:"log"`
 	Nodes    []string `json:"nodes"`
 	Devices  *string  `json:"devices"`
 }
@@ -85,7 +84,7 @@ func (j *jobView) readAttempts(job *store.Job) (list attemptList, err error) {
 		o := attemptObject{Attempt: a.Number, State: a.State.String(), By: known(a.By.String()), Host: known(a.Host),
 			Began: moment(a.Began), Claimed: moment(a.Claimed), Ended: moment(a.Ended), Outcome: known(a.Outcome.String()), Signal: known(a.Signal), Why: known(a.Why),
 			CPUUser: known(a.Use.CPUUser.Seconds()), CPUSys: known(a.Use.CPUSystem.Seconds()), MaxRSS: known(a.Use.MaxRSS), MemPeak: known(a.Use.MemPeak),
-			Leftover: known(a.Use.Leftover), Log: known(a.Log), Nodes: nodes, Devices: known(a.Devices)}
+			Leftover: known(a.Use.Leftover), Nodes: nodes, Devices: known(a.Devices)}
 		if a.HasExit() {
 			o.Exit = &a.Exit
 		}

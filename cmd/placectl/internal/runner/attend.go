@@ -35,6 +35,7 @@ type attendance struct {
 	foreign  bool              // its warden was killed, so nothing reports on the command
 	failed   error             // why the command was not executed
 	pid      int               // of the command, 0 before it begins
+	ready    time.Duration     // when a script has had the time to set a trap for the signal before the end
 	born     uint64            // when it was started, if its warden was killed
 	use      store.ResourceUse // as reported by the warden
 
@@ -195,7 +196,7 @@ func (a *attendance) note(s launch.Said) {
 		a.warden = s.Warden
 		a.at("warden")
 	case s.Begins != 0:
-		a.pid = s.Begins
+		a.pid, a.ready = s.Begins, bootClock()+beginsIn
 		a.at("executed")
 		a.begun.confined(a.group)
 	case s.Failed != nil:
@@ -276,6 +277,10 @@ func (a *attendance) hearHeld(ctx context.Context, h Held) {
 	}
 }
 
+// beginsIn is how long a command runs before it gets the signal before its end, however early that is due:
+// without it the signal ends a script whose first line would set a trap for it.
+const beginsIn = time.Second
+
 // next returns when there is next something to do, by the boot clock.
 func (a *attendance) next() (at time.Duration) {
 	switch {
@@ -284,7 +289,7 @@ func (a *attendance) next() (at time.Duration) {
 	case a.killAt != 0:
 		at = a.killAt
 	case a.begun.Signal != 0 && !a.signaled && a.begun.Before > 0:
-		at = min(a.begun.End, a.begun.End-a.begun.Before)
+		at = min(a.begun.End, max(a.begun.End-a.begun.Before, a.ready))
 	default:
 		at = a.begun.End
 	}

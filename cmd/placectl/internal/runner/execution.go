@@ -57,7 +57,7 @@ func (a *attendance) execute() *store.Result {
 	}
 	defer opened.close()
 	ending := &o.Payload.Ending
-	a.begun = &begun{Log: opened.log, Hosts: o.Hosts, End: end, Signal: ending.Signal, Before: ending.Before, First: ending.First, Steps: o.Payload.Compat == "slurm", Grace: o.grace(),
+	a.begun = &begun{Hosts: o.Hosts, End: end, Signal: ending.Signal, Before: ending.Before, First: ending.First, Steps: o.Payload.Compat == "slurm", Grace: o.grace(),
 		share: o.share(), Polled: o.Enforce == "poll"}
 	if a.group != nil {
 		a.begun.Cgroup = a.group.path
@@ -99,10 +99,7 @@ func (a *attendance) start(order *launch.Order) (err error) {
 // prepareOrder opens the command's files, and builds the gate's order.
 func (a *attendance) prepareOrder(p *plan) (*launch.Order, *streams, *store.Result) {
 	o, err := a.keeper.opened(p)
-	var dir *launch.DirError
 	switch {
-	case errors.As(err, &dir):
-		return nil, nil, a.refused(dir.PathError, store.BlameNobody)
 	case errors.Is(err, errHangs):
 		return nil, nil, a.refused(err, store.BlameNode)
 	case err != nil:
@@ -155,7 +152,7 @@ func (a *attendance) plan() (*plan, error) {
 	if in := o.Payload.Input; in != "" {
 		p.In = o.letters().Path(o.Payload.Dir, in)
 	}
-	p.Out, p.Err = o.outputs(a.keeper.state.path + "/" + o.Key.String())
+	p.Out, p.Err = o.outputs()
 	return p, nil
 }
 

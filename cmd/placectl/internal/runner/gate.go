@@ -37,7 +37,6 @@ const (
 // streams are the input, the output and the errors of the command.
 type streams struct {
 	files [3]int
-	log   string // where the output is, if elsewhere
 }
 
 func (o *streams) close() {
@@ -108,14 +107,14 @@ func (p *plan) open() (*streams, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, log, err := p.Out.open()
+	out, err := p.Out.open()
 	if err != nil {
 		unix.Close(in) //nolint:errcheck // nothing was read
 		return nil, err
 	}
-	o.files, o.log = [3]int{in, out, out}, log
+	o.files = [3]int{in, out, out}
 	if p.Err.Path != "" {
-		if o.files[2], _, err = p.Err.open(); err != nil {
+		if o.files[2], err = p.Err.open(); err != nil {
 			o.files[2] = out
 			o.close()
 			return nil, err

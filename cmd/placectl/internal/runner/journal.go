@@ -40,7 +40,6 @@ type intent struct {
 
 // begun is what a keeper must know to take over an attempt.
 type begun struct {
-	Log    string        `json:"log,omitempty"` // where the output is, if elsewhere
 	Cgroup string        `json:"cgroup,omitempty"`
 	Signal int           `json:"signal,omitempty"`
 	Before time.Duration `json:"before,omitempty"`

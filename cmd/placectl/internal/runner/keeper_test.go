@@ -51,7 +51,10 @@ func TestOutcomes(t *testing.T) {
 	}{
 		{name: "no such program", change: func(o *Order) { o.Command = []string{"there-is-none"} }, outcome: store.OutcomeExited, exit: 127, blame: store.BlameJob, why: "there-is-none"},
 		{name: "not executable", change: func(o *Order) { o.Command = []string{"/dev/null"} }, outcome: store.OutcomeExited, exit: 126, blame: store.BlameJob},
-		{name: "directory", change: func(o *Order) { o.Payload.Dir = "/there/is/none" }, outcome: store.OutcomeRefused, blame: store.BlameNobody, why: "/there/is/none"},
+		{name: "directory", change: func(o *Order) { o.Payload.Dir = "/there/is/none" }, outcome: store.OutcomeExited, exit: 125, why: "/there/is/none"},
+		{name: "no folder for its output", line: "exit 0", change: func(o *Order) { o.Payload.Out = "none/out" }, outcome: store.OutcomeExited, exit: 125, why: "/none/out: no such file"},
+		{name: "no folder for its errors", line: "exit 0", change: func(o *Order) { o.Payload.Err = "none/err" }, outcome: store.OutcomeExited, exit: 125, why: "/none/err: no such file"},
+		{name: "a file as its folder", line: "exit 0", change: func(o *Order) { o.Payload.Out = "/dev/full/x" }, outcome: store.OutcomeExited, exit: 125, why: "/dev/full/x: not a dir"},
 		{name: "another name", line: "exit 0", change: func(o *Order) { o.Payload.Owner = &store.Submitter{UID: 7, Name: "bob"} }, outcome: store.OutcomeRefused, blame: store.BlameNobody,
 			why: "user 7 is ann on here, but bob where"},
 		{name: "the same name", line: "exit 2", change: func(o *Order) { o.Payload.Owner = &store.Submitter{UID: 7, Name: "ann"} }, outcome: store.OutcomeExited, exit: 2},

@@ -60,13 +60,10 @@ func (a *attendance) setUpFailed(err error) *store.Result {
 
 // notExecuted returns the result of a command that the gate could not execute.
 func (a *attendance) notExecuted(err error) *store.Result {
-	var dir *launch.DirError
 	var program *launch.Error
 	var not *launch.NotExecuted
 	var journal *launch.JournalError
 	switch {
-	case errors.As(err, &dir):
-		return a.refused(dir.PathError, store.BlameNobody)
 	case errors.As(err, &program):
 		r := a.setUpFailed(err)
 		r.Exit, r.Blame = statusNotExecutable, store.BlameJob
@@ -83,11 +80,7 @@ func (a *attendance) notExecuted(err error) *store.Result {
 }
 
 func (a *attendance) resultOf(o store.Outcome) *store.Result {
-	r := a.slot.result(o)
-	if a.begun != nil {
-		r.Log = a.begun.Log
-	}
-	return r
+	return a.slot.result(o)
 }
 
 func (a *attendance) refused(why error, blame store.Blame) *store.Result {

@@ -1,11 +1,13 @@
 package runner
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
@@ -51,29 +53,74 @@ func TestSecondAttempt(t *testing.T) {
 	}
 }
 
-// TestOutputElsewhere: a file that cannot be written, is a link, or is a pipe without a reader, is left alone.
-// The output then goes to a file in the state directory, and the result says where.
-func TestOutputElsewhere(t *testing.T) {
-	for name, make := range map[string]func(path string) error{
-		"link":      func(path string) error { return os.Symlink(path+"-target", path) },
-		"directory": func(path string) error { return os.Mkdir(path, 0o700) },
-		"pipe":      func(path string) error { return unix.Mkfifo(path, 0o600) },
+// TestNoOutput: if its output cannot be opened, a command is not executed, and the reason names the file. Nothing is
+// written elsewhere.
+func TestNoOutput(t *testing.T) {
+	for name, c := range map[string]struct {
+		make func(path string) error
+		why  string
+	}{
+		"folder":                {func(path string) error { return os.Mkdir(path, 0o700) }, "/out: is a directory"},
+		"pipe without a reader": {func(path string) error { return unix.Mkfifo(path, 0o600) }, "/out: no such device"},
+		"link to nowhere":       {func(path string) error { return os.Symlink("none/out", path) }, "/none/out: no such file"},
+		"link to itself":        {func(path string) error { return os.Symlink("out", path) }, "too many levels"},
+		"link out of a shared folder": {func(path string) error {
+			return errors.Join(os.Chmod(filepath.Dir(path), 0o777), os.Symlink("../outside", path))
+		}, "/outside, out of a folder that others may write"},
+		"two links out of it": {func(path string) error {
+			return errors.Join(os.Chmod(filepath.Dir(path), 0o777), os.Symlink("../outside", path+"2"), os.Symlink("out2", path))
+		}, "/outside, out of a folder that others may write"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newSite(t)
-			if err := make(s.dir + "/out"); err != nil {
+			dir := filepath.Join(s.dir, "work")
+			if err := errors.Join(os.Mkdir(dir, 0o700), c.make(dir+"/out")); err != nil {
 				t.Fatal(err)
 			}
-			k := s.job(`echo hello`, func(o *Order) { o.Payload.Out = "out" })
+			k := s.job(`touch "$LEDGER.ran"`, func(o *Order) { o.Payload.Out = "work/out" })
 			r := s.supervise(k).Result
-			text, err := os.ReadFile(r.Log)
-			if err != nil || r.Exit != 0 || !strings.HasSuffix(string(text), "hello\n") || !strings.Contains(string(text), s.dir+"/out: ") {
-				t.Errorf("the output is in %q, exit %d; it has %q, %v", r.Log, r.Exit, text, err)
+			if r.Outcome != store.OutcomeExited || r.Exit != statusGate || !strings.Contains(r.Why, c.why) || s.file("ledger.ran") != "" {
+				t.Errorf("result %+v, want exit %d because of %q", r, statusGate, c.why)
 			}
-			if _, err := os.Stat(s.dir + "/out-target"); err == nil {
-				t.Error("the output went to the target of a link")
+			if _, err := os.Stat(s.dir + "/outside"); err == nil {
+				t.Error("the output went to the target of the link")
 			}
 		})
+	}
+}
+
+// TestLinkedOutput: a link is followed as a shell follows it, out of a folder where only we write and within a shared one.
+func TestLinkedOutput(t *testing.T) {
+	for name, c := range map[string]struct {
+		mode   os.FileMode
+		target string
+	}{"out of our own folder": {0o755, "../outside"}, "within a shared one": {0o777, "other"}, "down from it": {0o777, "below/other"}} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			dir := filepath.Join(s.dir, "work")
+			if err := errors.Join(os.MkdirAll(dir+"/below", 0o700), os.Chmod(dir, c.mode), os.Symlink(c.target, dir+"/out")); err != nil {
+				t.Fatal(err)
+			}
+			r := s.supervise(s.job(`echo hello`, func(o *Order) { o.Payload.Out = "work/out" })).Result
+			if r.Exit != 0 || s.file("work/"+c.target) != "hello\n" {
+				t.Errorf("result %+v; the target has %q", r, s.file("work/"+c.target))
+			}
+		})
+	}
+}
+
+// TestLateSignal: a signal due before the command begins comes when a script has had the time to set a trap for it.
+func TestLateSignal(t *testing.T) {
+	for _, first := range []bool{false, true} {
+		s := newSite(t)
+		k := s.job(`trap 'echo warned' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.25; done; echo ended`, func(o *Order) {
+			o.Walltime = 30 * time.Second
+			o.Payload.Ending.Signal, o.Payload.Ending.Before, o.Payload.Ending.First = int(unix.SIGUSR1), 10*time.Minute, first
+		})
+		if r := s.supervise(k).Result; r.Exit != 0 || s.file("placectl-1.out") != "warned\nended\n" {
+			t.Errorf("only for the command: %t: result %+v, output %q", first, r, s.file("placectl-1.out"))
+		}
 	}
 }
 

@@ -189,8 +189,6 @@ func (s *logState) find(tx *store.Tx, p *store.Payload, errors bool) error {
 	pattern := p.Out
 	if s.path = files.Out(); errors && p.Err != "" && files.Err() != s.path {
 		s.path, pattern = files.Err(), p.Err
-	} else if s.attempt.Log != "" {
-		s.path = s.attempt.Log
 	}
 	s.shared = !strings.Contains(strings.ReplaceAll(pattern, "%%", ""), "%t")
 	return nil
