@@ -54,6 +54,31 @@ func New(defs *Defs, signature []ResID, src Source, limits Limits) *Index {
 	return ix
 }
 
+// Copy returns an index that holds the same, and changes apart from this one. It loads from this one
+// what it needs.
+func (ix *Index) Copy() *Index {
+	c := New(ix.defs, nil, original{ix}, ix.limits)
+	c.signed, c.speedless = ix.signed, ix.speedless
+	return c
+}
+
+// original is the Source of a copy.
+type original struct{ *Index }
+
+func (o original) Bucket(id uint32) (*Bucket, error) {
+	b := o.Index.Bucket(id)
+	if b == nil {
+		return nil, o.err
+	}
+	c := *b
+	c.bits, c.changed = [5]*bitmap{}, false
+	return &c, o.err
+}
+
+func (o original) Bits(k BitsKey) (*roaring.Bitmap, error) { return o.at(k).Clone(), o.err }
+
+func (o original) Range(from BitsKey) iter.Seq2[BitsKey, *roaring.Bitmap] { return o.scan(from) }
+
 // Err returns the first failure of the Source, or the first contradiction found.
 func (ix *Index) Err() error { return ix.err }
 

@@ -13,6 +13,15 @@ import (
 // Place decides whether a request can start at an instant, in Unix seconds, which is Now or later.
 // The error is a *Refusal if the request does not fit.
 func (s *Snapshot) Place(a Ask, at int64) (*Plan, error) {
+	plan, err := s.placeNow(a, at)
+	if err != nil {
+		return nil, s.unlessAbsent(a, err)
+	}
+	return plan, nil
+}
+
+// placeNow decides a start on the nodes in service.
+func (s *Snapshot) placeNow(a Ask, at int64) (*Plan, error) {
 	var m mapping
 	if err := m.prepareToPlace(s, a); err != nil {
 		return nil, err

@@ -25,10 +25,15 @@ func (s *Snapshot) Earliest(a Ask, after int64) (*Plan, error) {
 // none.
 func (s *Snapshot) Starts(a Ask, after int64, count int) ([]*Plan, error) {
 	var m mapping
-	if err := m.prepareToPlace(s, a); err != nil {
-		return nil, err
+	err := m.prepareToPlace(s, a)
+	if err != nil {
+		return nil, s.unlessAbsent(a, err)
 	}
-	return m.starts(after, count)
+	plans, err := m.starts(after, count)
+	if err != nil {
+		return nil, s.unlessAbsent(a, err)
+	}
+	return plans, nil
 }
 
 func (m *mapping) starts(after int64, count int) ([]*Plan, error) {

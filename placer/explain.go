@@ -35,9 +35,14 @@ type Explanation struct {
 	Together bool
 	Sets     []SetView  // the placement sets that could hold it, in the order they are tried
 	Counters []string   // the pools and rules that it counts against, with the total of each
-	Helps    []Help     // changes that would make it start now or, if it can never run, possible at all
+	Helps    []Help     // changes that would make it start now or, if it is Impossible, possible at all
 	Ranking  []Ranked   // nodes that could serve it now, in the order of a policy that scores nodes
 	Nodes    []NodeView // the nodes that the caller asked about
+}
+
+// Impossible reports whether no start is possible on the nodes in service, even when they are empty.
+func (x *Explanation) Impossible() bool {
+	return x.Verdict == NeverStarts || x.Refusal != nil && len(x.Refusal.Absent) > 0
 }
 
 // Verdict says whether a request starts. Programs read these words.
@@ -46,7 +51,7 @@ type Verdict string
 // The verdicts.
 const (
 	StartsNow   Verdict = "now"
-	StartsLater Verdict = "later" // it would fit the empty cluster
+	StartsLater Verdict = "later" // it would fit the empty cluster, with all nodes in service
 	NeverStarts Verdict = "never"
 )
 
@@ -133,8 +138,8 @@ func (s *Snapshot) Explain(a Ask, o Explain) (*Explanation, error) {
 		x.out.Counters = append(x.out.Counters, d.Text(s.Now, a.Duration))
 	}
 	if x.out.Verdict != StartsNow {
-		h := helper{s: &own, a: a, never: x.out.Verdict == NeverStarts}
-		if err := h.tryAll(o.Otherwise); err != nil {
+		h := helper{s: &own, a: a, never: x.out.Impossible()}
+		if err := h.tryAll(x.out.Refusal.Absent, o.Otherwise); err != nil {
 			return nil, err
 		}
 		x.out.Helps = h.helps

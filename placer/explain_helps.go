@@ -7,11 +7,11 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Help is one change to a request with which it starts now or, if it can never run, could run at
+// Help is one change to a request with which it starts now or, if it is impossible, could run at
 // all.
 type Help struct {
 	// Change is the name of the changed flag: select, walltime, place, access, policy, or the
-	// caller's name for it.
+	// caller's name for it. With HelpResume it is nodes that are put back into service.
 	Change string
 	To     string // the flag's new value; of walltime, in seconds: Ask.Duration
 	Chunk  int    // select: the chunk to ask fewer of
@@ -19,6 +19,9 @@ type Help struct {
 	Ask    Ask    // the changed request
 	Start  int64  // when it starts then
 }
+
+// HelpResume is the change that puts nodes back into service: To is what node resume has to name.
+const HelpResume = "resume"
 
 // helper looks for changes that help.
 type helper struct {
@@ -30,7 +33,10 @@ type helper struct {
 }
 
 // tryAll tries each kind of change in turn.
-func (h *helper) tryAll(others []Otherwise) error {
+func (h *helper) tryAll(absent []Absent, others []Otherwise) error {
+	if to := Resume(h.s.Index.Defs(), absent); to != "" {
+		h.try(h.s.with(absent), Help{Change: HelpResume, To: to, Ask: h.a})
+	}
 	h.fewer()
 	h.shorter()
 	h.elsewhere()

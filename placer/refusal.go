@@ -9,10 +9,13 @@ import (
 
 // Errors that a request can meet; *Refusal carries the details of the first two.
 var (
-	// ErrNotNow: it does not fit now, but would fit an empty cluster.
+	// ErrNotNow: it does not fit now, but would fit an empty cluster with all nodes in service.
 	ErrNotNow = errors.New("cannot run now")
-	// ErrNever: it cannot fit this cluster, even when empty.
+	// ErrNever: it cannot fit this cluster, even when empty and with all nodes in service.
 	ErrNever = errors.New("can never run")
+	// ErrAbsent: it is an ErrNotNow because nodes or devices that it needs are out of service. It is
+	// unknown when they come back.
+	ErrAbsent = errors.New("nodes are out of service")
 	// ErrLimit: it is an ErrNotNow because of a rule, though there may be room.
 	ErrLimit = errors.New("a limit is reached")
 )
@@ -33,6 +36,8 @@ type Refusal struct {
 	Until int64
 	// Rule says that a rule keeps it from starting, whether or not there is room.
 	Rule bool
+	// Absent are the nodes without which it can never run: see ErrAbsent.
+	Absent []Absent
 }
 
 func (r *Refusal) Error() string { return fmt.Sprintf("%v: %s", r.Kind, r.Why) }
@@ -46,8 +51,10 @@ func Shortage(err error) string {
 	return err.Error()
 }
 
-// Is lets errors.Is match ErrLimit if a rule is in the way.
-func (r *Refusal) Is(target error) bool { return target == ErrLimit && r.Rule && r.Kind == ErrNotNow }
+// Is lets errors.Is match ErrLimit if a rule is in the way, and ErrAbsent if nodes are out of service.
+func (r *Refusal) Is(target error) bool {
+	return target == ErrLimit && r.Rule && r.Kind == ErrNotNow || target == ErrAbsent && len(r.Absent) > 0
+}
 
 // Unwrap returns the kind, so that errors.Is matches it.
 func (r *Refusal) Unwrap() error { return r.Kind }
@@ -56,10 +63,10 @@ func (r *Refusal) Unwrap() error { return r.Kind }
 func (r *Refusal) Earliest() (int64, bool) { return r.Start, r.HasStart }
 
 // Possible returns a *Refusal of the kind ErrNever if this cluster could not hold the request even
-// when empty.
+// when empty, and an ErrAbsent if only nodes out of service could.
 func (s *Snapshot) Possible(a Ask) error {
 	var m mapping
-	return m.prepare(s, a)
+	return s.unlessAbsent(a, m.prepare(s, a))
 }
 
 // explainNever finds which demand of a chunk keeps it from ever running.

@@ -26,6 +26,9 @@ type Snapshot struct {
 	// plans are not stored by time.
 	Planned func(from int64) iter.Seq2[int64, []uint32]
 	Rows    Rows
+	// Absent lists the nodes that are not up; if withDevices is true, also those with devices out of
+	// service, and all with theirs. nil means that none is out of service.
+	Absent func(withDevices bool) ([]Absent, error)
 	// Used returns which part of a node's time jobs have used, 0 to 1, for nodes whose rows do
 	// not say. nil means none.
 	Used func(*index.Node) (float64, error)

@@ -186,8 +186,11 @@ func (m *model) place(t *rapid.T) {
 		}
 		return tx.Jobs().ExecVNode(job)
 	})
-	free, could := 0, 0
+	free, could, declared := 0, 0, 0
 	for _, n := range m.nodes {
+		if colour == "" || n.colour == colour {
+			declared++
+		}
 		if n.up && (colour == "" || n.colour == colour) {
 			could++
 			if !n.taken(m.clock.t, m.clock.t, m.clock.t+walltime) {
@@ -200,8 +203,9 @@ func (m *model) place(t *rapid.T) {
 		t.Fatalf("%s ran on %s with %d nodes free", sel, nodes, free)
 	case err == nil:
 		m.occupy(t, job, true)
-	case errors.Is(err, placer.ErrNotNow) && (free >= count || could < count), errors.Is(err, placer.ErrNever) && could >= count:
-		t.Fatalf("%s: %v with %d nodes free, %d that could be", sel, err, free, could)
+	case errors.Is(err, placer.ErrNotNow) && (free >= count || declared < count), errors.Is(err, placer.ErrNever) && declared >= count,
+		errors.Is(err, placer.ErrAbsent) != (could < count && count <= declared):
+		t.Fatalf("%s: %v with %d nodes free, %d that could be, %d declared", sel, err, free, could, declared)
 	case !errors.Is(err, placer.ErrNotNow) && !errors.Is(err, placer.ErrNever):
 		t.Fatal(err)
 	}

@@ -149,7 +149,7 @@ func (p *promise) fill() {
 func (p *promise) reserve(s ReserveSpec) {
 	err := p.update(func(tx *Tx) error { _, err := tx.Reservations().Add(s); return err })
 	var refused *placer.Refusal
-	if errors.As(err, &refused) && refused.Kind == placer.ErrNotNow {
+	if errors.As(err, &refused) && refused.Kind == placer.ErrNotNow && !errors.Is(err, placer.ErrAbsent) {
 		if !refused.HasStart || refused.Start <= kernel.Unix(s.Start) {
 			p.t.Fatalf("%+v: %v: start %d (%v)", s, err, refused.Start, refused.HasStart)
 		}
@@ -203,7 +203,7 @@ func (p *promise) ask() {
 	if !errors.As(err, &refused) {
 		return
 	}
-	if refused.Kind != placer.ErrNotNow {
+	if refused.Kind != placer.ErrNotNow || errors.Is(err, placer.ErrAbsent) {
 		p.neverSays(r, err)
 		return
 	}
@@ -277,8 +277,10 @@ func (p *promise) othersSay(r placer.Request, start int64) {
 }
 
 // neverSays: a request that can never run does not run either after everything is released,
-// unless it needed a reservation; and under fcfs it blocks no other.
+// unless it needed a reservation; and under fcfs it blocks no other. Only one that waits for
+// nodes out of service runs once they are back.
 func (p *promise) neverSays(r placer.Request, refused error) {
+	absent := errors.Is(refused, placer.ErrAbsent)
 	err := p.db.Update(func(tx *Tx) error {
 		list, err := tx.Jobs().Submit(Submission{Request: r})
 		if err != nil {
@@ -288,7 +290,7 @@ func (p *promise) neverSays(r placer.Request, refused error) {
 			return err
 		}
 		j, err := tx.Jobs().Get(list[0].ID)
-		if err != nil || !j.Never || j.State != JobQueued {
+		if err != nil || j.Never == absent || j.State != JobQueued {
 			p.t.Fatalf("%+v: %v; in a cycle %s, said to be so %t, %v", r, refused, j.State, j.Never, err)
 		}
 		if r.Reservation != "" {
@@ -309,8 +311,19 @@ func (p *promise) neverSays(r placer.Request, refused error) {
 				return err
 			}
 		}
-		if _, err := tx.Jobs().Place(r); !errors.Is(err, placer.ErrNever) {
+		same := placer.ErrNever
+		if absent {
+			same = placer.ErrAbsent
+		}
+		if _, err := tx.Jobs().Place(r); !errors.Is(err, same) {
 			p.t.Fatalf("%+v: %v; on the empty cluster %v", r, refused, err)
+		}
+		err = tx.k.EachNode(func(n *index.Node) error { return tx.Nodes().SetState(n.Number, index.Up, "") })
+		if err != nil {
+			return err
+		}
+		if _, err := tx.Jobs().Place(r); absent && err != nil || !absent && !errors.Is(err, placer.ErrNever) {
+			p.t.Fatalf("%+v: %v; with all nodes in service %v", r, refused, err)
 		}
 		return errUndo
 	})

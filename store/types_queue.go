@@ -76,6 +76,7 @@ const (
 	WaitsPlan  = ask.WaitsPlan  // for its planned start
 	WaitsLate  = ask.WaitsLate  // for a new plan, because it could not start as planned
 	WaitsLimit = ask.WaitsLimit // for others under a limit to finish, whether or not there is room
+	WaitsNodes = ask.WaitsNodes // for nodes or devices that are out of service
 	WaitsRoom  = ask.WaitsRoom  // for nodes
 	WaitsTurn  = ask.WaitsTurn  // for nothing but a cycle
 )

@@ -63,7 +63,7 @@ var Job = []Attribute{
 	{"nodes", Nodes, true, "node list, folded"},
 	{"reservation", Text, false, "the reservation it runs in"},
 	{"reason", Prose, false, "why it is in this state"},
-	{"reason_code", Text, false, "of a waiting job: never, held, dependency, begin, unattended, class, planned, late, limit, room (nodes or pools) or turn; of another, the cause as in events"},
+	{"reason_code", Text, false, "of a waiting job: never, held, dependency, begin, unattended, unavailable (nodes out of service), class, planned, late, limit, room (nodes or pools) or turn; of another, the cause as in events"},
 	{"expected", Time, false, "of a waiting job: its expected start"},
 	{"likely", Time, false, "of a waiting job: its likely start, before which half of such jobs start"},
 	{"safe", Time, false, "of a waiting job: its safe start, by which nine of ten such jobs have started"},

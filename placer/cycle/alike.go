@@ -3,6 +3,8 @@ package cycle
 import (
 	"errors"
 	"slices"
+
+	"github.com/placectl/placectl/placer"
 )
 
 // An array can put thousands of equal jobs into the queue. A host may list the first for all of them.
@@ -22,7 +24,13 @@ func (p *Pass) effects() effects {
 // all equal jobs.
 func (p *Pass) passedOver(j *Job) bool {
 	k := j.kind
-	if j.Planned || k == nil || j.pass != p || k.refused != nil || !p.settled(k, j) || k.never() {
+	if j.Planned || k == nil || j.pass != p {
+		return false
+	}
+	if errors.Is(k.refused, placer.ErrAbsent) || p.settled(k, j) && errors.Is(k.short, placer.ErrAbsent) {
+		return true
+	}
+	if k.refused != nil || !p.settled(k, j) || k.never() {
 		return false
 	}
 	return p.planned >= p.spec.Depth || p.ruledOut(k)

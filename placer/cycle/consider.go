@@ -116,7 +116,7 @@ func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
 	a := k.asked(j)
 	plan, err := p.place(snap, k, a)
 	switch {
-	case errors.Is(err, placer.ErrNever):
+	case neverFits(err):
 		p.decide(k, j, err)
 		return true, p.never(j, err)
 	case errors.Is(err, placer.ErrNotNow):
@@ -196,7 +196,7 @@ func (p *Pass) plan(j *Job, k *kind, mayStart bool, soonest int64) (blocked bool
 			return true, err
 		}
 	}
-	if errors.Is(err, placer.ErrNever) || err != nil && j.Placed {
+	if neverFits(err) || err != nil && j.Placed {
 		return false, p.never(j, err)
 	}
 	if plan == nil {
@@ -257,7 +257,8 @@ func nextRelease(s *placer.Snapshot) (at int64, ok bool) {
 	return 0, false
 }
 
-// never reports a job that can never run. A plan that it has is kept if it can be put back.
+// never reports a job that can never run as the cluster is. A plan that it has is kept if it can be put
+// back.
 func (p *Pass) never(j *Job, why error) error {
 	p.turn = nil
 	if j.Planned {

@@ -135,7 +135,8 @@ type Jobs interface {
 	Alike(*Job) (*Job, error)
 	// Followers returns the jobs that may have a turn because a job has started in this pass.
 	Followers(*Job) ([]*Job, error)
-	// Never reports a job without a plan that can never run, and why.
+	// Never reports a job without a plan that can never run, or only once nodes are back in service
+	// (placer.ErrAbsent), and why.
 	Never(j *Job, why error) error
 }
 

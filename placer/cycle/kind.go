@@ -81,8 +81,13 @@ func (p *Pass) settled(k *kind, j *Job) bool {
 	return k.short != nil && (k.at == p.now || k.until > p.now) && (k.steady || k.taken == p.taken) && (k.freed == p.freed.times || p.stillShort(k, j)) && !j.place().before(k.before)
 }
 
-// never reports whether a request that is settled will never fit.
-func (k *kind) never() bool { return errors.Is(k.short, placer.ErrNever) }
+// never reports whether a request that is settled will never fit, as long as no nodes are added or
+// come back into service.
+func (k *kind) never() bool { return neverFits(k.short) }
+
+func neverFits(err error) bool {
+	return errors.Is(err, placer.ErrNever) || errors.Is(err, placer.ErrAbsent)
+}
 
 // ruledOut reports whether only a rule is known to keep a request from starting now. Its job
 // blocks no other, and gets no plan unless all jobs do.

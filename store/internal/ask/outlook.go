@@ -47,18 +47,19 @@ type Wait string
 
 // What jobs wait for. Programs read these words.
 const (
-	WaitsNot   Wait = ""           // for nothing: it runs or has ended
-	WaitsNever Wait = "never"      // for nothing: it can never run
-	WaitsHeld  Wait = "held"       // for the release of its hold
-	WaitsJob   Wait = "dependency" // for other jobs
-	WaitsBegin Wait = "begin"      // for its begin time
-	WaitsUser  Wait = "unattended" // for a process of its user
-	WaitsClass Wait = "class"      // its class may start nothing more
-	WaitsPlan  Wait = "planned"    // for its planned start
-	WaitsLate  Wait = "late"       // for a new plan, because it could not start as planned
-	WaitsLimit Wait = "limit"      // for others under a limit to finish, whether or not there is room
-	WaitsRoom  Wait = "room"       // for nodes
-	WaitsTurn  Wait = "turn"       // for nothing but a cycle
+	WaitsNot   Wait = ""            // for nothing: it runs or has ended
+	WaitsNever Wait = "never"       // for nothing: it can never run
+	WaitsHeld  Wait = "held"        // for the release of its hold
+	WaitsJob   Wait = "dependency"  // for other jobs
+	WaitsBegin Wait = "begin"       // for its begin time
+	WaitsUser  Wait = "unattended"  // for a process of its user
+	WaitsClass Wait = "class"       // its class may start nothing more
+	WaitsPlan  Wait = "planned"     // for its planned start
+	WaitsLate  Wait = "late"        // for a new plan, because it could not start as planned
+	WaitsLimit Wait = "limit"       // for others under a limit to finish, whether or not there is room
+	WaitsNodes Wait = "unavailable" // for nodes or devices that are out of service
+	WaitsRoom  Wait = "room"        // for nodes
+	WaitsTurn  Wait = "turn"        // for nothing but a cycle
 )
 
 // Prospect tells why a job waits and when it may start.
@@ -214,6 +215,11 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 	}
 	if absent != "" {
 		return Prospect{Wait: WaitsUser, Reason: absent}, nil
+	}
+	if w.absent != nil {
+		p := Prospect{Wait: WaitsNodes}
+		p.explain(w.absent, "")
+		return p, nil
 	}
 	limit, throttled, err := o.limited(j) // shares do not count a job that a limit holds back
 	if err != nil {

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/placectl/placectl/placer"
@@ -27,6 +28,7 @@ func newRequests(of *Outlook) *requests {
 type request struct {
 	ask    placer.Ask
 	never  error // why it can never run
+	absent error // why it cannot run before nodes are back in service
 	short  error // why it does not fit now, once computed
 	starts []start
 }
@@ -49,9 +51,12 @@ func (rs *requests) find(j *row.Job) (*request, error) {
 		return w, nil
 	}
 	w := new(request)
-	if err := rs.read(w, j); err != nil && !kernel.IsRefusal(err) {
+	switch err := rs.read(w, j); {
+	case errors.Is(err, placer.ErrAbsent):
+		w.absent = err
+	case err != nil && !kernel.IsRefusal(err):
 		return nil, err
-	} else if err != nil {
+	default:
 		w.never = err
 	}
 	rs.known[key] = w

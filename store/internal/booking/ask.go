@@ -224,7 +224,7 @@ func Snapshot(tx *kernel.Tx, queue string) (*placer.Snapshot, error) {
 			key = q.GroupKey
 		}
 	}
-	return &placer.Snapshot{Index: ix, Calendar: tx.Calendar(), Now: tx.Now, Releases: tx.Loaded.Releases.After, Planned: tx.Loaded.Releases.PlannedFrom, Rows: kernel.SnapshotRows(tx), Used: tx.Used,
+	return &placer.Snapshot{Index: ix, Calendar: tx.Calendar(), Now: tx.Now, Releases: tx.Loaded.Releases.After, Planned: tx.Loaded.Releases.PlannedFrom, Rows: kernel.SnapshotRows(tx), Absent: tx.Absent, Used: tx.Used,
 		Rules: placer.Rules{GroupKey: kernel.ResIDs(ix.Defs(), key), ExplicitSets: set.ExplicitSets, DoNotSpan: set.DoNotSpan,
 			ExactFit: set.ExactFit, Access: set.Access, Topology: kernel.ResIDs(ix.Defs(), set.Topology),
 			SetOrder: set.SetOrder, SetDelay: kernel.Seconds(set.SetDelay)}}, nil

@@ -154,7 +154,8 @@ type neverRuns struct {
 	why string
 }
 
-// Never implements cycle.Host: it reports a job that can never run, and marks it.
+// Never implements cycle.Host: it reports a job that can never run, and marks it. A job that waits for
+// nodes out of service is not marked.
 func (p *pass) Never(c *cycle.Job, why error) error {
 	j := p.jobs[c.ID]
 	if p.told[j.ID] {
@@ -173,6 +174,9 @@ func (p *pass) Never(c *cycle.Job, why error) error {
 	if !j.Queued { // it has failed
 		j.Reason = j.Reason.And(why.Error())
 		return jobs.PutJob(p.tx, j, j.State)
+	}
+	if errors.Is(why, placer.ErrAbsent) {
+		return p.unmark(j)
 	}
 	p.never = append(p.never, neverRuns{j, placer.Shortage(why)})
 	if j.Never {
@@ -217,7 +221,13 @@ func (p *pass) lookAgain(j *row.Job) error {
 		return nil
 	case why != nil:
 		return p.Never(c, why)
-	case !j.Never:
+	}
+	return p.unmark(j)
+}
+
+// unmark takes the mark of jobs that can never run off a job.
+func (p *pass) unmark(j *row.Job) error {
+	if !j.Never {
 		return nil
 	}
 	j.Never = false

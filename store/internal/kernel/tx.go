@@ -57,6 +57,7 @@ type loaded struct {
 	Usage        *usage.Nodes
 	Book         *usage.Book
 	Nodes        *nodes.Rows
+	Absences     absences
 	Batches      *batches.Batches
 	Freed        *derived.Freed
 	Matcher      *fairshare.Matcher // of the class shares

@@ -16,19 +16,19 @@ func (p *page) helps() error {
 	}
 	const title = "What would help"
 	switch {
-	case len(ex.Helps) == 0 && ex.Verdict == placer.NeverStarts:
+	case len(ex.Helps) == 0 && ex.Impossible():
 		p.Heading(title, ": no single change makes it possible")
 		return nil
 	case len(ex.Helps) == 0:
 		p.Heading(title, ": no single change starts it now")
 		return nil
-	case ex.Verdict == placer.NeverStarts:
+	case ex.Impossible():
 		p.Heading(title, ": it could run with one of these")
 	default:
 		p.Heading(title, ": it would start now with one of these")
 	}
 	columns := []output.Column{{Name: "change"}, {Name: "flag"}}
-	if ex.Verdict == placer.NeverStarts {
+	if ex.Impossible() {
 		columns = append(columns, output.Column{Name: "start", Kind: output.Time})
 	}
 	var rows [][]any
@@ -61,6 +61,8 @@ func (p *page) help(h *placer.Help) (words, flag string) {
 		if words = "in queue " + h.To; h.To == "" {
 			words = "in no queue"
 		}
+	case placer.HelpResume:
+		words, flag = "nodes back in service", "node resume "+h.To
 	case "reservation":
 		words = "without the reservation"
 	}

@@ -35,6 +35,7 @@ const (
 	ForReservation
 	ForLimit    // others use up a common limit
 	ForThrottle // the same, with the limit of its array
+	ForNodes    // nodes that it needs are out of service
 	Never       // it can never run on this cluster
 	NeverJob    // a job that it depends on has ended in another way
 )

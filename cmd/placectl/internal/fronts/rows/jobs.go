@@ -217,7 +217,7 @@ func (v *View) outcome(j *store.Job, out *fronts.Job) error {
 }
 
 // waits translates what jobs wait for.
-var waits = map[store.Wait]fronts.Wait{store.WaitsNever: fronts.Never, store.WaitsHeld: fronts.ForRelease, store.WaitsJob: fronts.ForJob, store.WaitsBegin: fronts.ForBegin,
+var waits = map[store.Wait]fronts.Wait{store.WaitsNever: fronts.Never, store.WaitsNodes: fronts.ForNodes, store.WaitsHeld: fronts.ForRelease, store.WaitsJob: fronts.ForJob, store.WaitsBegin: fronts.ForBegin,
 	store.WaitsClass: fronts.ForTurn, store.WaitsPlan: fronts.ForRoom, store.WaitsLate: fronts.ForRoom, store.WaitsNot: fronts.ForTurn, store.WaitsRoom: fronts.ForTurn, store.WaitsLimit: fronts.ForLimit, store.WaitsUser: fronts.ForTurn, store.WaitsTurn: fronts.ForTurn}
 
 // why says what a job waits for. Among jobs that only wait for room, the first waits for Resources, or

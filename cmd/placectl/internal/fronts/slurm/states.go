@@ -98,7 +98,7 @@ func reason(j *fronts.Job) string {
 	}
 	return [...]string{fronts.ForNothing: "None", fronts.ForRoom: "Resources", fronts.ForTurn: "Priority", fronts.ForJob: "Dependency", fronts.ForBegin: "BeginTime",
 		fronts.ForRelease: "JobHeldUser", fronts.ForReservation: "Reservation", fronts.ForLimit: "AssociationResourceLimit",
-		fronts.ForThrottle: "JobArrayTaskLimit", fronts.Never: "PartitionConfig", fronts.NeverJob: "DependencyNeverSatisfied"}[j.Wait]
+		fronts.ForThrottle: "JobArrayTaskLimit", fronts.ForNodes: "ReqNodeNotAvail", fronts.Never: "PartitionConfig", fronts.NeverJob: "DependencyNeverSatisfied"}[j.Wait]
 }
 
 // nodeState returns sinfo's word for a node's state.

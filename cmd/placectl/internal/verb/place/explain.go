@@ -32,8 +32,8 @@ func Explain() *session.Verb {
 			"it waits for. It changes nothing. A lone number is a job if there is one; -l 12 makes it a select. The exit\n" +
 			"status is 0 whatever the verdict.\n\n" +
 			"For a request, all nodes are counted by the first reason against them, with the earliest time at which one of\n" +
-			"them could serve it. Then come single changes with which it would start now or, if it never can, could run at\n" +
-			"all.\n\n" +
+			"them could serve it. Then come single changes with which it would start now or, if no nodes in service could\n" +
+			"hold it, could run at all.\n\n" +
 			"For a running job it shows where it runs and why there; for a planned one, what it waits for. For a job without\n" +
 			"a plan it shows what keeps it (a hold, its begin time, other jobs, its class), its place in the queue, its\n" +
 			"expected start, and whether it could be placed now if no other job waited. With rules of preemption it lists the\n" +

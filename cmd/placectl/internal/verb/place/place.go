@@ -24,8 +24,8 @@ func Place() *session.Verb {
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "The job holds its nodes until you release it, even past its walltime. If it does not fit now, the exit\n" +
-			"status is 3 and the message says when it would. If it can never fit, the status is 4 and the message says\n" +
-			"why. A planned job gets its nodes at its start, by the clock.",
+			"status is 3 and the message says when it would, or which nodes out of service it needs. If it can never fit,\n" +
+			"the status is 4 and the message says why. A planned job gets its nodes at its start, by the clock.",
 		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
 			&cli.StringFlag{Name: "at", Usage: "start at `TIME`"},
 			&cli.BoolFlag{Name: "or-reserve", Usage: "if it does not fit now, plan it for its earliest start"},

@@ -29,7 +29,8 @@ func When() *session.Verb {
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "A planned job (--job) starts as planned. For a job without a plan, the start comes from playing the queue\n" +
 			"forward: no more jobs come, and each runs as long as jobs like it did. The exit status is 3 if the start is\n" +
-			"unknown: the job is held or late, or waits for something of unknown end. It is 4 if the job can never run.\n\n" +
+			"unknown: the job is held or late, or waits for something of unknown end, such as nodes out of service. It is 4\n" +
+			"if the job can never run.\n\n" +
 			"start is the likely start: half of such jobs start sooner. Nine of ten have started by safe. asked is the start\n" +
 			"if all jobs run as long as they asked for. record is how many of the last jobs started by their safe start.",
 		Flags: append(request.Flags(), request.OverLimits(),
