@@ -207,7 +207,7 @@ func (tx *Tx) Once(o *Once, fn func() error) error {
 	case first.Request != request:
 		return fmt.Errorf("%w: %q was given with it at %s", ErrKey, o.Key, kernel.Stamp(first.At))
 	}
-	o.Answer, o.Repeated = first.Text, true
+	o.Answer, o.Repeated, o.First, o.Jobs = first.Text, true, first.First, first.Jobs
 	return nil
 }
 

@@ -87,6 +87,7 @@ const importRules = `
 	index, internal/text       < cmd/placectl/internal/output
 	internal/text              < command
 	cmd/placectl/internal/spool              < command, cmd/placectl/internal/output
+	cmd/placectl/internal/told               < command
 	cmd/placectl/internal/output             < command, cmd/placectl/internal/chart
 	index, timeline, placer                  < placer/cycle
 	index, timeline, placer, placer/cycle    < placer/cluster

@@ -27,6 +27,9 @@ func AttemptsOf(tx *kernel.Tx) Attempts { return Attempts{tx} }
 // Get returns a job by its number, or ErrNotFound.
 func (js Jobs) Get(id uint64) (*kernel.Job, error) { return kernel.JobResult(js.tx.Job(id)) }
 
+// Next returns the number that the next job gets.
+func (js Jobs) Next() uint64 { return js.tx.State.NextJob }
+
 // Each calls fn for jobs by number, until fn fails: for all jobs, or for those that are in one
 // of the states when Each begins. It passes each job as it is at its turn.
 func (js Jobs) Each(fn func(*kernel.Job) error, states ...row.JobState) error {

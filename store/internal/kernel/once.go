@@ -21,6 +21,8 @@ type Once struct {
 	Answer []byte
 	// Repeated means that the change was made before, so the function did not run.
 	Repeated bool
+	// First and Jobs are the first number and the count of the jobs that the change made, if it is repeated.
+	First, Jobs uint64
 	// A function sets Refused if its transaction must be kept, but not its answer. A repeated
 	// call then runs it again.
 	Refused bool

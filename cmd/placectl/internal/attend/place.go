@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -85,6 +86,18 @@ func (p Place) descriptor(suffix string, flags int) (fd int, err error) {
 			return -1, &os.PathError{Op: "open", Path: p.name(suffix), Err: err}
 		}
 	}
+}
+
+// File returns the path of another file of this user and database, in a folder that it makes.
+func (p Place) File(folder, name string) (string, error) {
+	if err := p.prepare(); err != nil {
+		return "", err
+	}
+	dir := filepath.Join(p.Dir, folder)
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return "", err
+	}
+	return filepath.Join(dir, strings.TrimPrefix(filepath.Ext(p.base), ".")+"."+name), nil
 }
 
 // Log opens a new file for the attendant's output.

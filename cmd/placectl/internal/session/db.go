@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/spool"
+	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/internal/text"
@@ -193,13 +194,18 @@ func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(
 	var notes bytes.Buffer
 	defer answer.Reset()
 	var cover *process.Shield
+	var made told.Numbers
 	r.Stdout, r.notes = &answer, &notes
 	said, err := r.commitInWords(db, keep, words, func(tx *store.Tx) error {
 		answer.Reset()
 		notes.Reset()
-		r.committed = nil
+		r.committed, r.repeated = nil, told.Numbers{}
+		next := tx.Jobs().Next()
 		if err := fn(tx); err != nil || !keep {
 			return err
+		}
+		if made = (told.Numbers{First: next, Count: tx.Jobs().Next() - next}); made.Count == 0 {
+			made = r.repeated
 		}
 		if err := r.NoteLeaving(tx, true); err != nil {
 			return err
@@ -231,6 +237,9 @@ func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(
 	}
 	if r.committed != nil && keep {
 		r.committed()
+	}
+	if err := r.keepMade(made); err != nil {
+		r.Notef("wait without a job will not know of this one: %v", err)
 	}
 	if _, err = answer.WriteTo(stdout); err != nil && r.Changed {
 		err = lostAnswer(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -40,6 +41,9 @@ func (r *Run) Once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) err
 			return err
 		}
 		r.Kept, r.Repeated = rec, o.Repeated
+		if o.Repeated {
+			r.repeated = told.Numbers{First: o.First, Count: o.Jobs}
+		}
 		return r.Repeat(rec)
 	}
 }

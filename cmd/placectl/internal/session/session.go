@@ -22,6 +22,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
+	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -80,6 +81,7 @@ type Run struct {
 	Rec       *keyed.Recording   // takes the answers, nil for stdout
 	Kept      *keyed.Recording   // the answer to a request with a key
 	Repeated  bool               // the answer is a repeat
+	repeated  told.Numbers       // the jobs that were made when its key was new
 	Front     *fronts.Submission // a submission through qsub or sbatch, nil: none
 	InLogs    *inlogs.Handles    // the handles on databases in logs
 	Behind    bool               // a writer's clock may be behind the database

@@ -3,7 +3,6 @@ package queue
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
@@ -22,9 +21,12 @@ func Wait() *session.Verb {
 		Usage:    "wait until jobs have ended, or started",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
-		Description: "Without JOB it waits for all your jobs that have not ended when it begins. It locks nothing meanwhile. The\n" +
-			"exit status is 0 if all ended well (or started). It is 1 if one failed, was cancelled, or ended without\n" +
-			"starting, and 3 if it timed out.",
+		Description: "Without JOB it waits for all your jobs that have not ended when it begins. Jobs that failed within the last\n" +
+			"hour count, too, unless this terminal or script has been told of it by wait, run or logs -f, or you cancelled\n" +
+			"or retried them. Inside a job it waits for the jobs that this job has submitted, but not for those that wait\n" +
+			"for this one.\n\n" +
+			"It holds no lock while waiting. The exit status is 0 if all ended well (or started). It is 1 if one failed,\n" +
+			"was cancelled, or ended without starting, and 3 if it timed out.",
 		Flags: []cli.Flag{
 			verbs.Choice(&cli.StringFlag{Name: "for", Value: "ended", Usage: "state to wait for, `WHAT`"}, "started", "ended"),
 			&cli.StringFlag{Name: "timeout", Aliases: []string{"wait"}, Usage: "timeout `D`"},
@@ -53,19 +55,14 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 		deadline = r.Env.Clock().Add(d)
 	}
 	words := c.Args().Slice()
-	if len(words) == 0 {
-		if err := r.View(func(tx *store.Tx) error {
-			jobs, err := choose(r, tx, c)
-			for _, j := range jobs {
-				words = append(words, strconv.FormatUint(j.ID, 10))
-			}
-			if len(jobs) == 0 && err == nil {
-				r.Notef("no job to wait for")
-			}
-			return err
-		}); err != nil {
-			return err
+	if err := r.View(func(tx *store.Tx) (err error) {
+		if len(words) > 0 {
+			return mayWaitFor(r, tx, words)
 		}
+		words, err = untold(r, tx)
+		return err
+	}); err != nil {
+		return err
 	}
 	for {
 		seen := r.FileStamp()
@@ -135,6 +132,7 @@ func waitResult(r *session.Run, jobs []*store.Job) error {
 			bad++
 		}
 	}
+	r.Told(slices.DeleteFunc(slices.Clone(jobs), func(j *store.Job) bool { return j.State.Live() })...)
 	var err error
 	if bad > 0 {
 		were := "were"

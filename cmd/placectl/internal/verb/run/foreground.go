@@ -198,6 +198,7 @@ func (f *Foreground) RunJob(job *store.Job, program string, argv, env []string, 
 		return errors.Join(err, ended)
 	}
 	f.Begun = true
+	f.Told(job)
 	if ended != nil { // the command's status counts
 		f.Notef("the end of job %d was not recorded: %v", job.ID, ended)
 	}

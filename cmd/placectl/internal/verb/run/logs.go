@@ -106,6 +106,7 @@ func logs(r *session.Run, c *cli.Context) error {
 		}
 		switch {
 		case s.over && c.Bool("follow"):
+			r.Told(s.job)
 			return jobStatus(s)
 		case !c.Bool("follow"):
 			return nil

@@ -1,0 +1,175 @@
+package queue
+
+import (
+	"cmp"
+	"errors"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/told"
+	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/store"
+)
+
+// untold returns the numbers of the jobs for which a plain wait waits, or whose failure it tells.
+func untold(r *session.Run, tx *store.Tx) (words []string, err error) {
+	page := new(told.Page)
+	book, unknown := r.Book(tx)
+	if unknown == nil {
+		if known, err := book.Read(); err != nil {
+			unknown = err
+		} else {
+			page = known
+		}
+	}
+	if unknown != nil {
+		r.Notef("all failures of the last hour count, because what this session knows cannot be read: %v", unknown)
+	}
+	job, _ := r.Within()
+	var jobs []*store.Job
+	if job != 0 {
+		jobs, err = madeWithin(tx, job, page.Made)
+	} else {
+		jobs, err = recent(r, tx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	count, err := countedFailures(tx, jobs)
+	if err != nil {
+		return nil, err
+	}
+	for _, j := range jobs {
+		if j.State.Live() || count(j) && !page.Knows(j.ID, j.End) {
+			words = append(words, strconv.FormatUint(j.ID, 10))
+		}
+	}
+	if len(words) == 0 {
+		r.Notef("no job to wait for")
+	}
+	return words, nil
+}
+
+// recent returns the user's jobs that live, and those to which something happened within the last hour.
+func recent(r *session.Run, tx *store.Tx) (jobs []*store.Job, err error) {
+	after, _, err := store.EventsSince(tx, tx.Now().Add(-session.MaxTold))
+	if err != nil {
+		return nil, err
+	}
+	seen := map[uint64]bool{}
+	add := func(j *store.Job) error {
+		if j.User == r.Self() && !seen[j.ID] {
+			seen[j.ID] = true
+			jobs = append(jobs, j)
+		}
+		return nil
+	}
+	if err := tx.Jobs().Each(add, session.LiveStates()...); err != nil {
+		return nil, err
+	}
+	if err := tx.EachEvent(after, func(e *store.Event) (bool, error) {
+		if e.Job == 0 || seen[e.Job] {
+			return true, nil
+		}
+		return true, found(tx, e.Job, add)
+	}); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(jobs, func(a, b *store.Job) int { return cmp.Compare(a.ID, b.ID) })
+	return jobs, nil
+}
+
+// found calls fn for a job that exists.
+func found(tx *store.Tx, id uint64, fn func(*store.Job) error) error {
+	j, err := tx.Jobs().Get(id)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return fn(j)
+}
+
+// madeWithin returns the jobs that a job has submitted, without those that wait for it.
+func madeWithin(tx *store.Tx, own uint64, made []told.Numbers) (jobs []*store.Job, err error) {
+	for _, m := range made {
+		for i := range m.Count {
+			err := found(tx, m.First+i, func(j *store.Job) error {
+				needs, err := needsEnd(tx, j, own)
+				if err == nil && !needs {
+					jobs = append(jobs, j)
+				}
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+		}
+	}
+	return jobs, nil
+}
+
+// needsEnd reports whether a job cannot start before another has ended: it depends on that job, or on one that does.
+func needsEnd(tx *store.Tx, j *store.Job, other uint64) (is bool, err error) {
+	for _, d := range j.After {
+		if d.Job == other {
+			return true, nil
+		}
+		if d.Job >= j.ID { // it cannot be: jobs depend on earlier ones
+			continue
+		}
+		err := found(tx, d.Job, func(before *store.Job) (err error) {
+			is, err = needsEnd(tx, before, other)
+			return err
+		})
+		if is || err != nil {
+			return is, err
+		}
+	}
+	return false, nil
+}
+
+// countedFailures returns which failures of some jobs count: not what this user has cancelled, nor what retry has
+// made anew.
+func countedFailures(tx *store.Tx, jobs []*store.Job) (func(*store.Job) bool, error) {
+	again, mine := map[uint64]bool{}, map[uint64]bool{}
+	for _, j := range jobs {
+		again[j.RetryOf] = true
+	}
+	after, _, err := store.EventsSince(tx, tx.Now().Add(-session.MaxTold))
+	if err != nil {
+		return nil, err
+	}
+	uid := uint32(os.Getuid())
+	err = tx.EachEvent(after, func(e *store.Event) (bool, error) {
+		if _, known := mine[e.Job]; e.Reason.Cause == store.CauseRequest && !known { // then comes what its keeper reports
+			mine[e.Job] = e.By != nil && *e.By == uid
+		}
+		return true, nil
+	})
+	return func(j *store.Job) bool {
+		bad := j.State == store.JobFailed || j.State == store.JobCancelled && !mine[j.ID]
+		return bad && !again[j.ID]
+	}, err
+}
+
+// mayWaitFor refuses, inside a job, to wait for that job or one that waits for it: neither ends before this command.
+func mayWaitFor(r *session.Run, tx *store.Tx, words []string) error {
+	own, _ := r.Within()
+	if own == 0 {
+		return nil
+	}
+	return eachJobNamed(tx, words, func(j *store.Job, _ bool) error {
+		if j.ID == own {
+			return usage.Errorf("job %d cannot wait for itself; without a number, wait means the jobs that it has submitted", own)
+		}
+		needs, err := needsEnd(tx, j, own)
+		if needs {
+			return usage.Errorf("job %d waits for job %d, which asks: neither would end", j.ID, own)
+		}
+		return err
+	})
+}
