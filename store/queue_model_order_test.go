@@ -72,7 +72,7 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 			continue
 		}
 		behind := func(s *row.Job) bool {
-			return s.Queued && precedes(j, s) && !m.goesBefore(s, j) && (m.classes == nil || s.Class == j.Class) &&
+			return s.Queued && m.comesFirst(j, s) && !m.goesBefore(s, j) &&
 				(m.backfill != Relaxed || s.Walltime >= j.Walltime) // the shortest go first
 		}
 		if m.classes != nil && otherPlansMoved(before, now, j.Class) {
@@ -126,6 +126,17 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 			m.told("%v", err)
 		}
 	}
+}
+
+// comesFirst reports whether a job is before another in the order of the queue, whatever runs. With
+// shares only jobs of one class have an order; if their priorities are equal, only those of one array,
+// or of one user, whatever else is running.
+func (m *queueModel) comesFirst(j, s *row.Job) bool {
+	if m.classes == nil || j.Priority != s.Priority {
+		return precedes(j, s) && (m.classes == nil || s.Class == j.Class)
+	}
+	alike := j.Array == s.Array && (j.Array != 0 || j.User == s.User)
+	return s.Class == j.Class && alike && (j.Walltime > s.Walltime || j.Walltime == s.Walltime && precedes(j, s))
 }
 
 // otherPlansMoved reports whether a cycle has moved plans of classes other than one.

@@ -55,7 +55,8 @@
 //
 // Reading the source: state.go is what goes in and plan.go what comes out. loads.go turns loads into
 // percentages and entitlements. rounds.go hands workers out: it is the heart. rebalance.go decides when
-// and how classes go back to their entitlements. jobs.go and tasks.go choose within a class.
+// and how classes go back to their entitlements. jobs.go and tasks.go choose within a class: jobs.go for
+// equal tasks by their numbers, line.go in the same order for a queue of tasks that differ.
 // settings.go, settings_check.go and requestor.go are what an administrator sets, and classes.go makes
 // the classes of a State from it. plain.go saves most requestors a regular expression.
 package fairshare

@@ -7,7 +7,8 @@ import "slices"
 // all are filled together from the lowest level. The code searches for the level that n tasks reach. A
 // few tasks go on top of it. They are picked in the order in which jobs would have come to that level:
 // first those that were there from the start, then those lifted to it, the one from just below before
-// the one from the bottom, and at last in order of submission.
+// the one from the bottom, and at last in order of submission. This is the order of a Line whose tasks
+// have no priorities and walltimes; here it takes no time per task.
 
 // share says how many of n tasks each job starts. At most n tasks wait.
 func (p *Planner) share(jobs []Job, n int) []int {

@@ -130,7 +130,7 @@ func (p *pass) schedule() (err error) {
 func (p *pass) inTurn(ordered bool) (queue []*cycle.Job, err error) {
 	queue, line := append(p.lists.turns[:0], p.awaits()...), p.queue
 	if p.allotted != nil {
-		if line, err = p.allotted.Order(line); err != nil {
+		if line, err = p.allotted.Order(line, priorityIn(p.tx)); err != nil {
 			return nil, err
 		}
 		ordered = true

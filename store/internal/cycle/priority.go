@@ -74,6 +74,21 @@ func (ps Priorities) Of(j *kernel.Job) (value float64, parts []priorityf.Term, e
 	return value, o.Parts(), nil
 }
 
+// priorityIn returns what says a waiting job's priority.
+func priorityIn(tx *kernel.Tx) func(*row.Job) (float64, error) {
+	return func(j *row.Job) (float64, error) {
+		set, err := tx.Settings()
+		if err != nil || set.JobPriority == "" {
+			return float64(j.Priority), err
+		}
+		o, err := OrderOf(tx, nil)
+		if err != nil {
+			return 0, err
+		}
+		return o.Of(j)
+	}
+}
+
 // StoredOrder lists the waiting jobs in stored order.
 func StoredOrder(tx *kernel.Tx) (line []*row.Job, err error) {
 	err = tx.File.Each(row.Waiting, nil, func(key, _ []byte) (bool, error) {

@@ -105,7 +105,7 @@ func (t *Tally) Runs(j *row.Job) error {
 		return err
 	}
 	units, err := t.Held(j)
-	if err != nil || units == 0 {
+	if err != nil {
 		return err
 	}
 	c.Running = sum(c.Running, units)
@@ -117,8 +117,8 @@ func (t *Tally) Runs(j *row.Job) error {
 	if end <= t.Now {
 		end = t.Now + t.Overdue.Overrun(row.JobOwner(j.ID))
 	}
-	t.running = append(t.running, stretch{at, units, end})
-	if !j.Queued {
+	t.running = append(t.running, stretch{at, units, end, lineJobOf(j)})
+	if !j.Queued || units == 0 {
 		return nil // placed by hand: nothing else stops it
 	}
 	if t.Now-j.Start < t.spare.MinRun || t.spare.AtMost > 0 && len(j.YieldedTo) >= t.spare.AtMost {
