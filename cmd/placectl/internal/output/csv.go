@@ -3,7 +3,6 @@ package output
 import (
 	"bytes"
 	"strings"
-	"unicode"
 
 	"github.com/placectl/placectl/internal/text"
 )
@@ -17,12 +16,6 @@ func (p *Printer) rawText(b []byte, v any, k Kind) []byte {
 		b = text.AppendPrintable(b[:start], string(b[start:]))
 	}
 	return b
-}
-
-// commands reports whether text has control characters for a terminal, which may later show the
-// file. Newlines and tabs do not count.
-func commands(text string) bool {
-	return strings.ContainsFunc(text, func(c rune) bool { return unicode.IsControl(c) && !strings.ContainsRune("\t\n\r", c) })
 }
 
 // atOnce is a layout that holds no rows back, and writes nothing after the last.
@@ -61,12 +54,6 @@ func csvField(l *separated, p *Printer, i int, v any, k Kind) {
 		p.buf = append(p.buf, ',')
 	}
 	l.cell = p.rawText(l.cell[:0], v, k)
-	if !p.o.Raw && commands(string(l.cell)) {
-		l.cell = text.AppendPrintable(nil, string(l.cell))
-	}
-	if !p.o.Raw && isFormula(v, l.cell) {
-		l.cell = append([]byte{'\''}, l.cell...)
-	}
 	alone := len(p.cols) == 1 && len(l.cell) == 0 // readers would skip an empty line
 	if !alone && !bytes.ContainsAny(l.cell, ",\"\n\r") && !bytes.HasPrefix(l.cell, []byte(" ")) && !bytes.HasSuffix(l.cell, []byte(" ")) {
 		p.buf = append(p.buf, l.cell...)
@@ -80,22 +67,6 @@ func csvField(l *separated, p *Printer, i int, v any, k Kind) {
 		p.buf = append(p.buf, c)
 	}
 	p.buf = append(p.buf, '"')
-}
-
-// isFormula reports whether a spreadsheet would run a text as a formula. A number never counts,
-// even with a sign.
-func isFormula(v any, cell []byte) bool {
-	if len(cell) == 0 || strings.IndexByte("=+-@\t\r", cell[0]) < 0 {
-		return false
-	}
-	if _, ok := WholeNumber(v); ok {
-		return false
-	}
-	switch v.(type) {
-	case float64, Real:
-		return false
-	}
-	return true
 }
 
 // tsvField appends a tab and a field. It escapes tabs, line feeds, carriage returns and backslashes,

@@ -211,7 +211,6 @@ type Options struct {
 	NoHeader bool                // no line of column names
 	Quiet    bool                // a table without rows prints no header
 	DryRun   bool                // nothing was changed, and JSON objects say so
-	Raw      bool                // csv without the guard against formulas
 	Zone     *time.Location      // of times for people; nil is UTC
 	Terminal bool                // the writer is a terminal, which no answer may control
 	Unicode  bool                // a box has Unicode lines, otherwise + - |

@@ -86,10 +86,10 @@ n1               3  0.25  true   2026-11-20 10:30:00  1h30m  8.0 GiB  a[1-2]
 		{"csv", Options{Format: CSV}, false, `
 name,jobs,load,up,since,left,mem,nodes
 n1,3,0.25,true,2026-11-20T09:30:00Z,5400,8589934592,"a1,a2"
-"""=a|\t\x1b\""é""",-1,-2,false,1970-01-01T00:00:00Z,60,512,
+` + "\"=a|\t\x1b\"\"\u009bé\"" + `,-1,-2,false,1970-01-01T00:00:00Z,60,512,
 ,,,,,,,
 `},
-		{"csv raw on a terminal", Options{Format: CSV, Raw: true, NoHeader: true}, true, `
+		{"csv on a terminal", Options{Format: CSV, NoHeader: true}, true, `
 n1,3,0.25,true,2026-11-20T09:30:00Z,5400,8589934592,"a1,a2"
 """=a|\t\x1b\""é""",-1,-2,false,1970-01-01T00:00:00Z,60,512,
 ,,,,,,,
@@ -289,7 +289,7 @@ func TestAnyTextSurvives(t *testing.T) {
 		if err := json.Unmarshal([]byte(got), &doc); err != nil || doc[0].A != strings.ToValidUTF8(s, "\uFFFD") && doc[0].A != perByte(s) {
 			rt.Fatalf("json %q: %v", got, err)
 		}
-		got = render(t, Options{Format: CSV, Raw: true}, false, 0, res, rows)
+		got = render(t, Options{Format: CSV}, false, 0, res, rows)
 		in := csv.NewReader(strings.NewReader(got))
 		back, err := in.ReadAll()
 		if want := strings.ReplaceAll(s, "\r\n", "\n"); err != nil || back[1][0] != want { // as encoding/csv reads it

@@ -17,7 +17,7 @@ type Globals struct {
 	Output      output.Format
 	Columns     string // of a table, separated by commas; "" for all
 	NoHeader    bool
-	Raw         bool // csv without the guard against formulas, logs without that of terminals
+	Raw         bool // logs without the guard of terminals
 	Quiet       bool
 	Verbose     bool
 	NoColor     bool
@@ -54,7 +54,7 @@ var GlobalFlags = []GlobalFlag{
 	{Name: "now", Value: "TIME", Env: "PLACECTL_NOW", Usage: "work at this time, for planning and tests", set: setNow},
 	{Name: "output", Short: "o", Value: "FORMAT", Env: "PLACECTL_OUTPUT", Usage: text.List(output.FormatNames(), "or") + "; or columns of a table: job,state,safe", set: setOutput},
 	{Name: "no-header", Usage: "omit the line of column names", set: setSwitch(func(g *Globals) *bool { return &g.NoHeader })},
-	{Name: "raw", Usage: "print csv cells and logs unchanged, even if a spreadsheet or terminal would execute them", set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
+	{Name: "raw", Usage: "print logs to the terminal unchanged, even if that would execute them", set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
 	{Name: "lock-timeout", Value: "DUR", Usage: "timeout for waiting for other processes (30s)", set: setLockTimeout},
 	{Name: "stale", Value: "DUR", Env: "PLACECTL_STALE", Usage: "accept answers this old, or of \"any\" age, from a database in etcd", set: setStale},
 	{Name: "quiet", Short: "q", Usage: "no notes, no progress", set: setSwitch(func(g *Globals) *bool { return &g.Quiet })},
