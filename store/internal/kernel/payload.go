@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -134,13 +135,14 @@ func (p *Payload) Check() error {
 			return fmt.Errorf("%w: a path has %d bytes; the maximum is %d", row.ErrInvalid, len(path), MaxPath)
 		}
 	}
+	if err := text.CheckScript(p.Script); err != nil {
+		return fmt.Errorf("%w: the script %w", row.ErrInvalid, err)
+	}
 	switch {
 	case len(p.Script) > MaxScript:
 		return fmt.Errorf("%w: the script has %d bytes; the maximum is %d", row.ErrInvalid, len(p.Script), MaxScript)
-	case strings.IndexByte(p.Script, 0) >= 0:
-		return fmt.Errorf("%w: the script has a NUL byte at offset %d: it is not text", row.ErrInvalid, strings.IndexByte(p.Script, 0))
 	case env > MaxEnvironment:
-		return fmt.Errorf("%w: the environment has %d bytes; the maximum is %d", row.ErrInvalid, env, MaxEnvironment)
+		return fmt.Errorf("%w: the environment has %d bytes; the maximum is %d: name what the job needs, as in --export PATH,SEED", row.ErrInvalid, env, MaxEnvironment)
 	case !strings.HasPrefix(p.Dir, "/") || strings.IndexByte(p.Dir+p.Out+p.Err+p.Input, 0) >= 0:
 		return fmt.Errorf("%w: the directory %q is not an absolute path", row.ErrInvalid, p.Dir)
 	case p.Umask > 0o777:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -20,17 +21,18 @@ type Script struct {
 
 // ReadScript reads a script, and refuses other files.
 func ReadScript(name string, in io.Reader) (*Script, error) {
-	text, err := io.ReadAll(io.LimitReader(in, store.MaxScript+1))
-	s := &Script{Name: name, Text: string(text)}
+	read, err := io.ReadAll(io.LimitReader(in, store.MaxScript+1))
+	s := &Script{Name: name, Text: string(read)}
 	switch {
 	case err != nil:
 		return nil, usage.Errorf("%w", err)
-	case len(text) > store.MaxScript:
+	case len(read) > store.MaxScript: // perhaps far more
 		return nil, usage.Errorf("%s has more than %d bytes, the maximum for a script", s.Name, store.MaxScript)
 	case strings.TrimSpace(s.Text) == "":
 		return nil, usage.Errorf("%s is empty", s.Name)
-	case strings.IndexByte(s.Text, 0) >= 0:
-		return nil, usage.Errorf("%s has a NUL byte at offset %d: it is not a script", s.Name, strings.IndexByte(s.Text, 0))
+	}
+	if err := text.CheckScript(s.Text); err != nil {
+		return nil, usage.Errorf("%s %w", s.Name, err)
 	}
 	return s, nil
 }

@@ -168,8 +168,9 @@ func (q *submitted) script(c *fronts.Call, rest, command []string) error {
 		return fronts.Failf(1, "qsub: the script has more than %d bytes", maxScript-1)
 	case strings.TrimSpace(q.Script) == "":
 		q.Script = "#!/bin/sh\n"
-	case strings.IndexByte(q.Script, 0) >= 0:
-		return fronts.Failf(1, "qsub: %s: a NUL byte: this is no script", source)
+	}
+	if err := text.CheckScript(q.Script); err != nil {
+		return fronts.Failf(1, "qsub: %s %v", source, err)
 	}
 	return nil
 }
