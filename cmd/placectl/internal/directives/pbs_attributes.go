@@ -57,6 +57,11 @@ func (r *reader) pbsAttribute(name, value string) error {
 	switch name {
 	case "depend":
 		return r.pbsDepend(value)
+	case "x": // Maui's extensions
+		if strings.HasPrefix(value, "PREF(") && strings.HasSuffix(value, ")") {
+			r.set("prefer", value)
+			return nil
+		}
 	case "umask":
 		if n, err := strconv.ParseUint(value, 8, 32); err != nil || n > 0o777 {
 			return fmt.Errorf("%q is not a number in octal up to 777", value)

@@ -13,6 +13,7 @@ import (
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 )
 
@@ -114,8 +115,13 @@ func orderHosts(tx *store.Tx, j *store.Job, o *attempts.Order) error {
 
 // orderWhole fills in the cores of the nodes if the job has whole nodes.
 func orderWhole(tx *store.Tx, j *store.Job, o *attempts.Order) error {
-	if !strings.Contains(j.Place, "excl") {
-		return nil
+	defs, err := tx.Config().Resources()
+	if err != nil {
+		return err
+	}
+	place, err := placer.ParsePlace(defs, j.Place)
+	if err != nil || !place.Exclusive() {
+		return err
 	}
 	for _, name := range o.Nodes {
 		n, err := tx.Nodes().Get(name)

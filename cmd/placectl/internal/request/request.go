@@ -4,6 +4,7 @@ package request
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/internal/text"
@@ -16,7 +17,7 @@ func Read(c *cli.Context, args []string) (placer.Request, error) {
 	q := placer.Request{Select: c.String("select"), Place: c.String("place"), Name: c.String("name"), User: c.String("user"),
 		Account: c.String("account"), Queue: c.String("queue"), Class: c.String("class"), Policy: c.String("policy"),
 		Group: c.String("group"), Access: c.String("access"),
-		Prefer: text.SplitList(c.String("prefer")), Exclude: c.String("exclude"), Reservation: c.String("reservation"), Bind: c.String("bind"), OverLimits: c.Bool("over-limits")}
+		Prefer: preferItems(c.String("prefer")), Exclude: c.String("exclude"), Reservation: c.String("reservation"), Bind: c.String("bind"), OverLimits: c.Bool("over-limits")}
 	for _, value := range c.StringSlice("pool") {
 		for _, one := range text.SplitList(value) {
 			a, err := placer.ParsePoolAmount(one)
@@ -69,4 +70,12 @@ func Any(c *cli.Context, q *placer.Request) error {
 		return nil
 	}
 	return usage.Errorf("the request is missing: give a select, such as placectl %s 2:ncpus=4", c.Command.Name)
+}
+
+// preferItems splits a preference into its items, which commas separate. Maui's own form PREF(a,b) means the same.
+func preferItems(preference string) []string {
+	if inside, ok := strings.CutPrefix(preference, "PREF("); ok && strings.HasSuffix(inside, ")") {
+		preference = strings.TrimSuffix(inside, ")")
+	}
+	return text.SplitList(preference)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 )
 
@@ -114,11 +115,12 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 	if err != nil {
 		return nil, err
 	}
+	place, _ := placer.ParsePlace(v.defs, j.Place) // fails if its group is no resource any more
 	out := &fronts.Job{ID: j.ID, Array: j.Array, Index: j.Index, Name: j.Name, User: j.User, UID: -1, Account: j.Account, Comment: j.Comment, Queue: j.Queue, Class: j.Class,
 		State: jobStates[j.State], Ending: j.Ending, Paused: j.Paused, Exit: j.Exit, Reason: j.Why(), Priority: j.Priority, Requeue: !j.NoRequeue,
 		Begin: j.Begin, Submit: j.Submit, Start: j.Start, End: j.End, Deadline: j.Deadline, Walltime: j.Walltime, Select: j.Select, Place: j.Place,
 		NodeCount: d.nodes, CPUs: d.cpus, Tasks: d.tasks, Mem: d.mem, GPUs: d.gpus, NodeMem: d.nodeMem, NodeCPUs: d.nodeCPUs, NodeGPUs: d.nodeGPUs, Features: d.features,
-		Excl: strings.Contains(j.Place, "excl"), Reservation: j.Reservation, Attempt: j.Attempt, Exclude: j.Exclude}
+		Excl: place.Exclusive(), Reservation: j.Reservation, Attempt: j.Attempt, Exclude: j.Exclude}
 	for _, p := range j.Pools {
 		out.Licenses = append(out.Licenses, fronts.License{Name: p.Pool, Used: p.Amount})
 	}
