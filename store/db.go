@@ -24,6 +24,7 @@ type DB struct {
 	opt     Options
 	running running
 	changed atomic.Bool
+	copied  sync.Once // warns once that nothing is executed from a copy
 	behind  sync.Once // warns once about a clock that is behind
 }
 
@@ -75,25 +76,36 @@ func Create(path string, opt *Options, setup func(*Tx) error) error {
 	if IsLog(path) {
 		return createLog(path, opt, func(path string, opt *Options) error { return Create(path, opt, setup) })
 	}
-	return file.Create(path, func(path string) error {
-		if setup == nil && (opt == nil || !opt.AnyTime) {
-			return nil
-		}
-		db, err := Open(path, opt)
-		if err != nil {
+	return file.Create(path, func(tmp string) error {
+		if err := prepare(tmp, opt, setup); err != nil {
 			return err
 		}
-		if db.opt.AnyTime {
-			err = db.file.Update(kernel.AllowAnyTime)
-		}
-		if err == nil && setup != nil {
-			err = db.Update(setup)
-		}
-		if err == nil && db.opt.AnyTime && !db.opt.Chosen {
-			err = db.file.Update(kernel.Timeless)
-		}
-		return errors.Join(err, db.Close())
+		return file.Settle(tmp, path)
 	})
+}
+
+// prepare sets up a new database before it gets its name.
+func prepare(path string, opt *Options, setup func(*Tx) error) error {
+	if setup == nil && (opt == nil || !opt.AnyTime) {
+		return nil
+	}
+	if err := file.Settle(path, ""); err != nil { // for its own transactions, it is no copy
+		return err
+	}
+	db, err := Open(path, opt)
+	if err != nil {
+		return err
+	}
+	if db.opt.AnyTime {
+		err = db.file.Update(kernel.AllowAnyTime)
+	}
+	if err == nil && setup != nil {
+		err = db.Update(setup)
+	}
+	if err == nil && db.opt.AnyTime && !db.opt.Chosen {
+		err = db.file.Update(kernel.Timeless)
+	}
+	return errors.Join(err, db.Close())
 }
 
 // Copy makes a handle on a private copy of the database as it is now, for reading. Writers do
@@ -186,6 +198,7 @@ func (db *DB) writeBy(fn func(*Tx) error, keep bool, by func(func(*file.Recorder
 	}
 	defer leave()
 	kept := false
+	var last *Tx
 	err = by(func(r *file.Recorder) (bool, error) {
 		kept = false
 		if keep {
@@ -201,11 +214,17 @@ func (db *DB) writeBy(fn func(*Tx) error, keep bool, by func(func(*file.Recorder
 			return false, err
 		}
 		err = tx.flush()
-		kept = keep && tx.k.Changed()
+		if kept = keep && tx.k.Changed(); kept && err == nil {
+			err = tx.k.Parted()
+		}
+		last = tx
 		return kept, err
 	})
 	if err == nil && kept {
 		db.changed.Store(true)
+		if db.file != nil {
+			last.k.Committed(db.file.Last())
+		}
 	}
 	return kernel.OfStore(err)
 }
@@ -221,6 +240,10 @@ func (db *DB) Close() error {
 	}
 	return db.file.Close()
 }
+
+// DefaultState returns the directory of what is executed for a user, if the setting state_dir is
+// empty.
+func DefaultState(uid int) string { return kernel.DefaultState(uid) }
 
 // NetworkFileSystem returns the name of a directory's file system, such as NFS, if several machines
 // share it; else "". Locks may not exclude the other machines there.

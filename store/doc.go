@@ -63,7 +63,7 @@
 //
 // The rest: [Tx.Now], [Tx.Writable], [Tx.Identity]; [Tx.Query], [Tx.QueryTables]; [Tx.EachEvent],
 // [Tx.RecordedEvents]; idempotency keys: [Tx.Once], [Tx.Amend]; the effect of changes:
-// [Tx.Suppose]; after a wrong clock: [Tx.ResetClock].
+// [Tx.Suppose]; after a wrong clock: [Tx.ResetClock]; copies of a file: [Tx.Copy], [Tx.Adopt].
 //
 // Outside transactions: [DB.Check], [DB.Repair]; [DB.Backup], [DB.BackupTo] and
 // [Restore]; [DB.Dump] and [Load]; [DB.Compact]; [Salvage]; [DB.Archive]; [DB.Copy].

@@ -87,7 +87,7 @@ func (db *DB) seen() (f *file.File, done func(), err error) {
 		f, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout})
 	}
 	if err == nil {
-		_, err = f.Compact(false, nil) // free pages still hold what was removed
+		_, err = f.Compact(false, false, nil) // free pages still hold what was removed
 	}
 	return f, done, err
 }

@@ -111,7 +111,7 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 	out.owner = ownerOf(path, opt.Options)
 	out.Kept, err = file.Supplant(path, backup, file.SupplantOptions{LockTimeout: opt.LockWait(), DryRun: opt.DryRun, Watch: opt.Watch}, func(tmp string, c file.Content, kept string) error {
 		out.Content, out.Kept = newContent(c), kept
-		return out.revive(tmp, opt)
+		return out.revive(tmp, path, opt)
 	})
 	if err != nil {
 		return nil, err
@@ -138,11 +138,11 @@ func ownerOf(path string, opt Options) (owner uint32) {
 	return owner
 }
 
-// revive turns a copy of a backup into the new database.
-func (out *Restored) revive(path string, opt *RestoreOptions) error {
-	return last(path, opt.Options, func(tx *Tx) error {
+// revive turns a copy of a backup into the new database, which is about to get a name.
+func (out *Restored) revive(tmp, name string, opt *RestoreOptions) error {
+	return last(tmp, opt.Options, func(tx *Tx) error {
 		out.Held = nil
-		if err := errors.Join(tx.k.File.DrawEpoch(), tx.k.File.PutOwner(&out.owner)); err != nil {
+		if err := errors.Join(tx.k.File.DrawEpoch(), tx.k.File.PutOwner(&out.owner), tx.k.File.Settle(name)); err != nil {
 			return err
 		}
 		if !opt.NoHold {
@@ -156,6 +156,26 @@ func (out *Restored) revive(path string, opt *RestoreOptions) error {
 		}
 		return opt.Last(tx, out)
 	})
+}
+
+// Adopt makes the file of the database the database itself, as Restore makes a backup one, in
+// place: it gets a new epoch, and jobs that may have run elsewhere are held unless noHold is set.
+// It returns them. Adopt fails with ErrInvalid for a database in a log.
+func (tx *Tx) Adopt(noHold bool) (held []uint64, err error) {
+	switch {
+	case tx.k.Logged:
+		return nil, fmt.Errorf("%w: a database in a log has no file to adopt: the log says which database it is", ErrInvalid)
+	case !tx.Writable():
+		return nil, file.ErrReadOnly
+	}
+	if err := access.RolesOf(tx.k).Permit(Owners, "adopt"); err != nil {
+		return nil, err
+	}
+	if err := tx.k.Adopt(); err != nil || noHold {
+		return nil, tx.k.Spoil(err)
+	}
+	held, err = holdUncertain(tx)
+	return held, tx.k.Spoil(err)
 }
 
 // holdUncertain holds the jobs that may have run without the database knowing.
@@ -191,7 +211,15 @@ func (db *DB) compact(dryRun bool, watch Watch) (Compacted, error) {
 	if db.log != nil {
 		return Compacted{}, fmt.Errorf("%w: a database in a log has no file to compact; placectl log trim shortens the log", ErrInvalid)
 	}
-	return db.file.Compact(dryRun, watch)
+	copied := ""
+	err := db.View(func(tx *Tx) (err error) {
+		copied, err = tx.Copy()
+		return err
+	})
+	if err != nil {
+		return Compacted{}, err
+	}
+	return db.file.Compact(dryRun, copied == "", watch)
 }
 
 // Dump writes every row that is not derived as a line of JSON, at one instant, for Load of this

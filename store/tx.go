@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"runtime"
 	"sort"
@@ -40,6 +41,13 @@ func (tx *Tx) Now() time.Time { return tx.k.Time() }
 // have none until they are first written to.
 func (tx *Tx) Identity() (Identity, error) { return tx.k.Identity() }
 
+// Copy says why nothing is executed from the database: its file is a copy of it. It returns "" for
+// the database itself.
+func (tx *Tx) Copy() (why string, err error) { return tx.k.Copy() }
+
+// Executing fails with ErrCopy, which is also an ErrConflict, if the database is a copy.
+func Executing(tx *Tx) error { return tx.k.Executing() }
+
 // Suppose runs fn on a separate transaction that sees what this reader sees and may change
 // anything. Its changes exist only in memory and are gone when fn returns. Other processes
 // read and write meanwhile. In it, the policy local takes nodes in the order of their
@@ -54,7 +62,22 @@ func (db *DB) begin(r *file.Recorder) (*Tx, error) {
 	if err != nil {
 		return nil, err
 	}
+	db.sayCopy(tx)
 	return tx, cycle.Pass(tx.k)
+}
+
+// sayCopy says once that nothing is executed from the database. An archive never executes
+// anything.
+func (db *DB) sayCopy(tx *Tx) {
+	if db.opt.Copied == nil || tx.k.Logged {
+		return
+	}
+	db.copied.Do(func() {
+		archive, failed := tx.k.File.Get(row.Meta, row.KeyArchive)
+		if err := Executing(tx); failed == nil && archive == nil && errors.Is(err, ErrCopy) {
+			db.opt.Copied(err)
+		}
+	})
 }
 
 // load starts a transaction at the file's own current time.

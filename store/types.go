@@ -104,6 +104,7 @@ var (
 	ErrNoDatabase = file.ErrNoDatabase // an ErrNotFound: there is no database, at least now
 	ErrLocked     = file.ErrLocked     // timed out waiting for the lock
 	ErrConflict   = row.ErrConflict    // the change conflicts with the present state
+	ErrCopy       = kernel.ErrCopy     // nothing is executed from a copy of a database: see Tx.Adopt
 	ErrClock      = kernel.ErrClock    // a writer's clock is before the file's time
 	ErrAnyTime    = kernel.ErrAnyTime
 	ErrDamaged    = row.ErrDamaged   // checksums, structure or invariants do not hold

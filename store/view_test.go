@@ -111,7 +111,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"Batches.EachRange": reads("work0", func(*locality.Cursor) error { return nil }), "Batches.EachHost": reads("work0", func(*locality.Host, *locality.Member) error { return nil }),
 		"Batches.Places": reads("work0"), "Batches.EachJob": reads("work0", func(int, *locality.Job, *locality.Task) error { return nil }),
 		"Batches.Next": writes("work0", "h9", "", locality.Want{}), "Batches.Done": writes("work0", "h1", []int{0}), "Batches.Fail": writes("work0", "h1", []int{0}),
-		"Once": writes(&Once{Key: "k"}, func() error { return nil }), "ResetClock": writes(time.Unix(1, 0)), "Amend": writes("k", []byte("answer")),
+		"Once": writes(&Once{Key: "k"}, func() error { return nil }), "ResetClock": writes(time.Unix(1, 0)), "Amend": writes("k", []byte("answer")), "Adopt": writes(false), "Copy": reads(),
 		"Devices.Drain": writes(uint32(0), "ngpus", []string{"0"}, "ecc"), "Devices.Detected": writes("n1", []devices.Held(nil)), "Devices.Resume": writes(uint32(0), "ngpus", []string{"0"}),
 		"Devices.SplitNode": writes(uint32(0)), "Devices.JoinNode": writes("n00"),
 		"Devices.Cut": writes(uint32(0), "ngpus", []string{"0"}, 2, "gslices"), "Devices.HeldBy": reads(job), "Devices.Of": reads(job), "Nodes.Moved": reads(), "Devices.OfNode": reads(node), "Devices.On": reads(job, uint32(0)),

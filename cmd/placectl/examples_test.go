@@ -209,9 +209,7 @@ var exampleInput = map[string]string{
 // runExample runs a call in a copy of a folder.
 func runExample(t *testing.T, program, template string, args []string) {
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
-		t.Fatal(err)
-	}
+	copyDatabase(t, dir, template)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, args...)

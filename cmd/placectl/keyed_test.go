@@ -97,13 +97,9 @@ func TestKeys(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
-				t.Fatal(err)
-			}
 			plain := t.TempDir()
-			if err := os.CopyFS(plain, os.DirFS(template)); err != nil {
-				t.Fatal(err)
-			}
+			copyDatabase(t, dir, template)
+			copyDatabase(t, plain, template)
 			for _, form := range output.FormatNames() {
 				if !tt.dry {
 					break

@@ -14,6 +14,7 @@ import (
 const leavingVerbs = `
 account rm
 account set
+adopt
 alter
 archive
 batch create

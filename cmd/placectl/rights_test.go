@@ -206,6 +206,7 @@ func (u *twoUsers) tryRight(dir string, uid uint32, namespace bool, line, stdin 
 		func() error { return os.WriteFile(db+".lock", nil, 0o660) }, func() error { return os.Chmod(db, 0o660) }, func() error { return os.Chmod(db+".lock", 0o660) },
 		func() error { return os.Chmod(dir, 0o2770) }, func() error { return os.Chown(db, ownerUID, labGID) }, func() error { return os.Chown(db+".lock", ownerUID, labGID) },
 		func() error { return os.Chown(dir, ownerUID, labGID) }, func() error { return os.Chmod(dir, 0o2770) },
+		func() error { return adoptAt(db) },
 	} {
 		if err := do(); err != nil {
 			u.t.Error(err)

@@ -36,6 +36,7 @@ var leftOut = map[string]string{
 	"demo":              "it makes a database of its own",
 	"load":              "it makes the database that the others use",
 	"salvage":           "it reads damaged databases, and makes new ones",
+	"adopt":             "it holds all waiting jobs; copies_test.go has its laws",
 	"restore":           "what it does with jobs is tested in package store, and it leaves a file behind each time",
 	"completion":        "it uses no database",
 	"man":               "it uses no database",

@@ -86,6 +86,7 @@ func allVerbs() verbs.List[*session.Run] {
 		{Name: "load", Make: database.Load},
 		{Name: "compact", Make: database.Compact},
 		{Name: "salvage", Make: database.Salvage},
+		{Name: "adopt", Make: database.Adopt},
 		{Name: "clock", Make: database.Clock},
 		{Name: "archive", Make: database.Archive},
 		{Name: "demo", Make: ask.Demo},

@@ -55,6 +55,9 @@ func (hs Hook) Begin(holder row.Nonce) (*HookRun, error) {
 	if !tx.Writable() {
 		return nil, file.ErrReadOnly
 	}
+	if err := tx.Executing(); err != nil {
+		return nil, err
+	}
 	set, err := tx.Settings()
 	run := &HookRun{holder: holder}
 	if err != nil || len(set.Hook) == 0 {

@@ -135,6 +135,11 @@ func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 	if err := spec.asSet(tx); err != nil {
 		return nil, err
 	}
+	if spec.By == row.ByLauncher || spec.By == row.BySupervisor {
+		if err := tx.Executing(); err != nil {
+			return nil, err
+		}
+	}
 	if spec.By == row.ByLauncher {
 		if err := jobs.AttemptsOf(tx).LaunchBy(kernel.LaunchExec); err != nil {
 			return nil, err

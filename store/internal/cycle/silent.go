@@ -17,6 +17,9 @@ func (p *pass) silent() error {
 	if err != nil || set.LostAfter == 0 {
 		return err
 	}
+	if why, err := p.tx.Copy(); err != nil || why != "" {
+		return err // hosts report to the database itself
+	}
 	heard := make(map[string]int64) // by host, of any user
 	for _, b := range beats {
 		heard[b.Host] = max(heard[b.Host], b.Seen)

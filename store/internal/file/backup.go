@@ -56,10 +56,8 @@ func (f *File) CopyTo(path string, watch Watch) (Content, error) {
 	if err := renewMeta(path); err != nil {
 		return Content{}, err
 	}
-	if f.opt.Replica {
-		if err := Detach(path); err != nil {
-			return Content{}, err
-		}
+	if err := Detach(path); err != nil {
+		return Content{}, err
 	}
 	content, err := Verify(path, watch)
 	if errors.Is(err, row.ErrDamaged) {

@@ -55,7 +55,7 @@ func (h *Reserved) Try(fn func(*Recorder) (keep bool, err error)) (d *Draft, err
 	f := h.file
 	err = f.run(sharing, func(o *opened) error {
 		return f.read(o, shortTime, never, func(tx *bbolt.Tx) error {
-			r, err := f.begin(tx)
+			r, err := f.begin(o, tx)
 			if err != nil {
 				return err
 			}

@@ -19,7 +19,7 @@ func (f *File) Check(find func(format string, args ...any), fn func(*Recorder) e
 			if err != nil || !sound {
 				return err
 			}
-			r, err := f.begin(tx)
+			r, err := f.begin(o, tx)
 			if err != nil {
 				return err
 			}

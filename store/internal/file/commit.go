@@ -5,6 +5,11 @@ import "fmt"
 // commit makes a transaction durable. Its result is exact: nil means that it is on disk,
 // ErrUnknown that the outcome is unknown, and any other error that nothing was changed.
 func (f *File) commit(o *opened, r *Recorder) error {
+	if !f.opt.Scratch && !f.opt.Replica {
+		if err := r.keepPath(); err != nil {
+			return err
+		}
+	}
 	if err := r.writeSums(); err != nil {
 		return err
 	}
@@ -30,6 +35,7 @@ func (f *File) commit(o *opened, r *Recorder) error {
 	if err := o.sameFile(); err != nil {
 		return fmt.Errorf("%w: %s was removed or replaced while it was written, and the change went with it: %v", ErrUnknown, f.path, err)
 	}
+	f.last.Store(transaction)
 	if f.Committed != nil {
 		f.Committed(r.changes)
 	}

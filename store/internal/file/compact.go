@@ -19,8 +19,8 @@ type Compacted struct {
 const compactBytes = 4 << 20
 
 // Compact rewrites the file without its free pages, and replaces it in one step. It has the
-// file to itself meanwhile.
-func (f *File) Compact(dryRun bool, watch Watch) (done Compacted, err error) {
+// file to itself meanwhile. The new file is the database itself if settles is set, else a copy.
+func (f *File) Compact(dryRun, settles bool, watch Watch) (done Compacted, err error) {
 	err = f.run(writing, func(o *opened) error {
 		old, err := os.Lstat(f.path)
 		if err != nil {
@@ -36,6 +36,13 @@ func (f *File) Compact(dryRun bool, watch Watch) (done Compacted, err error) {
 		}
 		return beside(f.path, func(tmp string) error {
 			if err := f.compactInto(tmp, o.bolt, watch); err != nil {
+				return err
+			}
+			again := Detach
+			if settles {
+				again = func(tmp string) error { return Settle(tmp, f.path) }
+			}
+			if err := again(tmp); err != nil {
 				return err
 			}
 			info, err := os.Stat(tmp)

@@ -29,6 +29,10 @@ func (f *File) Copy() (*File, error) {
 		return nil, err
 	}
 	var copied *os.File
+	_, err = o.where.find() // while it is open
+	if err != nil {
+		return nil, errors.Join(err, o.close())
+	}
 	err = o.bolt.View(func(tx *bbolt.Tx) (err error) {
 		copied, err = copyFile(o.data, tx.Size(), new(atomic.Bool))
 		return err
@@ -43,7 +47,7 @@ func (f *File) Copy() (*File, error) {
 	}
 	opt := f.opt
 	opt.Private = false
-	return &File{path: f.path, opt: opt, copied: &opened{bolt: bolt, data: copied, lock: new(fileLock)}}, nil
+	return &File{path: f.path, opt: opt, copied: &opened{bolt: bolt, data: copied, lock: new(fileLock), where: o.where}}, nil
 }
 
 // errOver means that the copy is no longer needed.

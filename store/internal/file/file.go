@@ -41,8 +41,9 @@ type File struct {
 
 	mu     sync.RWMutex // one writer at a time through a private handle, or several readers
 	shut   atomic.Bool
-	own    *opened // private handles only
-	copied *opened // the private copy that the handle reads; nil for none
+	last   atomic.Uint64 // the last transaction that this handle committed
+	own    *opened       // private handles only
+	copied *opened       // the private copy that the handle reads; nil for none
 	warned sync.Once
 }
 
@@ -108,6 +109,9 @@ func (f *File) detail(text string) {
 	}
 }
 
+// Last returns the last transaction that this handle committed.
+func (f *File) Last() uint64 { return f.last.Load() }
+
 // Path returns the file's name as given.
 func (f *File) Path() string { return f.path }
 
@@ -115,7 +119,7 @@ func (f *File) Path() string { return f.path }
 func (f *File) View(fn func(*Recorder) error) error {
 	return f.run(sharing, func(o *opened) error {
 		return f.read(o, shortTime, longTime, func(tx *bbolt.Tx) error {
-			r, err := f.begin(tx)
+			r, err := f.begin(o, tx)
 			if err != nil {
 				return err
 			}
@@ -166,7 +170,7 @@ func (f *File) update(o *opened, fn func(*Recorder) (keep bool, err error)) erro
 		return err
 	}
 	defer tx.Rollback() //nolint:errcheck // after a commit it only says so
-	r, err := f.begin(tx)
+	r, err := f.begin(o, tx)
 	if err != nil {
 		return err
 	}

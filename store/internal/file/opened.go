@@ -16,10 +16,11 @@ import (
 
 // opened is a database file that is open, with its lock.
 type opened struct {
-	bolt *bbolt.DB
-	data *os.File // the file that bolt has, and closes
-	lock *fileLock
-	free sync.Once // releases the locks
+	bolt  *bbolt.DB
+	data  *os.File // the file that bolt has, and closes
+	lock  *fileLock
+	where *whereabouts // of a private copy: of the file that was copied
+	free  sync.Once    // releases the locks
 	// spent is set after a failed commit, because bbolt's memory may then differ from the
 	// file.
 	spent bool
@@ -62,6 +63,7 @@ func (o *opened) open(path string, write, scratch bool) (err error) {
 	if o.data, err = openData(path, write); err != nil {
 		return err
 	}
+	o.where = &whereabouts{data: o.data}
 	info, err := preflightFile(o.data, write)
 	if err != nil {
 		o.data.Close()

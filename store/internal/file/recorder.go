@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"os"
 
 	"github.com/placectl/placectl/store/internal/row"
 	"go.etcd.io/bbolt"
@@ -22,6 +23,9 @@ import (
 // files are migrated before they are written to.
 type Recorder struct {
 	bolt     *bbolt.Tx
+	where    *whereabouts // which file it is, nil for a replica
+	data     *os.File     // the file, nil for a private copy
+	judged   bool         // it may be a copy: it is neither under construction nor a replica
 	format   uint32
 	older    uint32 // the format before a migration, 0 without one
 	buckets  [row.TableCount]*bbolt.Bucket
@@ -47,8 +51,14 @@ type Recorder struct {
 const filledInOrder = 0.95
 
 // begin starts a transaction. A writer brings a file of an older format up to date.
-func (f *File) begin(tx *bbolt.Tx) (*Recorder, error) {
+func (f *File) begin(o *opened, tx *bbolt.Tx) (*Recorder, error) {
 	r := &Recorder{bolt: tx, inOrder: f.opt.Scratch}
+	if !f.opt.Replica {
+		r.where, r.judged = o.where, !f.opt.Scratch
+	}
+	if f.copied == nil {
+		r.data = o.data
+	}
 	if (f.Committed != nil || f.opt.Replica) && tx.Writable() {
 		r.changes = new(ChangeSet)
 	}
@@ -67,7 +77,10 @@ func (f *File) begin(tx *bbolt.Tx) (*Recorder, error) {
 	if err := r.alone(); err != nil || r.format == row.Format {
 		return r, err
 	}
-	return r, r.migrate()
+	if err := r.migrate(); err != nil || f.opt.Scratch {
+		return r, err
+	}
+	return r, r.Settle("")
 }
 
 // Writable reports whether the transaction may change the file.

@@ -149,12 +149,17 @@ func (r *Recorder) alone() error {
 	return fmt.Errorf("the file is the replica of a log, and only the log may change it%w", Wordless(row.ErrConflict))
 }
 
-// Detach turns a copy of a replica that is not in use yet into an independent file.
+// Detach turns a copy that is not in use yet into a file that is neither the replica of a log nor
+// the database itself.
 func Detach(path string) error {
 	f := &File{path: path, opt: Options{Private: true, Scratch: true, Replica: true}}
 	return errors.Join(f.Update(func(r *Recorder) (bool, error) {
 		r.Unrecorded()
-		return true, r.Remove(row.Meta, row.KeyReplica)
+		meta := r.bucket(row.Meta)
+		if meta.Get(row.KeyReplica) == nil && meta.Get(row.KeyItself) == nil {
+			return false, nil
+		}
+		return true, errors.Join(r.Remove(row.Meta, row.KeyReplica), r.Unsettle())
 	}), f.Close())
 }
 

@@ -3,8 +3,6 @@ package file
 import (
 	"os"
 	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // State identifies a state of a database file without a lock: by the file, and the
@@ -27,11 +25,7 @@ func StateOf(path string) (State, error) {
 		return State{}, err
 	}
 	is := info.Sys().(*syscall.Stat_t)
-	s := State{Device: is.Dev, Inode: is.Ino}
-	var x unix.Statx_t
-	if unix.Statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &x) == nil && x.Mask&unix.STATX_BTIME != 0 {
-		s.Born = x.Btime.Sec*1e9 + int64(x.Btime.Nsec)
-	}
+	s := State{Device: is.Dev, Inode: is.Ino, Born: bornAt(f)}
 	for i, m := range readMetas(f, info.Size()) {
 		s.Transactions[i] = m.transaction
 	}

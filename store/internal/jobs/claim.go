@@ -41,6 +41,9 @@ func (as Attempts) Claim(c Claim) (*Granted, error) {
 	if !as.tx.Writable() {
 		return nil, file.ErrReadOnly
 	}
+	if err := as.tx.Executing(); err != nil {
+		return nil, err
+	}
 	if c.Nonce == (row.Nonce{}) || c.Host == "" || c.By != row.BySupervisor && c.By != row.ByRun {
 		return nil, fmt.Errorf("%w: a claim needs a nonce, a host, and whether a supervisor or run makes it", row.ErrInvalid)
 	}
@@ -99,6 +102,7 @@ func claimed(tx *kernel.Tx, j *row.Job, a *row.Attempt, c Claim) error {
 
 // granted records the claimant of an attempt.
 func granted(tx *kernel.Tx, a *row.Attempt, c Claim) error {
+	tx.Executed()
 	a.Process, a.Chunks, a.Along = c.Process, nil, nil
 	return tx.Attempts().Put(a)
 }
@@ -173,6 +177,9 @@ func (as Attempts) ClaimedOn(host string, fn func(*kernel.Job, *kernel.Attempt) 
 // Attend records the process that waits for a job's start, or that has just started it by placing
 // it. If that process is killed, others on its host can see this and end the job.
 func (as Attempts) Attend(id uint64, a row.Attendant) error {
+	if err := as.tx.Executing(); err != nil {
+		return err
+	}
 	j, err := forChange(as.tx, id, "attended", row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning)
 	if err != nil {
 		return err

@@ -30,6 +30,9 @@ func (hs Hosts) Beat(host, user, boot string) error {
 	if !hs.tx.Writable() {
 		return file.ErrReadOnly
 	}
+	if err := hs.tx.Executing(); err != nil {
+		return err
+	}
 	if a := hs.tx.Opt.Actor; a != nil && a.UID != 0 && !access.RolesOf(hs.tx).IsActor(user) {
 		return fmt.Errorf("%w: %s says that processes of %s are there", kernel.ErrNotPermitted, a.User, user)
 	}

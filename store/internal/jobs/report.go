@@ -57,6 +57,9 @@ func (as Attempts) Report(r Result) (*kernel.Job, error) {
 	if !as.tx.Writable() {
 		return nil, file.ErrReadOnly
 	}
+	if err := as.tx.Executing(); err != nil {
+		return nil, err
+	}
 	if r.Outcome < row.OutcomeExited || r.Outcome > row.OutcomeStopped || r.Nonce == (row.Nonce{}) {
 		return nil, fmt.Errorf("%w: a result needs an outcome and a nonce", row.ErrInvalid)
 	}
@@ -285,6 +288,9 @@ func UnclaimedTooLong(tx *kernel.Tx, j *row.Job, set *kernel.Settings) (bool, er
 	a, err := tx.Attempts().Of(j, j.CurrentAttempt())
 	if err != nil || tx.Now < a.Began+claimWithin {
 		return false, err
+	}
+	if why, err := tx.Copy(); err != nil || why != "" {
+		return false, err // it may have been claimed in the database itself
 	}
 	host, err := host(tx, j)
 	if err != nil {

@@ -42,6 +42,9 @@ type Options struct {
 	// missing, or the file lies on a file system whose locks may not exclude other machines. It may
 	// be nil.
 	Warn func(string)
+	// Copied is called once, with an ErrCopy, if nothing is executed from the database. It may
+	// be nil.
+	Copied func(error)
 	// Detail is called with details that help when debugging. It may be nil.
 	Detail func(string)
 	// Local implements the policy local. It returns the names of the candidates in the order in

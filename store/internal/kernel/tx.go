@@ -41,6 +41,8 @@ type Tx struct {
 	Key        string // the idempotency key of the change, or ""
 	Starts     startCount
 	Loaded     loaded
+	stands     *standing // nil until something asks
+	executed   bool      // it gives an attempt to a process
 }
 
 // loaded holds what a transaction has read and changed so far.

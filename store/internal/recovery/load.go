@@ -160,6 +160,9 @@ func (l *loader) put(b *file.Bulk, line []byte) error {
 	if err != nil {
 		return l.wrong(err)
 	}
+	if row.IsItself(t, key) {
+		return l.wrong(fmt.Errorf("the row %q belongs to one file, and a dump has none", key))
+	}
 	there := l.meta[string(key)]
 	if t == row.Meta {
 		l.meta[string(key)] = true

@@ -95,7 +95,7 @@ func (s *salvage) run(damaged string, opt SalvageOptions) error {
 					return err
 				}
 			}
-			if cached(t) {
+			if cached(t) || row.IsItself(t, key) {
 				return nil
 			}
 			if there, err := b.Has(t, key); t != row.Meta && (err != nil || there) {

@@ -173,6 +173,7 @@ var special = []struct {
 	{Meta, string(KeyIdentity), true, kindOf(Meta, identityDocument)},
 	{Meta, string(KeyHook), true, kindOf(Meta, hookFields)},
 	{Meta, string(KeyPostponed), true, kindOf(Meta, postponedFields)},
+	{Meta, string(KeyItself), true, kindOf(Meta, itselfFields)},
 	{Meta, string(KeyReplica), true, kindOf(Meta, replicaFields)},
 	{Meta, string(KeyForecasts), true, kindOf(Meta, forecastsFields)},
 	{Meta, refusedPrefix, false, kindOf(Meta, refusedFields)},

@@ -228,6 +228,37 @@ func DecodeHook(payload []byte) (*Hook, error) {
 	return decode(Meta, hookFields, KeyHook, payload)
 }
 
+// Itself is the file that a database was made in, as the file system names it. A file that these do
+// not describe is a copy. It is one row, which no copy, dump or log carries; without it the file
+// executes nothing.
+type Itself struct {
+	Number [16]byte // drawn with the row, so that what was executed can be told apart
+	Inode  uint64
+	Born   int64  // when the file was made, in nanoseconds; 0 if the file system does not tell
+	Path   string // without links
+}
+
+const itselfVersion = 1
+
+func itselfFields(f *Fields, i *Itself) {
+	f.Version(itselfVersion)
+	f.Digits("number", i.Number[:])
+	Uint(f, "inode", &i.Inode)
+	Int(f, "born", &i.Born)
+	f.Text("path", &i.Path)
+}
+
+// Encode returns the row.
+func (i *Itself) Encode() []byte { return encode(itselfFields, i) }
+
+// Decode reads it.
+func (i *Itself) Decode(payload []byte) error {
+	f := Fields{dir: reading, b: payload, key: KeyItself}
+	*i = Itself{}
+	itselfFields(&f, i)
+	return f.done(Meta)
+}
+
 // Postponed lists jobs with a requested start that were put off because an overdue job was on their
 // nodes, in the order of their numbers. If there are none, there is no row.
 type Postponed struct {

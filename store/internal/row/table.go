@@ -10,7 +10,7 @@ const Format = 10
 
 // Stage counts the forms of Format before its release. Each change of the format raises it,
 // and a program refuses files of another stage. 0 means released.
-const Stage = 19
+const Stage = 20
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -97,7 +97,7 @@ var tables = [TableCount]struct {
 	since            uint32
 	derived          bool
 }{
-	Meta:           {"meta", "format | identity | state | sums | hook | postponed | replica | forecasts | refused NODE | beat USER@HOST", "the magic and the format; id and epoch; clock and counters; what the rows of each table sum up to; how far the hook is; which planned jobs overdue ones have put off; where in a log the file stands; when those who wait are expected to start; which jobs a node has refused; who was heard of when", 1, false},
+	Meta:           {"meta", "format | identity | itself | state | sums | hook | postponed | replica | forecasts | refused NODE | beat USER@HOST", "the magic and the format; id and epoch; the file that the database is; clock and counters; what the rows of each table sum up to; how far the hook is; which planned jobs overdue ones have put off; where in a log the file stands; when those who wait are expected to start; which jobs a node has refused; who was heard of when", 1, false},
 	Config:         {"config", "setting", "its value as text", 1, false},
 	Resources:      {"resources", "resource number (2 bytes)", "definition", 1, false},
 	Queues:         {"queues", "name", "settings of the queue", 1, false},
@@ -193,6 +193,7 @@ var (
 	KeyPostponed = []byte("postponed") // planned jobs that overdue ones have put off
 	KeyHook      = []byte("hook")      // how many events the site's program has received
 	KeyForecasts = []byte("forecasts") // the expected starts of waiting jobs
+	KeyItself    = []byte("itself")    // the file that the database was made in
 	KeyReplica   = []byte("replica")   // the log that the file is a replica of, and its position there
 )
 
@@ -244,8 +245,18 @@ func FormatKnown() string {
 	return fmt.Sprintf("this version reads up to format %d, and of %d stage %d: dump the file with the program that wrote it, and load the dump", Format-1, Format, Stage)
 }
 
+// IsItself reports whether a row says which file the database is.
+func IsItself(t Table, key []byte) bool { return t == Meta && string(key) == string(KeyItself) }
+
 // Local reports whether a row belongs to one file only: it describes the file, not the
 // contents of the database.
 func Local(t Table, key []byte) bool {
-	return t == IndexSums || t == Meta && (string(key) == string(KeySums) || string(key) == string(KeyReplica) || string(key) == string(KeyForecasts))
+	if t != Meta {
+		return t == IndexSums
+	}
+	switch string(key) {
+	case string(KeySums), string(KeyReplica), string(KeyForecasts), string(KeyItself):
+		return true
+	}
+	return false
 }

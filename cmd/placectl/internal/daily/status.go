@@ -72,7 +72,7 @@ type Happening struct {
 
 // Warning is a problem that needs attention.
 type Warning struct {
-	Kind string `json:"kind"`         // overdue, starting, late, node, never, held, hook, unattended
+	Kind string `json:"kind"`         // copy, overdue, starting, late, node, never, held, hook, unattended
 	Of   string `json:"of,omitempty"` // a job's number, or a node's name
 	Text string `json:"text"`
 	Help string `json:"help,omitempty"` // the command that explains it, or helps
@@ -91,13 +91,22 @@ func ReadStatus(tx *store.Tx) (*Status, error) {
 		return nil, err
 	}
 	s := &Status{Now: tx.Now(), Stats: stats}
-	for _, read := range []func(*store.Tx) error{s.readRunning, s.readWaiting, s.readNodes, s.readHook, s.readRecent} {
+	for _, read := range []func(*store.Tx) error{s.readCopy, s.readRunning, s.readWaiting, s.readNodes, s.readHook, s.readRecent} {
 		if err := read(tx); err != nil {
 			return nil, err
 		}
 	}
 	s.countOthers()
 	return s, nil
+}
+
+// readCopy warns of a copy of a database, from which nothing is executed.
+func (s *Status) readCopy(tx *store.Tx) error {
+	why, err := tx.Copy()
+	if err == nil && why != "" {
+		s.warn("copy", "", "placectl adopt", "nothing is executed from this file, because %s", why)
+	}
+	return err
 }
 
 // readHook warns of a hook that does not accept events.

@@ -9,6 +9,7 @@ import (
 	"crypto/rand"
 	_ "embed"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -49,8 +50,22 @@ func Load(path string, now time.Time, opt *store.LoadOptions) error {
 	rand.Read(id[:]) //nolint:errcheck // it never fails
 	text = bytes.Replace(text, []byte(sameID), []byte(hex.EncodeToString(id[:])), 1)
 	opt.Moved = time.Duration(now.Unix()-recordedUntil) * time.Second
-	_, err = store.Load(path, bytes.NewReader(text), opt)
-	return err
+	if _, err = store.Load(path, bytes.NewReader(text), opt); err != nil || opt.DryRun || store.IsLog(path) {
+		return err
+	}
+	return adopt(path, &opt.Options)
+}
+
+// adopt makes the file a database of its own: its id was drawn anew, so that it is a copy of none.
+func adopt(path string, opt *store.Options) error {
+	quiet := *opt
+	quiet.Warn = nil
+	db, err := store.Open(path, &quiet)
+	if err != nil {
+		return err
+	}
+	err = db.Update(func(tx *store.Tx) error { _, err := tx.Adopt(true); return err })
+	return errors.Join(err, db.Close())
 }
 
 // kinds are the names of the cluster's nodes, with their numbers.

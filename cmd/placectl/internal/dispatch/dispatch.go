@@ -35,11 +35,28 @@ func (d *DB) on(do func(func(*store.Tx) error) error, fn func(*store.Tx) error) 
 		if err == nil && d.ID != "" && is.ID != d.ID {
 			err = fmt.Errorf("another database is at %s: its id is %s, not %s", d.Path, is.ID, d.ID)
 		}
+		if err == nil {
+			err = asCopy(store.Executing(tx))
+		}
 		if err != nil {
 			return err
 		}
 		return fn(tx)
 	})
+}
+
+// copied is a store.ErrCopy that is no answer: a copy knows nothing about what the database itself
+// executes.
+type copied struct{ error }
+
+// Is makes errors.Is see what it is, but not that it is a conflict.
+func (c copied) Is(target error) bool { return target == store.ErrCopy }
+
+func asCopy(err error) error {
+	if errors.Is(err, store.ErrCopy) {
+		return copied{err}
+	}
+	return err
 }
 
 // earlier fails if the database is older than an attempt's claim in its present epoch. Then a copy of
@@ -219,6 +236,9 @@ func (d *DB) verified(tx *store.Tx, c store.Claim) error {
 func (d *DB) Hooked(tx *store.Tx) (bool, error) {
 	settings, err := tx.Config().Settings()
 	if err != nil || len(settings.Hook) == 0 {
+		return false, err
+	}
+	if why, err := tx.Copy(); err != nil || why != "" {
 		return false, err
 	}
 	return d.owns(tx)

@@ -22,6 +22,9 @@ type Place struct {
 // or of its host. An attempt that is not running gets a Conflict.
 func (d *DB) On(k attempts.Key, node string) (p *Place, err error) {
 	err = d.View(func(tx *store.Tx) error {
+		if err := store.Executing(tx); err != nil {
+			return err
+		}
 		p, err = placeOn(tx, k, node)
 		return err
 	})

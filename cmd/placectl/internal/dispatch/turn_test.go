@@ -81,6 +81,7 @@ func (q *queue) copied() *queue {
 		q.t.Fatal(err)
 	}
 	c := openQueue(q.t, q.path+".copy", q.now)
+	c.do(func(tx *store.Tx) error { _, err := tx.Adopt(true); return err })
 	c.last = q.last
 	return c
 }

@@ -42,6 +42,7 @@ const (
 	ReasonNotHeld       Reason = "not_held" // a host reports a batch's job that is no longer its own
 	ReasonGone          Reason = "gone"     // requested events have been dropped
 	ReasonClock         Reason = "clock_behind"
+	ReasonCopy          Reason = "copy" // nothing is executed from a copy of a database
 	ReasonDamaged       Reason = "damaged"
 	ReasonNotOurs       Reason = "not_ours"
 	ReasonUnsafe        Reason = "unsafe"
@@ -65,7 +66,7 @@ var reasons = []struct {
 	{Never, []Reason{ReasonNever, ReasonBatchFinished}},
 	{NotFound, []Reason{ReasonNotFound}},
 	{Locked, []Reason{ReasonLocked, ReasonUnreached}},
-	{Conflict, []Reason{ReasonConflict, ReasonExists, ReasonNotHeld, ReasonGone, ReasonClock}},
+	{Conflict, []Reason{ReasonConflict, ReasonExists, ReasonNotHeld, ReasonGone, ReasonClock, ReasonCopy}},
 	{Damaged, []Reason{ReasonDamaged, ReasonNotOurs, ReasonUnsafe, ReasonNewer}},
 	{Unknown, []Reason{ReasonUnknown}},
 	{Lost, []Reason{ReasonLost}},
@@ -128,6 +129,7 @@ var table = []failure{
 	{ErrUnreached, Locked, ReasonUnreached},
 	{store.ErrLocked, Locked, ReasonLocked},
 	{store.ErrClock, Conflict, ReasonClock},
+	{store.ErrCopy, Conflict, ReasonCopy},
 	{store.ErrExists, Conflict, ReasonExists},
 	{index.ErrResourceDup, Conflict, ReasonExists},
 	{locality.ErrNotHeld, Conflict, ReasonNotHeld},

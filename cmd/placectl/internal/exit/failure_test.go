@@ -46,6 +46,7 @@ var sentinels = map[string]struct {
 	"store.ErrBatchIdle":    {store.ErrBatchIdle, ReasonBatchIdle},
 	"store.ErrBatchOver":    {store.ErrBatchOver, ReasonBatchOver},
 	"store.ErrClock":        {store.ErrClock, ReasonClock},
+	"store.ErrCopy":         {store.ErrCopy, ReasonCopy},
 	"store.ErrConflict":     {store.ErrConflict, ReasonConflict},
 	"store.ErrDamaged":      {store.ErrDamaged, ReasonDamaged},
 	"store.ErrExists":       {store.ErrExists, ReasonExists},

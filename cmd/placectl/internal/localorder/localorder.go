@@ -72,6 +72,10 @@ func (a *Asker) ask(ctx context.Context, q *placer.Request) error {
 			a.Note("policy local: %s is not run, since %s: PLACECTL_TRUST=1 allows it; nodes are taken as declared", text.Quoted(program.Words[0]), why)
 			return nil
 		}
+		if why, err := tx.Copy(); err != nil || why != "" {
+			a.Note("policy local: %s is not run, since %s; nodes are taken as declared", text.Quoted(program.Words[0]), why)
+			return err
+		}
 		list, err := tx.Ask().Candidates(*q)
 		if err != nil {
 			return nil //nolint:nilerr // placing gives a better error

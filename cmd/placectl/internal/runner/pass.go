@@ -31,6 +31,7 @@ type Passes struct {
 	cycled    time.Time      // when the last cycle ended
 	took      time.Duration  // how long the last cycle took
 	turned    time.Time      // when the last turn ended
+	copied    error          // the database is a copy, as the last turn found
 	trimmed   time.Time      // the end of the last cycle after which memory was returned
 }
 
@@ -221,7 +222,9 @@ func (p *Passes) Turn(ctx context.Context) {
 	if err == nil {
 		err = p.seenTo(ctx, view)
 	}
-	if err != nil {
+	if p.copied = nil; errors.Is(err, store.ErrCopy) {
+		p.copied = err
+	} else if err != nil {
 		p.notef("%v", err)
 	}
 	p.seen = stamp
@@ -251,7 +254,7 @@ func pauseBehind(took time.Duration) time.Duration {
 func (p *Passes) cycle(ctx context.Context) (seen string, v *View, err error) {
 	began, before := time.Now(), p.Stamp()
 	is, err := p.Cycle()
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrCopy) {
 		p.notef("%v", err)
 	}
 	p.took, p.cycled = time.Since(began), time.Now()
@@ -316,7 +319,7 @@ func (p *Passes) Wait(ctx context.Context, w Wakes) (called bool) {
 	}
 }
 
-// Work makes passes until the context ends.
+// Work makes passes until the context ends, or fails with store.ErrCopy.
 func (p *Passes) Work(ctx context.Context, w Wakes) error {
 	s, err := openState(p.StateDir, p.ID, p.Epoch)
 	if err != nil {
@@ -325,7 +328,9 @@ func (p *Passes) Work(ctx context.Context, w Wakes) error {
 	defer s.close()
 	go p.keepBeat(ctx, s)
 	for ctx.Err() == nil {
-		p.Turn(ctx)
+		if p.Turn(ctx); p.copied != nil {
+			return p.copied
+		}
 		p.Wait(ctx, w)
 	}
 	return ctx.Err()

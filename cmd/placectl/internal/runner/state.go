@@ -12,7 +12,7 @@ import (
 )
 
 // DefaultState returns the directory of a user's attempts if the setting state_dir is empty.
-func DefaultState(uid int) string { return fmt.Sprintf("/var/tmp/placectl-%d", uid) }
+func DefaultState(uid int) string { return store.DefaultState(uid) }
 
 // errState says that a state directory cannot be used. Others says that it belongs to another user,
 // which is no fault of the node.

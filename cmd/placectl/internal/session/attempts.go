@@ -161,6 +161,12 @@ func (r *Run) UpdateOnce(fn func(*store.Tx) error) error {
 func (r *Run) Site() (*remote.Answer, error) {
 	var a *remote.Answer
 	err := r.View(func(tx *store.Tx) (err error) {
+		if !r.Dry {
+			err = store.Executing(tx)
+		}
+		if err != nil {
+			return err
+		}
 		a, err = siteOf(tx)
 		return err
 	})
@@ -188,6 +194,9 @@ func siteOf(tx *store.Tx) (*remote.Answer, error) {
 func (r *Run) EndAttended(tx *store.Tx) (others bool, err error) {
 	host, err := os.Hostname()
 	if err != nil {
+		return false, err
+	}
+	if why, err := tx.Copy(); err != nil || why != "" {
 		return false, err
 	}
 	site := attempts.Site{Host: host}

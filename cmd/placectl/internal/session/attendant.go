@@ -70,6 +70,9 @@ func wantsAttendant(tx *store.Tx, front bool) (*asked.Attends, error) {
 	if id, err := tx.Identity(); err != nil || id.AnyTime {
 		return nil, err
 	}
+	if why, err := tx.Copy(); err != nil || why != "" {
+		return nil, err
+	}
 	return &asked.Attends{StateDir: settings.StateDir, Path: settings.Path}, nil
 }
 
@@ -166,12 +169,18 @@ func (r *Run) attendantEnviron(path string) []string {
 // runsQueue tells users what to type if commands leave no process behind.
 const runsQueue = "placectl work --cycle runs the queue"
 
+// runsCopy tells users what to type if the database is a copy.
+const runsCopy = "placectl adopt makes it a database of its own"
+
 // Attended says which process of this user runs the queue on this host. It returns nil if start
 // is manual.
 func (r *Run) Attended(tx *store.Tx) (*daily.Attended, error) {
 	settings, err := tx.Config().Settings()
 	if err != nil {
 		return nil, err
+	}
+	if why, err := tx.Copy(); err != nil || why != "" {
+		return &daily.Attended{Why: why, Help: runsCopy}, err
 	}
 	place := r.AttendPlace(settings.StateDir)
 	is := place.Read()

@@ -100,7 +100,10 @@ func (r *Run) logStamp() int64 {
 // StoreOptions returns the options with which this run opens databases.
 func (r *Run) StoreOptions() *store.Options {
 	said := *r // a copy of now: r's notes may be held back when a warning comes
-	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.Instant() }, Chosen: !r.Now.IsZero(), Behind: r.Behind, Warn: func(s string) { said.Notef("%s", s) }, Detail: func(s string) { said.Debugf("%s", s) }}
+	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.Instant() }, Chosen: !r.Now.IsZero(), Behind: r.Behind, Warn: said.warnOnce, Detail: func(s string) { said.Debugf("%s", s) }}
+	if r.Verb == nil || r.Verb.Access != verbs.Makes { // its answer is about the file that it makes
+		opt.Copied = func(why error) { said.warnOnce(why.Error()) }
+	}
 	opt.Beside = r.Verb != nil && r.Verb.Thinks
 	opt.Actor, opt.UIDOf = r.actor(), r.uidOf
 	if r.Now.IsZero() {
@@ -114,6 +117,19 @@ func (r *Run) StoreOptions() *store.Options {
 		opt.Replica = store.ReplicaOptions{Stale: r.Stale, Folder: r.Getenv("PLACECTL_REPLICAS"), Version: version, Verb: r.Inv.Verb()}
 	}
 	return opt
+}
+
+// warnOnce prints a warning of the store, which each handle gives, once a run.
+func (r *Run) warnOnce(s string) {
+	if _, said := r.warned.LoadOrStore(s, true); !said {
+		r.Notef("%s", s)
+	}
+}
+
+// hasWarned reports whether a warning has told what an error says.
+func (r *Run) hasWarned(err error) bool {
+	_, said := r.warned.Load(err.Error())
+	return said && !r.Quiet
 }
 
 // View runs fn on a snapshot of the database. What fn prints is held back until the file is

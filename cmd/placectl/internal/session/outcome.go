@@ -69,6 +69,8 @@ func (r *Run) Report(err error) int {
 	var text []byte
 	if r.Audience().Document {
 		text = exit.AppendJSON(nil, err, code, why)
+	} else if why == exit.ReasonCopy && r.hasWarned(err) {
+		text = r.errorText(errors.New("nothing was done"))
 	} else {
 		text = r.errorText(err)
 	}

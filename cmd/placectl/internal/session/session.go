@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/asked"
@@ -68,6 +69,7 @@ type Run struct {
 	leftAt    time.Time          // when it was started
 	IsFront   bool               // called as qsub, sbatch or the like
 	Tx        *store.Tx          // of the transaction around the run, nil outside one
+	warned    *sync.Map          // the store's warnings so far
 	notes     io.Writer          // where Notef writes: stderr, unless held back
 	Verbs     verbs.List[*Run]
 	Verb      *Verb // the running verb
@@ -94,7 +96,7 @@ func New(ctx context.Context, e Env, list verbs.List[*Run]) *Run {
 	out := &process.Answers{Writer: e.Stdout}
 	e.Stdout = out
 	ctx, stop := context.WithCancel(ctx)
-	return &Run{Env: e, Ctx: ctx, Stop: stop, Answers: out, notes: e.Stderr, Verbs: list, Dash: -1, InLogs: new(inlogs.Handles)}
+	return &Run{Env: e, Ctx: ctx, Stop: stop, Answers: out, notes: e.Stderr, warned: new(sync.Map), Verbs: list, Dash: -1, InLogs: new(inlogs.Handles)}
 }
 
 // Outcome runs the command, reports its error and returns the exit status.

@@ -24,7 +24,8 @@ func Backup() *session.Verb {
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "FILE holds the whole database at one instant, and is itself a database. The copy is verified and synced before\n" +
 			"it gets its name, so FILE is complete or absent. An existing FILE is not overwritten. With - the copy goes to\n" +
-			"standard output once it is complete and verified, and the answer to standard error.",
+			"standard output once it is complete and verified, and the answer to standard error. Nothing is executed from\n" +
+			"FILE until placectl adopt.",
 		Access:   verbs.Reads,
 		Alone:    true,
 		Statuses: []int{exit.Conflict, exit.Lost},

@@ -56,7 +56,7 @@ func Load() *session.Verb {
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile, Optional: true}},
 		Description: "FILE is the output of dump, plain or compressed by gzip. Without FILE, or with -, load reads standard input. It\n" +
 			"makes the database that --db names from all of it, or makes none. An existing database is not overwritten:\n" +
-			"rename it first.",
+			"rename it first. Nothing is executed from it until placectl adopt.",
 		Access:  verbs.Makes,
 		Alone:   true,
 		Example: "placectl --db new.db load cluster.jsonl.gz\nplacectl dump | placectl --db copy.db load -",

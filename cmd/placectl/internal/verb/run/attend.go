@@ -74,9 +74,9 @@ func (a *attendant) hold(lock *attend.Lock) (err error) {
 }
 
 // giveUp ends the attendant. If it failed soon after its start, the next one would fail, too, and
-// must pause first. A missing database is no failure.
+// must pause first. A missing database is no failure, and neither is a copy.
 func (a *attendant) giveUp(why error) {
-	if a.gone() {
+	if a.gone() || errors.Is(why, store.ErrCopy) {
 		a.done = true
 		return
 	}
@@ -226,9 +226,15 @@ func (a *attendant) act() {
 	}
 	var id store.Identity
 	err := a.View(func(tx *store.Tx) (err error) {
-		id, err = tx.Identity()
-		return err
+		if id, err = tx.Identity(); err != nil {
+			return err
+		}
+		return store.Executing(tx)
 	})
+	if errors.Is(err, store.ErrCopy) {
+		a.giveUp(err)
+		return
+	}
 	if errors.Is(err, store.ErrNewer) {
 		a.giveUp(errors.Join(err, a.replaced()))
 		return

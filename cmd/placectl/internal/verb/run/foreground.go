@@ -15,6 +15,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -53,6 +54,11 @@ func (f *Foreground) placeOrQueue(c *cli.Context, s store.Submission) (job *stor
 	err = f.Ordered(&s.Request, func() error {
 		return f.Update(c, func(tx *store.Tx) error {
 			s := s
+			if !c.Bool(verbs.DryRun) {
+				if err := store.Executing(tx); err != nil {
+					return err
+				}
+			}
 			if err := localorder.Wanted(tx, &s.Request); err != nil {
 				return err
 			}

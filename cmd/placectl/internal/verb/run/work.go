@@ -116,10 +116,14 @@ func keepWorking(r *session.Run, c *cli.Context, passes *attempts.Passes) error 
 			beside.Start(r.Ctx)
 		}
 	}
-	if err := passes.Work(r.Ctx, wakes); !errors.Is(err, context.Canceled) {
+	switch err := passes.Work(r.Ctx, wakes); {
+	case errors.Is(err, context.Canceled):
+		return nil
+	case errors.Is(err, store.ErrCopy):
+		return r.View(store.Executing)
+	default:
 		return err
 	}
-	return nil
 }
 
 // launchByWork makes passes launch the database's jobs.
