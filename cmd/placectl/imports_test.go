@@ -83,6 +83,7 @@ const importRules = `
 	index, timeline, placer, locality, query < command
 	index                                    < internal/text
 	internal/text                            < layer, store/internal/settings
+	placer/recur                             < internal/text
 	internal/attribute                       < store/internal/tables, command, cmd/placectl/internal/directives, cmd/placectl/internal/listing
 	index, internal/text       < cmd/placectl/internal/output
 	internal/text              < command
@@ -125,7 +126,7 @@ const importRules = `
 	cmd/placectl/internal/remote             < command
 	store, internal/text, cmd/placectl/internal/launch < cmd/placectl/internal/hook
 	cmd/placectl/internal/hook               < command
-	index, index/devices, store, cmd/placectl/internal/runner < cmd/placectl/internal/dispatch
+	index, index/devices, placer, store, cmd/placectl/internal/runner < cmd/placectl/internal/dispatch
 	cmd/placectl/internal/dispatch           < command, cmd/placectl/internal/remote
 	cmd/placectl/internal/usage              < command
 	cmd/placectl/internal/joblog             < command

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/placectl/placectl/placer/recur"
 )
 
 // lastEpoch is the end of the year 9999, the last that RFC 3339 can write.
@@ -21,12 +23,27 @@ const lastEpoch = 253402300799
 // loc. It accepts RFC 3339, 2026-11-20 10:00[:30] (a T may replace the blank), 2026-11-20,
 // 10:00 (today, even if past), today, tomorrow, yesterday, tomorrow 08:00, tonight (20:00),
 // friday 18:00 (the next one; today only if that is yet to come), last friday, now, now+2h,
-// now-30m, the same without now (-7d) and @ with Unix seconds. Of a local time that happens
-// twice because of a clock change, it takes the one that the time package takes; it refuses
-// one that a clock change skips.
+// now-30m, the same without now (-7d) and @ with Unix seconds. Local says what it takes a local
+// time for that a clock change skips or repeats.
 func ParseTime(s string, now time.Time, loc *time.Location) (time.Time, error) {
-	p := timeParser{text: s, rest: strings.ToLower(strings.TrimSpace(s)), loc: loc}
-	t, err := p.parse(now.In(loc))
+	return (&timeParser{text: s, rest: strings.ToLower(strings.TrimSpace(s)), loc: loc}).instant(now)
+}
+
+// ParseTimeToCome is ParseTime for what is yet to come, such as the start of a job: a time of day that is
+// past means tomorrow, and tonight after 20:00 means now.
+func ParseTimeToCome(s string, now time.Time, loc *time.Location) (time.Time, error) {
+	return (&timeParser{text: s, rest: strings.ToLower(strings.TrimSpace(s)), loc: loc, toCome: true}).instant(now)
+}
+
+// Local returns the first instant at which clocks in loc show a time. If a clock change skips it, that is the
+// instant at which they would show it without the change.
+func Local(year int, month time.Month, day, hour, minute, second int, loc *time.Location) time.Time {
+	wall := time.Date(year, month, day, hour, minute, second, 0, time.UTC)
+	return time.Unix(recur.InstantOf(wall.Unix(), loc), 0).In(loc)
+}
+
+func (p *timeParser) instant(now time.Time) (time.Time, error) {
+	t, err := p.parse(now.In(p.loc))
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -41,6 +58,8 @@ type timeParser struct {
 	text string // as it was given, for messages
 	rest string
 	loc  *time.Location
+
+	toCome bool // a time of day that is past is tomorrow's
 }
 
 func (p *timeParser) bad(why string) error {
@@ -70,10 +89,7 @@ func (p *timeParser) parse(now time.Time) (time.Time, error) {
 	case p.skip("yesterday"):
 		return p.dayAndClock(daysFrom(now, -1, p.loc))
 	case p.skip("tonight"):
-		if p.rest == "" {
-			p.rest = " 20:00"
-		}
-		return p.dayAndClock(now)
+		return p.tonight(now)
 	case p.skip("last "):
 		if d, ok := p.weekday(); ok {
 			back := (int(now.Weekday()-d)+6)%7 + 1
@@ -83,12 +99,30 @@ func (p *timeParser) parse(now time.Time) (time.Time, error) {
 	case len(p.rest) > 4 && allDigits(p.rest[:4]) && p.rest[4] == '-':
 		return p.date()
 	case isDigit(p.rest[0]) && strings.Contains(p.rest, ":"):
-		return p.clockOn(now)
+		again := *p
+		t, err := p.clockOn(now)
+		if err == nil && p.toCome && t.Before(now) {
+			return again.clockOn(daysFrom(now, 1, again.loc))
+		}
+		return t, err
 	}
 	if d, ok := p.weekday(); ok {
 		return p.next(d, now)
 	}
 	return time.Time{}, p.bad("it begins like none of those known")
+}
+
+// tonight reads what follows tonight, which begins at 20:00.
+func (p *timeParser) tonight(now time.Time) (time.Time, error) {
+	alone := p.rest == ""
+	if alone {
+		p.rest = " 20:00"
+	}
+	t, err := p.dayAndClock(now)
+	if alone && p.toCome && t.Before(now) {
+		return now, err
+	}
+	return t, err
 }
 
 // daysFrom returns noon of the day that is n days from another.
@@ -190,11 +224,7 @@ func (p *timeParser) clockOn(day time.Time) (time.Time, error) {
 	if err := p.zone(); err != nil {
 		return time.Time{}, err
 	}
-	t := time.Date(day.Year(), day.Month(), day.Day(), hour, minute, second, 0, p.loc)
-	if t.Hour() != hour || t.Minute() != minute {
-		return time.Time{}, p.bad("the clock change in " + p.loc.String() + " skips it")
-	}
-	return t, nil
+	return Local(day.Year(), day.Month(), day.Day(), hour, minute, second, p.loc), nil
 }
 
 // clock reads 10:00 or 10:00:30; it reads decimals of a second and drops them.
@@ -262,12 +292,7 @@ func (p *timeParser) twoDigits() (int, bool) {
 
 // startOfDay returns midnight, or the first instant after it if a clock change skips midnight.
 func startOfDay(day time.Time, loc *time.Location) time.Time {
-	for minutes := 0; ; minutes += 15 {
-		t := time.Date(day.Year(), day.Month(), day.Day(), 0, minutes, 0, 0, loc)
-		if t.Hour()*60+t.Minute() == minutes || minutes > 24*60 {
-			return t
-		}
-	}
+	return Local(day.Year(), day.Month(), day.Day(), 0, 0, 0, loc)
 }
 
 // AppendLocal appends an instant, in Unix seconds, for people: local, to the second.

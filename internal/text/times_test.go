@@ -1,6 +1,7 @@
 package text
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -123,6 +124,7 @@ func TestParseTime(t *testing.T) {
 		{"2026-11-20T10:00:00Z", "2026-11-20T10:00:00Z"}, {"2026-11-20T10:00:00.75+05:30", "2026-11-20T04:30:00Z"}, {"2026-11-20 10:00-01:00", "2026-11-20T11:00:00Z"},
 		{"2028-02-29", "2028-02-28T23:00:00Z"}, {"@0", "1970-01-01T00:00:00Z"}, {" @1795167000 ", "2026-11-20T09:30:00Z"},
 		{"2026-03-29 03:00", "2026-03-29T01:00:00Z"},
+		{"2026-03-29 02:30", "2026-03-29T01:30:00Z"}, {"2026-10-25 02:30", "2026-10-25T00:30:00Z"}, {"2026-10-25 03:00", "2026-10-25T02:00:00Z"},
 	}
 	for _, tt := range tests {
 		got, err := ParseTime(tt.in, testNow, testLoc)
@@ -139,7 +141,7 @@ func TestParseTimeRefuses(t *testing.T) {
 		{"10:0", "time of day is"}, {"10:00x", "after the time of day"}, {"10:00+1", "after the time of day"}, {"10:00:00.", "no digit"},
 		{"2026-13-01", "months go"}, {"2026-02-29", "February 2026 has no day 29"}, {"2026-11-31", "November 2026 has no day 31"}, {"2026-1-1", "a date is"},
 		{"2026-11-20 ", ""}, {"2026-11-20T", "time of day is"}, {"20261120", "begins like none"}, {"@", "after @"}, {"@-1", "after @"}, {"@99999999999999", "after @"},
-		{"2026-03-29 02:30", "clock change in Europe/Berlin skips it"}, {"1969-12-31", "outside the years"}, {"now+292000d", "too long"}, {"now-60000d", "outside the years"},
+		{"1969-12-31", "outside the years"}, {"now+292000d", "too long"}, {"now-60000d", "outside the years"},
 		{"0000-01-01", "outside the years"},
 	} {
 		got, err := ParseTime(tt.in, testNow, testLoc)
@@ -248,6 +250,64 @@ func TestBriefTime(t *testing.T) {
 		at, err := time.Parse(time.RFC3339, in)
 		if got := BriefTime(at, testNow, testLoc); err != nil || got != want {
 			t.Errorf("%s: %q, want %q (%v)", in, got, want, err)
+		}
+	}
+}
+
+// TestClockChanges: in zones of all kinds each time of day is the instant at which clocks show it, the first of two; one that
+// a change skips comes as much later as the change is long. What is to come never lies in the past, and less than a day ahead.
+func TestClockChanges(t *testing.T) {
+	zones := []string{"Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Beirut", "America/Santiago", "UTC"}
+	rapid.Check(t, func(t *rapid.T) {
+		loc := mustLoad(rapid.SampledFrom(zones).Draw(t, "zone"))
+		now := time.Unix(rapid.Int64Range(1767225600, 1861920000).Draw(t, "now"), 0)
+		if rapid.Bool().Draw(t, "near a change") {
+			if _, change := now.In(loc).ZoneBounds(); !change.IsZero() {
+				now = change.Add(time.Duration(rapid.IntRange(-48*3600, 3*3600).Draw(t, "beside it")) * time.Second)
+			}
+		}
+		h, m := rapid.IntRange(0, 23).Draw(t, "hour"), rapid.IntRange(0, 59).Draw(t, "minute")
+		word := fmt.Sprintf("%02d:%02d", h, m)
+		got, err := ParseTime(word, now, loc)
+		if err != nil {
+			t.Fatal(err)
+		}
+		day := now.In(loc)
+		want, first := time.Time{}, time.Date(day.Year(), day.Month(), day.Day(), 0, 0, 0, 0, time.UTC).Add(-26*time.Hour)
+		for at := first; at.Before(first.Add(80 * time.Hour)); at = at.Add(time.Minute) {
+			is := at.In(loc)
+			if is.YearDay() == day.YearDay() && is.Hour() == h && is.Minute() == m {
+				want = at
+				break
+			}
+		}
+		switch skipped := want.IsZero(); {
+		case !skipped && !got.Equal(want):
+			t.Fatalf("%s on %s in %s: %s, want %s", word, day, loc, got, want)
+		case skipped:
+			begins, _ := got.ZoneBounds()
+			_, before := begins.Add(-time.Second).Zone()
+			if wall := got.Unix() + int64(before); wall/60%60 != int64(m) || wall/3600%24 != int64(h) {
+				t.Fatalf("%s on %s in %s is skipped: %s", word, day, loc, got)
+			}
+		}
+		next, err := ParseTimeToCome(word, now, loc)
+		if err != nil || next.Before(now) || next.Sub(now) > 26*time.Hour {
+			t.Fatalf("%s to come at %s in %s: %s, %v", word, now.In(loc), loc, next, err)
+		}
+	})
+}
+
+// TestToCome: what is to come is not in the past; tonight has begun by 20:00.
+func TestToCome(t *testing.T) {
+	for _, tt := range []struct{ now, in, want string }{
+		{"2026-11-20 19:00", "20:00", "2026-11-20 20:00"}, {"2026-11-20 21:00", "20:00", "2026-11-21 20:00"}, {"2026-11-20 19:00", "tonight", "2026-11-20 20:00"},
+		{"2026-11-20 21:30", "tonight", "2026-11-20 21:30"}, {"2026-11-20 21:30", "tonight 22:00", "2026-11-20 22:00"}, {"2026-11-20 21:00", "today 20:00", "2026-11-20 20:00"},
+	} {
+		now, _ := ParseTime(tt.now, testNow, testLoc)
+		got, err := ParseTimeToCome(tt.in, now, testLoc)
+		if err != nil || got.Format("2006-01-02 15:04") != tt.want {
+			t.Errorf("%s at %s: %v %v, want %s", tt.in, tt.now, got, err, tt.want)
 		}
 	}
 }

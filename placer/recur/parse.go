@@ -259,7 +259,7 @@ func (p *parser) until(at int, value string) (time.Time, error) {
 		case rrule.DateFormat:
 			wall += secondsOfDay - 1
 		}
-		return time.Unix(instantOf(wall, p.zone), 0).UTC(), nil
+		return time.Unix(InstantOf(wall, p.zone), 0).UTC(), nil
 	}
 	return time.Time{}, p.failAt(at, "UNTIL is a day such as 20271231, or a time such as 20271231T180000 (local) or 20271231T170000Z, not %q", value)
 }

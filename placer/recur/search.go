@@ -59,7 +59,7 @@ func (r *Recurrence) after(t int64) iter.Seq[int64] {
 				}
 				held = held[1:]
 			}
-			at := instantOf(wall, r.zone)
+			at := InstantOf(wall, r.zone)
 			if at > lastRepeat {
 				break
 			}
@@ -152,9 +152,10 @@ func wallOf(at int64, zone *time.Location) int64 {
 	return at + int64(offset)
 }
 
-// instantOf returns the first instant at which clocks show a wall time. If a change skips it,
-// that is the instant at which they would show it without the change.
-func instantOf(wall int64, zone *time.Location) int64 {
+// InstantOf returns the first instant at which clocks show a wall time, which is given as the Unix
+// seconds at which UTC clocks show it. If a clock change skips it, that is the instant at which
+// they would show it without the change.
+func InstantOf(wall int64, zone *time.Location) int64 {
 	year, month, day := time.Unix(wall, 0).UTC().Date()
 	hour, minute, second := time.Unix(wall, 0).UTC().Clock()
 	t := time.Date(year, month, day, hour, minute, second, 0, zone)

@@ -85,16 +85,14 @@ func checkLength(s string, total int64) error {
 // instant writes an instant in a form that does not depend on the time zone.
 func instant(t time.Time) string { return string(text.AppendRFC3339(nil, t.Unix())) }
 
-// at returns the instant at which the zone's clocks show a time. It fails if they never do.
+// at returns the instant at which the zone's clocks show a time, as text.Local does.
 func (r *reader) at(year int, month time.Month, day, hour, minute, second int) (time.Time, error) {
-	t := time.Date(year, month, day, hour, minute, second, 0, r.o.Zone)
+	t := text.Local(year, month, day, hour, minute, second, r.o.Zone)
 	switch {
 	case month < 1 || month > 12 || day < 1 || time.Date(year, month, day, 12, 0, 0, 0, time.UTC).Day() != day:
 		return t, fmt.Errorf("there is no day %d-%02d-%02d", year, month, day)
 	case hour > 23 || minute > 59 || second > 59:
 		return t, errors.New("the clock goes from 00:00:00 to 23:59:59")
-	case t.Hour() != hour || t.Minute() != minute:
-		return t, fmt.Errorf("the clock change in %s skips it", r.o.Zone)
 	case t.Unix() < 0 || year > 9999:
 		return t, errors.New("it is outside the years 1970 to 9999")
 	}

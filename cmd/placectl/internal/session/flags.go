@@ -84,15 +84,24 @@ func ClassOf(tx *store.Tx, c *cli.Context, s *store.Submission) (err error) {
 
 // Time reads a flag's value as an instant, the zero time if the flag is not given.
 func (r *Run) Time(c *cli.Context, flag string) (time.Time, error) {
+	return r.timeOf(c, flag, text.ParseTime)
+}
+
+func (r *Run) timeOf(c *cli.Context, flag string, parse func(string, time.Time, *time.Location) (time.Time, error)) (time.Time, error) {
 	s := c.String(flag)
 	if s == "" && !c.IsSet(flag) {
 		return time.Time{}, nil
 	}
-	t, err := text.ParseTime(s, r.Instant(), r.Loc)
+	t, err := parse(s, r.Instant(), r.Loc)
 	if err != nil {
 		return time.Time{}, usage.Errorf("%s: %w", verbs.Dashed(flag), err)
 	}
 	return t, nil
+}
+
+// TimeToCome is Time for what is yet to come: a time of day that is past means tomorrow.
+func (r *Run) TimeToCome(c *cli.Context, flag string) (time.Time, error) {
+	return r.timeOf(c, flag, text.ParseTimeToCome)
 }
 
 // Duration reads a flag's value as a duration, 0 if the flag is not given.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/internal/text"
 )
 
 const sacctOptions = "A,accounts= a,allusers b,brief B,batch-script c,completion C,constraints= cluster= clusters= D,duplicates delimiter= E,endtime= e,helpformat env-vars f,file= F,flags= " +
@@ -169,7 +170,7 @@ func accountsWanted(c *fronts.Call, set fronts.Set, about *fronts.About) (w *acc
 	now := about.Now.In(c.Zone)
 	w.to = now
 	if !w.asked && !set.Has("state") {
-		w.from = time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, c.Zone)
+		w.from = text.Local(now.Year(), now.Month(), now.Day(), 0, 0, 0, c.Zone)
 	}
 	for option, at := range map[string]*time.Time{"starttime": &w.from, "endtime": &w.to} {
 		if set.Has(option) {

@@ -5,43 +5,48 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/placectl/placectl/internal/text"
 )
 
 // layouts are the formats of --starttime and --endtime.
-var layouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02", "2006-01-02 15:04:05", "01/02/06-15:04:05", "01/02/06-15:04", "01/02/06", "0102-15:04", "0102"}
+var layouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02", "2006-01-02 15:04:05", "01/02/06-15:04:05", "01/02/06-15:04", "01/02/06", "0102-15:04", "0102",
+	"01/02-15:04:05", "01/02-15:04", "01/02", "01.02.06", "01.02"}
 
 // instant parses an instant: one of the layouts, a time of today, a word, or now with a difference, such
 // as now-2days. Its zone is that of now.
-func instant(text string, now time.Time) (time.Time, error) {
-	low := strings.ToLower(text)
-	midnight := time.Date(now.Year(), now.Month(), now.Day(), 0, 0, 0, 0, now.Location())
+func instant(word string, now time.Time) (time.Time, error) {
+	low := strings.ToLower(word)
+	today := func(hour, minute, second int) time.Time {
+		return text.Local(now.Year(), now.Month(), now.Day(), hour, minute, second, now.Location())
+	}
 	if rest, ok := strings.CutPrefix(low, "now"); ok {
 		return moved(now, rest)
 	}
 	switch low {
 	case "today", "midnight":
-		return midnight, nil
+		return today(0, 0, 0), nil
 	case "tomorrow":
-		return midnight.AddDate(0, 0, 1), nil
+		return today(24, 0, 0), nil
 	case "noon":
-		return midnight.Add(12 * time.Hour), nil
+		return today(12, 0, 0), nil
 	case "teatime":
-		return midnight.Add(16 * time.Hour), nil
+		return today(16, 0, 0), nil
 	}
 	for _, layout := range layouts {
-		if t, err := time.ParseInLocation(layout, text, now.Location()); err == nil {
+		if t, err := time.Parse(layout, word); err == nil {
 			if t.Year() == 0 {
 				t = t.AddDate(now.Year(), 0, 0)
 			}
-			return t, nil
+			return text.Local(t.Year(), t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), now.Location()), nil
 		}
 	}
 	for _, layout := range []string{"15:04:05", "15:04"} {
-		if t, err := time.Parse(layout, text); err == nil {
-			return midnight.Add(t.Sub(t.Truncate(24 * time.Hour))), nil
+		if t, err := time.Parse(layout, word); err == nil {
+			return today(t.Hour(), t.Minute(), t.Second()), nil
 		}
 	}
-	return time.Time{}, fmt.Errorf("%q is not a time", text)
+	return time.Time{}, fmt.Errorf("%q is not a time", word)
 }
 
 // units are the units in now+N. They may be abbreviated to any beginning.

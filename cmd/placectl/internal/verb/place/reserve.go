@@ -146,5 +146,5 @@ func startTime(r *session.Run, c *cli.Context) (time.Time, error) {
 	if !c.IsSet("start") {
 		return r.Instant(), nil
 	}
-	return r.Time(c, "start")
+	return r.TimeToCome(c, "start")
 }

@@ -224,7 +224,7 @@ func readAttributes(r *session.Run, c *cli.Context, s *store.Submission) error {
 		}
 		value := c.Value(f.Name)
 		if f.Type == attribute.Time {
-			at, err := r.Time(c, f.Name)
+			at, err := r.TimeToCome(c, f.Name)
 			if err != nil {
 				return err
 			}
