@@ -83,6 +83,7 @@ type Record struct {
 	PID   int
 	Born  uint64 // start time of the process, in clock ticks since the host's start
 	Since time.Time
+	Stays bool // it is placectl work --cycle, which works until it is stopped
 
 	Failed time.Time     // when an attendant ended with an error, soon after it began
 	Pause  time.Duration // before another one is started
@@ -91,14 +92,29 @@ type Record struct {
 
 // Hold records the process that holds the lock. It keeps the record of an earlier failure.
 func (l *Lock) Hold(pid int, born uint64, since time.Time) error {
-	r := Record{PID: pid, Born: born, Since: since}
+	return l.note(Record{PID: pid, Born: born, Since: since})
+}
+
+// Stay is Hold for a process that works until it is stopped, and is not asked to leave.
+func (l *Lock) Stay(pid int, born uint64, since time.Time) error {
+	return l.note(Record{PID: pid, Born: born, Since: since, Stays: true})
+}
+
+func (l *Lock) note(r Record) error {
 	_, err := l.WriteAt(r.holder(), 0)
 	return err
 }
 
+// staysMark follows the start time of a process that stays.
+const staysMark = "w"
+
 // holder returns the start of the line, which always has the same length.
 func (r *Record) holder() []byte {
-	return fmt.Appendf(nil, "%-10d %-20d %-19d ", r.PID, r.Born, r.Since.UnixNano())
+	born := strconv.FormatUint(r.Born, 10)
+	if r.Stays {
+		born += staysMark
+	}
+	return fmt.Appendf(nil, "%-10d %-20s %-19d ", r.PID, born, r.Since.UnixNano())
 }
 
 func (l *Lock) read() Record { return read(int(l.Fd())) }
@@ -123,6 +139,7 @@ func read(fd int) (r Record) {
 		words[i], rest, _ = strings.Cut(strings.TrimLeft(rest, " "), " ")
 	}
 	r.PID, _ = strconv.Atoi(words[0])
+	words[1], r.Stays = strings.CutSuffix(words[1], staysMark)
 	r.Born, _ = strconv.ParseUint(words[1], 10, 64)
 	since, _ := strconv.ParseInt(words[2], 10, 64)
 	r.Since = time.Unix(0, since)

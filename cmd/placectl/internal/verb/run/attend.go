@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
@@ -69,7 +68,13 @@ type attendant struct {
 // hold notes that this process holds the lock from now on.
 func (a *attendant) hold(lock *attend.Lock) (err error) {
 	a.lock = lock
-	a.wakes.Rung, err = hold(a.Run, lock)
+	self, err := attempts.Self("")
+	if err == nil {
+		err = lock.Hold(self.PID, self.Born, a.Env.Clock())
+	}
+	if err == nil {
+		a.wakes.Rung, err = lock.Listen()
+	}
 	return err
 }
 
@@ -124,18 +129,6 @@ func attendHere(r *session.Run) (place attend.Place, err error) {
 		return err
 	})
 	return place, err
-}
-
-// hold notes that this process holds the lock. rung receives when the bell is rung.
-func hold(r *session.Run, lock *attend.Lock) (rung <-chan struct{}, err error) {
-	self, err := attempts.Self("")
-	if err != nil {
-		return nil, err
-	}
-	if err := lock.Hold(self.PID, self.Born, r.Env.Clock()); err != nil {
-		return nil, err
-	}
-	return lock.Listen()
 }
 
 // settleDown removes what this process has inherited from the one that started it.
@@ -340,23 +333,4 @@ func (p *remotePasses) start(ctx context.Context, r *session.Run, here *attempts
 			r.Notef("%v", err)
 		}
 	}()
-}
-
-// takeOver asks the attendant to leave and waits for its lock.
-func takeOver(r *session.Run, place attend.Place) (*attend.Lock, error) {
-	for {
-		lock, err := place.Try()
-		if lock != nil || err != nil {
-			return lock, err
-		}
-		if is := place.Read(); is.PID != 0 && is.PID != os.Getpid() && attempts.Lives(is.PID, is.Born) {
-			syscall.Kill(is.PID, syscall.SIGTERM) //nolint:errcheck // the process may have ended
-			syscall.Kill(is.PID, syscall.SIGCONT) //nolint:errcheck // so that it ends if it is stopped
-		}
-		select {
-		case <-r.Ctx.Done():
-			return nil, r.Ctx.Err()
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
 }

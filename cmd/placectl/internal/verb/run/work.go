@@ -30,7 +30,8 @@ func Work() *session.Verb {
 			"to work.\n\n" +
 			"If there is no keeper, a pass starts one: one process for all jobs of its user and database here. The keeper\n" +
 			"executes attempts, stops cancelled ones, settles what killed keepers left behind, and delivers reports that\n" +
-			"failed. Without --once, work makes a pass whenever the database changes.",
+			"failed. Without --once, work makes a pass whenever the database changes. Any number of work --cycle may run at\n" +
+			"once.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "make one pass and return"},
 			&cli.BoolFlag{Name: "cycle", Usage: "make a cycle before each pass"},
@@ -88,7 +89,7 @@ func work(r *session.Run, c *cli.Context) error {
 }
 
 // keepWorking makes passes until it is interrupted. If it also makes cycles it replaces the
-// attendant, and commands ring for it.
+// attendant, and commands ring for it, or for another one beside which it works.
 func keepWorking(r *session.Run, c *cli.Context, passes *attempts.Passes) error {
 	wakes := wakes(r)
 	if c.Bool("cycle") {
@@ -96,14 +97,13 @@ func keepWorking(r *session.Run, c *cli.Context, passes *attempts.Passes) error 
 		if err != nil {
 			return err
 		}
-		lock, err := takeOver(r, place)
+		s := &seat{run: r, place: place, rung: make(chan struct{}, 1)}
+		leave, err := s.take(r.Ctx)
 		if err != nil {
 			return err
 		}
-		defer lock.Close()
-		if wakes.Rung, err = hold(r, lock); err != nil {
-			return err
-		}
+		defer leave()
+		wakes.Rung = s.rung
 	}
 	beside := &hook.Beside{Hook: *siteHook(r)}
 	defer beside.End()
