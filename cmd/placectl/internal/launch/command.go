@@ -18,12 +18,12 @@ type Command struct {
 	In       io.Reader
 	Out, Err io.Writer
 	Terminal bool          // Ctrl-C at the terminal interrupts both processes: do not send it twice
-	Ended    func() bool   // asked each second whether the job has ended, so that the command must, too
+	Ends     func() bool   // asked each second whether the command must end
+	Grace    time.Duration // how long it may take to end after SIGTERM
 	Began    func(pid int) // called once the command runs; may be nil
-}
 
-// grace is how long a command may take to end after SIGTERM.
-const grace = 10 * time.Second
+	Signal func(pid int, sig syscall.Signal) // ends the command and what it has started
+}
 
 // Run runs a job's command until it ends, and returns its exit status as a shell does. An error
 // means that it could not be started, or that something else went wrong.
@@ -50,8 +50,7 @@ func (c *Command) Run(database string, n *Notice) (status int, err error) {
 	return c.attend(cmd.Process, signals, ended)
 }
 
-// attend passes signals on to the command until it has ended. It ends the command when its job has
-// ended.
+// attend passes signals on to the command until it has ended, and ends it when it must.
 func (c *Command) attend(process *os.Process, signals <-chan os.Signal, ended <-chan error) (int, error) {
 	look := time.NewTicker(time.Second)
 	defer look.Stop()
@@ -65,11 +64,11 @@ func (c *Command) attend(process *os.Process, signals <-chan os.Signal, ended <-
 				process.Signal(sig) //nolint:errcheck // it may have ended
 			}
 		case <-kill:
-			process.Kill() //nolint:errcheck // it may have ended
+			c.Signal(process.Pid, syscall.SIGKILL)
 		case <-look.C:
-			if kill == nil && c.Ended() {
-				process.Signal(syscall.SIGTERM) //nolint:errcheck // it may have ended
-				kill = time.After(grace)
+			if kill == nil && c.Ends() {
+				c.Signal(process.Pid, syscall.SIGTERM)
+				kill = time.After(c.Grace)
 			}
 		}
 	}

@@ -170,21 +170,30 @@ func (f *Foreground) RunJob(job *store.Job, program string, argv, env []string, 
 	if f.lock != nil {
 		told[0].Env = append(told[0].Env, f.lock.Environ())
 	}
-	command := launch.Command{Program: program, Words: argv, In: f.Stdin, Out: f.Answers.Writer, Err: f.Stderr, Terminal: f.StderrTTY}
-	seen, stopped, began := f.FileStamp(), false, 0
-	command.Ended = func() bool {
-		now := f.FileStamp()
-		if now == seen {
-			return false
-		}
-		seen = now
-		if f.lock != nil {
-			if err := f.sendSignals(job, began); err != nil {
-				f.Notef("signals: %v", err)
+	command := launch.Command{Program: program, Words: argv, In: f.Stdin, Out: f.Answers.Writer, Err: f.Stderr, Terminal: f.StderrTTY,
+		Grace: store.DefaultGrace, Signal: func(pid int, sig syscall.Signal) { attempts.SignalTree(pid, int(sig)) }}
+	var seen session.FileStamp
+	began := 0
+	stopped := store.OutcomeNone
+	var end time.Time // of the walltime, by our clock; extend moves it
+	command.Ends = func() bool {
+		if now := f.FileStamp(); now != seen {
+			seen = now
+			if f.lock != nil {
+				if err := f.sendSignals(job, began); err != nil {
+					f.Notef("signals: %v", err)
+				}
+			}
+			ended, left := f.timeLeft(job.ID)
+			if end = time.Now().Add(left); ended {
+				stopped = store.OutcomeStopped
 			}
 		}
-		stopped = endedByOthers(f.Run, job.ID)
-		return stopped
+		if stopped == store.OutcomeNone && !time.Now().Before(end) {
+			f.Notef("the walltime of job %d is over: its command is told to terminate", job.ID)
+			stopped = store.OutcomeWalltime
+		}
+		return stopped != store.OutcomeNone
 	}
 	if f.lock != nil {
 		ctx, stop := context.WithCancel(f.Ctx)
@@ -199,6 +208,9 @@ func (f *Foreground) RunJob(job *store.Job, program string, argv, env []string, 
 		}
 	}
 	status, err := command.Run(f.DatabasePath(), &told[0])
+	if stopped == store.OutcomeWalltime && !f.IsFront {
+		status = overTime
+	}
 	ended := f.endJob(job, status, stopped, err)
 	if err != nil {
 		return errors.Join(err, ended)
@@ -214,6 +226,9 @@ func (f *Foreground) RunJob(job *store.Job, program string, argv, env []string, 
 	return nil
 }
 
+// overTime is the exit status of a command that was ended because its walltime was over, as of timeout(1).
+const overTime = 124
+
 // keepBeat reports this host as alive while the command of a run goes on, unless that is short.
 func keepBeat(r *session.Run, ctx context.Context) {
 	select {
@@ -227,8 +242,11 @@ func keepBeat(r *session.Run, ctx context.Context) {
 }
 
 // endJob records the exit status of the job's command, and whether it was stopped.
-func (f *Foreground) endJob(job *store.Job, status int, stopped bool, failed error) error {
+func (f *Foreground) endJob(job *store.Job, status int, stopped store.Outcome, failed error) error {
 	reason := ""
+	if stopped == store.OutcomeWalltime {
+		reason = "its walltime was over"
+	}
 	if failed != nil {
 		status, reason = exit.NoProgram, failed.Error()
 	}
@@ -236,8 +254,8 @@ func (f *Foreground) endJob(job *store.Job, status int, stopped bool, failed err
 		return finishJob(f.Run, job.ID, status, reason)
 	}
 	result := &store.Result{Job: job.ID, Attempt: job.Attempt, Nonce: f.lock.As.Nonce, Outcome: store.OutcomeExited, Exit: status, Why: reason}
-	if stopped {
-		result.Outcome = store.OutcomeStopped
+	if stopped != store.OutcomeNone {
+		result.Outcome = stopped
 	}
 	err := f.lock.Tell(f.Ctx, result)
 	if errors.Is(err, store.ErrConflict) {
@@ -259,11 +277,16 @@ func finishJob(r *session.Run, id uint64, status int, reason string) error {
 	})
 }
 
-// endedByOthers reports whether a job no longer runs. It returns false while that is unknown.
-func endedByOthers(r *session.Run, id uint64) bool {
+// timeLeft reports whether a job no longer runs, and how much of its walltime is left. While that is unknown, no one
+// has ended the job and there is time.
+func (f *Foreground) timeLeft(id uint64) (ended bool, left time.Duration) {
 	var why string
-	err := r.View(func(tx *store.Tx) error {
+	left = time.Hour
+	err := f.View(func(tx *store.Tx) error {
 		j, err := tx.Jobs().Get(id)
+		if err == nil {
+			left = j.End.Sub(tx.Now())
+		}
 		switch {
 		case err == nil && j.State != store.JobRunning:
 			why = "is " + j.State.String()
@@ -273,12 +296,12 @@ func endedByOthers(r *session.Run, id uint64) bool {
 		return err
 	})
 	if err != nil {
-		r.Debugf("%v", err)
+		f.Debugf("%v", err)
 	}
 	if why != "" {
-		r.Notef("job %d %s: its command is told to terminate", id, why)
+		f.Notef("job %d %s: its command is told to terminate", id, why)
 	}
-	return why != ""
+	return why != "", left
 }
 
 // sendSignals sends the command's processes the signals that the database holds for them.

@@ -26,8 +26,9 @@ func Run() *session.Verb {
 			"on to it, and exits with the command's status.\n\n" +
 			"If a signal ended it, the status is 128 plus the signal's number. It is 127 if there is no such command and\n" +
 			"126 if it cannot be executed; then no job is made. Failures of run itself before the command begins add 100 to\n" +
-			"the statuses of other verbs. If another verb ends the job, its command gets SIGTERM. If run and its command\n" +
-			"are killed, the next cycle on this host ends the job.",
+			"the statuses of other verbs. At the end of the walltime the command gets SIGTERM, and SIGKILL 30 s later; the\n" +
+			"status is then 124. So it is stopped if another verb ends the job. If run and its command are killed, the next\n" +
+			"cycle on this host ends the job.",
 		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "priority `P` while it waits; higher runs first (0)"},
 			&cli.StringFlag{Name: "wait", Usage: "give up if its turn has not come after `D`"}),
