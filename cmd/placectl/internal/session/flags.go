@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -130,4 +131,18 @@ func (r *Run) Request(c *cli.Context, args []string) (placer.Request, error) {
 // if it must ask the site's own program first.
 func (r *Run) Ordered(q *placer.Request, fn func() error) error {
 	return (&localorder.Asker{Open: r.Open, Distrusts: r.Distrusts, Note: r.Notef}).Ordered(r.Ctx, q, fn)
+}
+
+// CheckSettings refuses settings, as names and values, that name a program which is not on this host.
+func CheckSettings(settings [][2]string) error {
+	for _, kv := range settings {
+		words := strings.Fields(kv[1])
+		if kv[0] != "hook" || len(words) == 0 {
+			continue
+		}
+		if _, err := launch.Find(words[0]); err != nil {
+			return usage.Errorf("hook=%s: %w", kv[1], err)
+		}
+	}
+	return nil
 }

@@ -83,10 +83,16 @@ func initialise(r *session.Run, c *cli.Context) error {
 		}
 		return nil
 	}
+	auto := false
 	fill := func(tx *store.Tx) error {
 		if err := setup(tx); err != nil {
 			return err
 		}
+		settings, err := tx.Config().Settings()
+		if err != nil {
+			return err
+		}
+		auto = settings.Start == store.StartAuto
 		return printMade(r, tx, defs, local)
 	}
 	if c.IsSet(verbs.Key) {
@@ -103,7 +109,7 @@ func initialise(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err = answer.WriteTo(r.Stdout); err == nil && local != nil && r.Audience().Table && !c.Bool(verbs.DryRun) {
+	if _, err = answer.WriteTo(r.Stdout); err == nil && auto && r.Audience().Table && !c.Bool(verbs.DryRun) {
 		r.Notef("jobs start by themselves here; after a reboot your next command goes on with the queue")
 	}
 	return err
@@ -230,7 +236,7 @@ func initSettings(c *cli.Context) ([][2]string, error) {
 		}
 		out = append(out, [2]string{strings.ReplaceAll(key, "-", "_"), value})
 	}
-	return out, nil
+	return out, session.CheckSettings(out)
 }
 
 // parseDefs reads resource definitions.

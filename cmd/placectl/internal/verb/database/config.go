@@ -83,6 +83,9 @@ func configSet(r *session.Run, c *cli.Context) error {
 		}
 		pairs = append(pairs, [2]string{settingName(name), value})
 	}
+	if err := session.CheckSettings(pairs); err != nil {
+		return err
+	}
 	return r.Update(c, func(tx *store.Tx) error {
 		for _, kv := range pairs {
 			if err := tx.Config().Set(kv[0], kv[1]); err != nil {

@@ -107,6 +107,18 @@ func launchedBy(way string) attempts.Finding {
 	return attempts.Finding{What: "launch", State: attempts.Works, Detail: "not yet decided: the first placectl work or cycle --exec does"}
 }
 
+// wantMail counts the live jobs that asked for mail.
+func wantMail(tx *store.Tx) (count int, err error) {
+	err = tx.Jobs().Each(func(j *store.Job) error {
+		p, err := tx.Jobs().Payload(j.ID)
+		if p != nil && p.Ending.Mail != "" {
+			count++
+		}
+		return err
+	}, session.LiveStates()...)
+	return count, err
+}
+
 // examineFile examines the database's file, and finds which of its nodes this host is.
 func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 	var out []attempts.Finding
@@ -131,6 +143,7 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 	var mine []string
 	var gone error
 	var hook store.HookState
+	var mails int
 	var attended *daily.Attended
 	err = db.View(func(tx *store.Tx) (err error) {
 		mine = nil
@@ -138,6 +151,9 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 			return err
 		}
 		if hook, err = tx.Hook().State(); err != nil {
+			return err
+		}
+		if mails, err = wantMail(tx); err != nil {
 			return err
 		}
 		if behind := tx.Now().Sub(r.Env.Clock()); r.Now.IsZero() && behind > time.Second {
@@ -175,6 +191,8 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 		_, missing = launch.Find(hook.Program[0])
 	}
 	switch {
+	case hook.Program == nil && mails > 0:
+		add("hook", attempts.Limited, "none, and %s asked for mail: config set hook=PROGRAM, such as docs/hooks/mail", text.Plural(mails, "live job"))
 	case hook.Program == nil:
 	case missing != nil:
 		add("hook", attempts.Limited, "%v; %s", missing, daily.WaitingEvents(hook.Behind))

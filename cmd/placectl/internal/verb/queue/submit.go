@@ -129,6 +129,9 @@ func printSubmitted(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 	if err != nil {
 		return err
 	}
+	if err := warnMail(r, tx, jobs[0]); err != nil {
+		return err
+	}
 	for i, j := range jobs {
 		shown := *j
 		if shown.Reason = (store.Reason{Text: reason}); reason != "" {
@@ -149,6 +152,19 @@ func printSubmitted(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 		}
 		return listing.PrintFolded(r.Printer, tx, jobs, "state name class priority select place walltime submit", each)
 	}, func() error { return listing.PrintSubmission(r.Printer, tx, jobs) })
+}
+
+// warnMail warns of a job that asks for mail where nothing sends any.
+func warnMail(r *session.Run, tx *store.Tx, j *store.Job) error {
+	p, err := tx.Jobs().Payload(j.ID)
+	if err != nil || p == nil || p.Ending.Mail == "" {
+		return err
+	}
+	settings, err := tx.Config().Settings()
+	if err == nil && len(settings.Hook) == 0 {
+		r.Warnf("mail", "no mail will come: the setting hook names no program that sends it; see docs/recipes.md")
+	}
+	return err
 }
 
 // warnNever warns of just submitted jobs that can never run, and returns why they wait.
