@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/limits"
 	"github.com/placectl/placectl/store/internal/booking"
 	"github.com/placectl/placectl/store/internal/cycle"
@@ -106,6 +107,9 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 			}
 			return withoutClaims(tx, claims, func() error {
 				kept, err := keptInOrder(tx, j, now)
+				if err == nil && !kept {
+					kept, err = waitsForNodes(tx, j)
+				}
 				if err != nil {
 					return err
 				}
@@ -152,6 +156,23 @@ func otherPlansMoved(before map[uint64]waitingJob, now map[uint64]*row.Job, clas
 // goesBefore reports whether jobs make way for a job, with j among them, whatever their order.
 func (m *queueModel) goesBefore(s, j *row.Job) bool {
 	return m.preempts && s.User == "ann" && j.User == "bob"
+}
+
+// waitsForNodes reports whether only nodes out of service could hold a job, so that it blocks no other.
+func waitsForNodes(tx *Tx, j *row.Job) (bool, error) {
+	a, err := booking.AskOfJob(tx.k, j)
+	if err != nil {
+		return false, err
+	}
+	snap, err := booking.Snapshot(tx.k, j.Queue)
+	if err != nil {
+		return false, err
+	}
+	err = snap.Possible(a)
+	if kernel.IsRefusal(err) {
+		return errors.Is(err, placer.ErrAbsent), nil
+	}
+	return false, err
 }
 
 // keptInOrder reports whether a limit holds back a job, or an earlier waiting job under the
@@ -266,8 +287,8 @@ func (m *queueModel) nothingIdle() {
 			if starts, err := couldStartNow(tx, j); starts || err != nil {
 				return errors.Join(err, fmt.Errorf("job %d waits (%s at %d), and could start now", j.ID, j.State, j.Start))
 			}
-			if m.backfill == FCFS {
-				return nil
+			if passed, err := waitsForNodes(tx, j); m.backfill == FCFS && !passed || err != nil {
+				return err
 			}
 		}
 		return nil
