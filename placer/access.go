@@ -28,7 +28,7 @@ const (
 	AccessAccount AccessKind = 3
 	AccessClass   AccessKind = 4
 	AccessQueue   AccessKind = 5
-	AccessJob     AccessKind = 6 // by name or by number: 12, or of an array 12[], 12[3], 12[0-4]
+	AccessJob     AccessKind = 6 // by name or by number: 12 (a job, or an array), or of an array 12[3], 12[0-4]
 )
 
 var accessKinds = [...]string{AccessUser: "user", AccessGroup: "group", AccessAccount: "account",
@@ -155,8 +155,10 @@ func (e *AccessEntry) Numbers(who *Subject) bool {
 		return false
 	}
 	var digits [20]byte
-	if who.Job != 0 && string(strconv.AppendUint(digits[:0], who.Job, 10)) == e.Value {
-		return true
+	for _, number := range [...]uint64{who.Job, who.Array} {
+		if number != 0 && string(strconv.AppendUint(digits[:0], number, 10)) == e.Value {
+			return true
+		}
 	}
 	if who.Array == 0 {
 		return false

@@ -201,8 +201,10 @@ func (s Subject) Entries() []AccessEntry {
 			out = append(out, e)
 		}
 	}
-	if s.Job != 0 {
-		out = append(out, AccessEntry{Kind: AccessJob, Value: strconv.FormatUint(s.Job, 10)})
+	for _, number := range []uint64{s.Job, s.Array} {
+		if number != 0 {
+			out = append(out, AccessEntry{Kind: AccessJob, Value: strconv.FormatUint(number, 10)})
+		}
 	}
 	for kind := AccessUser; kind.Valid(); kind++ {
 		out = append(out, AccessEntry{Kind: kind, Value: Anybody})

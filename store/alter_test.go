@@ -117,18 +117,21 @@ func TestAlterRefused(t *testing.T) {
 	db, clock := newDB(t)
 	runOneOf(t, db, 3)
 	queue, sel, past := "nosuch", "1:ncpus=x", kernel.Instant(clock.t-5)
-	after := []Dependency{{When: AfterOK, Job: 3}}
+	after := []Dependency{{When: AfterOK, Job: 4}}
+	own := []Dependency{{When: AfterOK, Job: 1}}
 	name := "x"
 	for what, c := range map[string]struct {
 		id   uint64
 		a    Alteration
 		want error
 	}{
-		"a queue that there is not": {2, Alteration{Queue: &queue}, ErrNotFound},
-		"no select":                 {2, Alteration{Select: &sel}, placer.ErrRequest},
-		"a deadline that is past":   {2, Alteration{Deadline: &past}, ErrInvalid},
-		"a job that came after it":  {2, Alteration{After: &after}, ErrInvalid},
-		"one that runs":             {1, Alteration{Account: &name}, ErrConflict},
+		"a queue that there is not": {3, Alteration{Queue: &queue}, ErrNotFound},
+		"no select":                 {3, Alteration{Select: &sel}, placer.ErrRequest},
+		"a deadline that is past":   {3, Alteration{Deadline: &past}, ErrInvalid},
+		"a job that came after it":  {3, Alteration{After: &after}, ErrInvalid},
+		"its own array":             {3, Alteration{After: &own}, ErrInvalid},
+		"one that runs":             {2, Alteration{Account: &name}, ErrConflict},
+		"the array's own number":    {1, Alteration{Name: &name}, ErrNotFound},
 		"none":                      {9, Alteration{Name: &name}, ErrNotFound},
 	} {
 		before := dumpAll(t, db)
@@ -189,7 +192,7 @@ func TestAlterCarries(t *testing.T) {
 	for _, who := range []*Actor{bob, root} {
 		db.opt.Actor = who
 		before := dumpAll(t, db)
-		if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Alter(1, other); return err }); !errors.Is(err, ErrNotPermitted) {
+		if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Alter(2, other); return err }); !errors.Is(err, ErrNotPermitted) {
 			t.Errorf("by %s: %v", who.User, err)
 		}
 		if diff := cmp.Diff(before, dumpAll(t, db)); diff != "" {
@@ -197,11 +200,11 @@ func TestAlterCarries(t *testing.T) {
 		}
 	}
 	db.opt.Actor = ann
-	if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Alter(1, other); return err }); err != nil {
+	if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Alter(2, other); return err }); err != nil {
 		t.Fatal(err)
 	}
 	err := db.View(func(tx *Tx) error {
-		for id, want := range map[uint64]string{1: "/b", 2: "/a"} {
+		for id, want := range map[uint64]string{2: "/b", 3: "/a"} {
 			p, err := tx.Jobs().Payload(id)
 			if err != nil {
 				return err

@@ -16,7 +16,7 @@ func TestAnnouncedOnce(t *testing.T) {
 	var other uint64 // the job that nothing attends
 	var reports [2][]uint64
 	err := db.Update(func(tx *Tx) error {
-		for _, id := range []uint64{1, 2} {
+		for _, id := range []uint64{2, 3} {
 			if _, err := tx.Jobs().Release(id); err != nil {
 				return err
 			}

@@ -10,7 +10,7 @@ import (
 )
 
 // TestArrayIndexes: the jobs of an array have the given indexes, or count from 0; invalid
-// lists are refused.
+// lists are refused. The array's number comes before those of its jobs.
 func TestArrayIndexes(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 1, 4)
@@ -25,7 +25,10 @@ func TestArrayIndexes(t *testing.T) {
 			if len(again) != len(jobs) {
 				t.Errorf("%d jobs, and the array has %d", len(jobs), len(again))
 			}
-			for _, j := range again {
+			for i, j := range again {
+				if j.ID != j.Array+1+uint64(i) {
+					t.Errorf("job %d is the %d-th of array %d", j.ID, i, j.Array)
+				}
 				got = append(got, fmt.Sprintf("%d[%d]", j.Array, j.Index))
 			}
 			return err
@@ -35,7 +38,7 @@ func TestArrayIndexes(t *testing.T) {
 	if got, err := submit(Submission{Indexes: []int{0, 7, MaxIndex}}); err != nil || fmt.Sprint(got) != "[1[0] 1[7] 1[1000000000]]" {
 		t.Error(got, err)
 	}
-	if got, err := submit(Submission{Array: 2}); err != nil || fmt.Sprint(got) != "[4[0] 4[1]]" {
+	if got, err := submit(Submission{Array: 2}); err != nil || fmt.Sprint(got) != "[5[0] 5[1]]" {
 		t.Error(got, err)
 	}
 	for _, s := range []Submission{

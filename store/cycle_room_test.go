@@ -15,13 +15,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestLetInByNumber: a reservation admits a waiting job by its number, and by its index in its
-// array.
+// TestLetInByNumber: a reservation admits a waiting job by its number, by that of its array,
+// and by its index there.
 func TestLetInByNumber(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ allow, started string }{
-		{"job=2", "[2]"}, {"job=3", "[3]"}, {"job=2[]", "[2 3 4]"}, {"job=2[1]", "[3]"}, {"job=2[1-2]", "[3 4]"}, {"job=2[3-9]", "[]"},
-		{"job=3[]", "[]"}, {"job=2[", "[]"}, {"job=1", "[1]"}, {"job=1[0]", "[]"}, {"job=five", "[5]"},
+		{"job=2", "[3 4 5]"}, {"job=3", "[3]"}, {"job=2[]", "[3 4 5]"}, {"job=2[1]", "[4]"}, {"job=2[1-2]", "[4 5]"}, {"job=2[3-9]", "[]"},
+		{"job=3[]", "[]"}, {"job=2[", "[]"}, {"job=1", "[1]"}, {"job=1[0]", "[]"}, {"job=five", "[6]"},
 	} {
 		t.Run(c.allow, func(t *testing.T) {
 			t.Parallel()

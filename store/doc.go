@@ -32,9 +32,9 @@
 // the like:
 //
 //   - [Tx.Jobs], the jobs, placed at an instant or submitted to the queue. Alter, Array, Asked,
-//     Cancel, Counterparts, Each, ExecVNode, Extend, Finish, Get, Hold, Named, Payload, Place, PlaceAt,
-//     PlaceOrReserve, Release, Requeue, RequeueHeld, Retry, SetCommand, Sign, Signed, Submit,
-//     Unhold.
+//     Cancel, Counterparts, Each, ExecVNode, Extend, Finish, Get, Hold, IsArray, JobOrArray, Named,
+//     Payload, Place, PlaceAt, PlaceOrReserve, Release, Requeue, RequeueHeld, Retry, SetCommand,
+//     Sign, Signed, Submit, Unhold.
 //   - [Tx.Attempts], the starts of jobs: who executes them, how they ended. Attend, AttendedOn,
 //     BeforeClaim, Claim, ClaimedOn, Each, Finish, Get, GiveBack, HoldUnsigned, HostOf, LaunchBy,
 //     LaunchEnded, LeftOver, Lose, Report, Signal, Signalled, Unclaimed, Unreached.

@@ -35,7 +35,7 @@ func TestExplainHoldsTrue(t *testing.T) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"submit": q.submit, "submit more": q.submit, "impossible": impossible, "change": q.change, "cycle": q.cycle,
-			"place": func(t *rapid.T) { q.place(t); q.submitted = uint64(len(q.snapshot())) }, "reserve": q.reserve,
+			"place": func(t *rapid.T) { q.place(t); q.submitted = lastIn(q.snapshot()) }, "reserve": q.reserve,
 			"unreserve": q.unreserve, "down": q.down, "pass": q.pass,
 			"requests": q.requestsAsSaid, "jobs": q.jobsAsSaid, "jobs again": q.jobsAsSaid, "": q.holds,
 		})

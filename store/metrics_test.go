@@ -238,11 +238,11 @@ func TestWaits(t *testing.T) {
 		clock.t += wait
 		waited += clock.t - 1_000_000
 		must(cycle)
-		must(func(tx *Tx) error { _, err := tx.Jobs().Finish(uint64(i+1), i%2, ""); return err })
+		must(func(tx *Tx) error { _, err := tx.Jobs().Finish(uint64(i+2), i%2, ""); return err })
 		want[[]int{0, 1, 3, 7}[i]]++
 	}
 	must(func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: ask}); return err })
-	must(func(tx *Tx) error { _, err := tx.Jobs().Cancel(5, ""); return err }) // it never started
+	must(func(tx *Tx) error { _, err := tx.Jobs().Cancel(6, ""); return err }) // it never started
 	m := metricsAgree(t, db, nil)
 	q := m.Queues[0]
 	if diff := cmp.Diff(want, q.Waits); diff != "" || q.Waited != time.Duration(waited)*time.Second {

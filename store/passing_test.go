@@ -138,7 +138,7 @@ func TestPassing(t *testing.T) {
 			"submit": q.submit, "change": q.change, "reserve": q.reserve, "unreserve": q.unreserve, "down": q.down,
 			"place": func(t *rapid.T) {
 				q.place(t)
-				q.submitted = uint64(len(q.snapshot()))
+				q.submitted = lastIn(q.snapshot())
 			},
 			"cycle": func(t *rapid.T) {
 				spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill")), Silent: rapid.Bool().Draw(t, "silent")}

@@ -159,7 +159,7 @@ func TestArchivedPayloads(t *testing.T) {
 		t.Error(diff)
 	}
 	err = old.View(func(tx *Tx) error {
-		back, err := tx.Jobs().Payload(5)
+		back, err := tx.Jobs().Payload(6)
 		if diff := cmp.Diff(p, back); diff != "" {
 			t.Errorf("-carried +archived\n%s", diff)
 		}

@@ -56,15 +56,17 @@ func (q *queueLife) submit(t *rapid.T) {
 	if q.submitted > 0 && rapid.IntRange(0, 3).Draw(t, "depends") == 0 {
 		s.After = []Dependency{{When: When(rapid.IntRange(1, 4).Draw(t, "when")), Job: rapid.Uint64Range(1, q.submitted).Draw(t, "on")}}
 	}
+	var last uint64
 	err := q.both(fmt.Sprintf("submit %+v", s), func(tx *Tx) (any, error) {
 		list, err := tx.Jobs().Submit(s)
 		if err != nil {
 			return nil, err
 		}
+		last = list[len(list)-1].ID
 		return fmt.Sprint(list[0].ID, len(list)), nil
 	})
 	if err == nil {
-		q.submitted += uint64(max(1, s.Array))
+		q.submitted = last
 	}
 }
 
@@ -122,7 +124,7 @@ func (q *queueLife) several(more ...func(*rapid.T)) func(*rapid.T) {
 		})
 		q.calm = false
 		all := q.snapshot()
-		q.submitted = uint64(len(all))
+		q.submitted = lastIn(all)
 		for id, j := range all {
 			q.told[id] = q.told[id] || j.State == JobRunning && j.Launched
 		}
@@ -234,23 +236,22 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*row.Job) {
 		passes, passesPlan := false, false
 		for _, o := range now {
 			passes = passes || higher(o) && (o.State == JobQueued || o.State == JobReserved)
-			follows := slices.ContainsFunc(o.After, func(d row.Dependency) bool { was, _ := kernel.Met(d, before[d.Job]); return !was })
+			follows := slices.ContainsFunc(o.After, func(d row.Dependency) bool { return !metIn(before, d) })
 			passesPlan = passesPlan || higher(o) && o.State == JobReserved && !follows // that came into the queue in this cycle
 		}
 		if j.Backfilled && !passes || !j.Backfilled && passesPlan && was.State == JobQueued && spec.Backfill == EASY {
 			q.t.Fatalf("job %d has started before one that stands higher and waits: %v, it says %v", id, passes, j.Backfilled)
 		}
 		for _, d := range j.After {
-			if met, err := kernel.Met(d, now[d.Job]); !met || err != nil {
+			if !metIn(now, d) {
 				q.t.Fatalf("job %d has started before %s was met", id, d)
 			}
 		}
 	}
 	for _, j := range now {
 		waits := slices.ContainsFunc(j.After, func(d row.Dependency) bool {
-			was, _ := kernel.Met(d, before[d.Job])
-			is, _ := kernel.Met(d, now[d.Job])
-			again := now[d.Job].Start != before[d.Job].Start // the cycle has queued that job again, and perhaps started it
+			was, is := metIn(before, d), metIn(now, d)
+			again := startsIn(now, d.Job) != startsIn(before, d.Job) // the cycle has queued that job again, and perhaps started it
 			return !was || !is || again
 		})
 		if j.State != JobQueued || waits || j.Begin > q.clock.t || j.Reason.String() != "" || j.Never || j.Deadline != 0 {
@@ -337,8 +338,10 @@ func (q *queueLife) settled(t *rapid.T) {
 func (q *queueLife) holds(t *rapid.T) {
 	q.life.holds(t)
 	all := q.snapshot()
-	if uint64(len(all)) != q.submitted {
-		q.t.Fatalf("%d jobs, %d were submitted or placed", len(all), q.submitted)
+	for number := uint64(1); number <= q.submitted; number++ {
+		if len(elementsIn(all, number)) == 0 {
+			q.t.Fatalf("%d is neither a job nor an array, and %d numbers were given", number, q.submitted)
+		}
 	}
 	states := make(map[uint64]string)
 	err := q.dbs[0].View(func(tx *Tx) error {
@@ -400,7 +403,7 @@ func TestQueueLife(t *testing.T) {
 		q := newQueueLife(rt, t.TempDir())
 		placed := func(t *rapid.T) {
 			q.place(t)
-			q.submitted = uint64(len(q.snapshot()))
+			q.submitted = lastIn(q.snapshot())
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"submit": q.submit, "submit more": q.submit, "change": q.change, "change more": q.change, "cycle": q.cycle, "cycle more": q.cycle,
@@ -428,7 +431,7 @@ func TestPlansStand(t *testing.T) {
 		}
 		rt.Repeat(map[string]func(*rapid.T){
 			"submit": submit, "submit more": submit, "cycle": q.cycle, "cycle more": q.cycle,
-			"place": func(t *rapid.T) { q.place(t); q.submitted = uint64(len(q.snapshot())) },
+			"place": func(t *rapid.T) { q.place(t); q.submitted = lastIn(q.snapshot()) },
 			"end": func(t *rapid.T) {
 				if q.submitted > 0 {
 					id := rapid.Uint64Range(1, q.submitted).Draw(t, "job")

@@ -106,7 +106,7 @@ func TestSettingsLife(t *testing.T) {
 		})
 		placed := func(t *rapid.T) {
 			q.place(t)
-			q.submitted = uint64(len(q.snapshot()))
+			q.submitted = lastIn(q.snapshot())
 		}
 		pass := func(t *rapid.T) {
 			q.clock.t += int64(rapid.IntRange(0, 2500).Draw(t, "seconds"))

@@ -46,11 +46,11 @@ func tryHints(t *testing.T, path string, hints []demo.Hint) {
 	var job string
 	state := func() string {
 		c := newCapture("--db", path, "show", job, "-o", "json")
-		var doc struct{ State string }
+		var doc []struct{ State string }
 		if code := c.run(); code != exit.OK || json.Unmarshal(c.out.Bytes(), &doc) != nil {
 			t.Fatalf("show %s: status %d: %s%s", job, code, c.out.String(), c.err.String())
 		}
-		return doc.State
+		return doc[0].State
 	}
 	for _, h := range hints {
 		_, line, ok := strings.Cut(h.Command, " --db "+path+" ")

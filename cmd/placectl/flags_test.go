@@ -140,8 +140,8 @@ alter 2 --after=1
 alter 2 --afterok=1
 alter 2 --afternotok=1
 alter 2 --afterany=1
-alter 8[] --aftercorr=4[]
-alter 8[] --user=eva --name=twin --singleton
+alter 8 --aftercorr=4[]
+alter 8 --user=eva --name=twin --singleton
 alter 2 --user=ann
 alter 2 --group=chem
 :: alter 2 --script=job.sh
@@ -190,8 +190,8 @@ done 1 --status=3
 done 1 --reason=why
 done 1 --attempt=2
 done 1 --dry-run
-retry 10 --dry-run
-retry 10 --failed
+retry 11 --dry-run
+retry 11 --failed
 submit 1 @/job.sh --each=@/select.sql
 requeue 1 --reason=why
 requeue 1 --hold
@@ -539,7 +539,7 @@ func flagsDB(t *testing.T) string {
 		submit 1:ncpus=1 --hold --export X=1 -- true
 		submit 1:ncpus=1 --hold --array 2
 		submit 1:ncpus=1 --hold --user eva
-		cancel 10
+		cancel 11
 		pool add lic=2 --outside 1
 		account set chem
 		priority set user:eva=2

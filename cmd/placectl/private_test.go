@@ -30,11 +30,11 @@ func TestPrivate(t *testing.T) {
 	must(ownerUID, fmt.Sprint("init --group ", labGID))
 	must(ownerUID, "node add n1 ncpus=8")
 	must(guestUID, "submit --chdir / --export A=hush-guest -- true")         // 1
-	must(bareUID, "submit --chdir / --export A=hush-bare --array 3 "+script) // 2, 3, 4
-	must(bareUID, "pbs qsub -v A=hush-line -- /bin/true")                    // 5
-	must(ownerUID, "submit --chdir / --export A=hush-owner -- true")         // 6
-	must(bareUID, "submit --chdir / --export A=hush-bare "+script)           // 7: another array's payload
-	must(ownerUID, "cancel 7")                                               // a job that has ended
+	must(bareUID, "submit --chdir / --export A=hush-bare --array 3 "+script) // array 2: 3, 4, 5
+	must(bareUID, "pbs qsub -v A=hush-line -- /bin/true")                    // 6
+	must(ownerUID, "submit --chdir / --export A=hush-owner -- true")         // 7
+	must(bareUID, "submit --chdir / --export A=hush-bare "+script)           // 8: another array's payload
+	must(ownerUID, "cancel 8")                                               // a job that has ended
 	shows := func(uid uint32, line string, want ...string) {
 		t.Helper()
 		said := must(uid, line)
@@ -67,10 +67,10 @@ func TestPrivate(t *testing.T) {
 			t.Errorf("backup %d has signatures", i)
 		}
 	}
-	shows(guestUID, "pbs qstat -f 1 5 6", "hush-guest")
+	shows(guestUID, "pbs qstat -f 1 6 7", "hush-guest")
 	shows(guestUID, "show 1 --env", "hush-guest")
 	shows(ownerUID, "show 1 --env", "hush-guest")
-	for _, line := range []string{"show 2 --env", "show 5 --env", "show 6 --env"} {
+	for _, line := range []string{"show 3 --env", "show 6 --env", "show 7 --env"} {
 		if status, said := u.run(guestUID, line); status != 1 || !strings.Contains(said, "not permitted") || strings.Contains(said, "hush") {
 			t.Errorf("%s as the guest: status %d, want 1 without secrets: %s", line, status, said)
 		}

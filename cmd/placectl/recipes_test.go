@@ -40,7 +40,7 @@ var recipeChecks = map[string]string{
 		placectl logs -f next
 		placectl limit rm 'user:*' running
 		array=$(placectl submit --array 1-3 -t 10m --name part -o id -- sh -c 'test $PLACECTL_INDEX != 2')
-		placectl wait "${array}[]" || placectl retry "${array}[]" --failed -o json
+		placectl wait $array || placectl retry $array --failed -o json
 		placectl wait || true
 		printf 'red,1\nblue,2\n' >colours.csv
 		placectl submit -t 1m --each colours.csv --array %1 --out 'colour.%a' -o id -- printf '%s is %s\n' {1} {2}
@@ -49,7 +49,7 @@ var recipeChecks = map[string]string{
 		grep -qx reported placectl-2.out
 		placectl --db daily.db show 3 -o json | grep -q '"state":"finished".*"retry_of":1'
 		placectl --db daily.db show next -o json | grep -q '"state":"finished","priority":100'
-		placectl --db daily.db query "SELECT count(*) FROM jobs WHERE name = 'part' AND retry_of = 6 AND \"index\" = 2" -o id | grep -qx 1
+		placectl --db daily.db query "SELECT count(*) FROM jobs WHERE name = 'part' AND retry_of = 7 AND \"index\" = 2" -o id | grep -qx 1
 		grep -qx 'blue is 2' colour.1
 		grep -qx 'red,1' line.0
 		placectl --db daily.db check -q`,

@@ -152,8 +152,8 @@ func rightsLines(t *testing.T) map[string]string {
 	return lines
 }
 
-// rightsTemplate makes the database that is copied for each try. Jobs 1 (placed), 2 (waits), 3 (held), 4
-// and 5 (an array), 6 (started, not yet executed) and batch b belong to the user.
+// rightsTemplate makes the database that is copied for each try. Jobs 1 (placed), 2 (waits), 3 (held), 5
+// and 6 (array 4), 7 (started, not yet executed) and batch b belong to the user.
 func (u *twoUsers) rightsTemplate() {
 	u.t.Helper()
 	files := filepath.Join(u.dir, "files")

@@ -41,10 +41,10 @@ func TestSigned(t *testing.T) {
 	submit := "submit -q -o id --chdir " + witness + " --out o.%j"
 	touch := func(name string) string { return " -- touch " + filepath.Join(witness, name) }
 	must(0, submit+touch("own"))                 // 1
-	must(0, submit+" --array 2"+touch("array"))  // 2, 3
-	must(0, submit+" --hold"+touch("altered"))   // 4
-	must(0, submit+" --hold"+touch("replayed"))  // 5
-	must(guestUID, submit+" --hold"+touch("gu")) // 6
+	must(0, submit+" --array 2"+touch("array"))  // array 2: 3, 4
+	must(0, submit+" --hold"+touch("altered"))   // 5
+	must(0, submit+" --hold"+touch("replayed"))  // 6
+	must(guestUID, submit+" --hold"+touch("gu")) // 7
 	info, err := os.Stat(filepath.Join(u.home(0), ".config", "placectl", "key"))
 	if err != nil || info.Mode() != 0o600 {
 		t.Errorf("root's key file: %v, %v", info, err)
@@ -68,8 +68,8 @@ func TestSigned(t *testing.T) {
 	var mine *store.Payload
 	var signature []byte
 	if err := db.View(func(tx *store.Tx) (err error) {
-		if mine, err = tx.Jobs().Payload(5); err == nil {
-			_, signature, err = tx.Jobs().Signed(5)
+		if mine, err = tx.Jobs().Payload(6); err == nil {
+			_, signature, err = tx.Jobs().Signed(6)
 		}
 		return err
 	}); err != nil || len(signature) == 0 {
@@ -77,12 +77,12 @@ func TestSigned(t *testing.T) {
 	}
 	again := func([]byte) ([]byte, error) { return signature, nil }
 	script := &store.Payload{Script: "#!/bin/sh\ntouch " + filepath.Join(witness, "script"), Dir: "/", Owner: &store.Submitter{Name: "root", Host: host}}
-	forged(mine, nil, "touch", filepath.Join(witness, "unsigned"))     // 7
-	forged(mine, again, "touch", filepath.Join(witness, "replayed"))   // 8
-	forged(script, again)                                              // 9
-	forged(nil, nil, "touch", filepath.Join(witness, "without-owner")) // 10
+	forged(mine, nil, "touch", filepath.Join(witness, "unsigned"))     // 8
+	forged(mine, again, "touch", filepath.Join(witness, "replayed"))   // 9
+	forged(script, again)                                              // 10
+	forged(nil, nil, "touch", filepath.Join(witness, "without-owner")) // 11
 	db.Close()
-	must(ownerUID, "cancel 6")
+	must(ownerUID, "cancel 7")
 
 	done := func(names ...string) {
 		t.Helper()
@@ -94,14 +94,14 @@ func TestSigned(t *testing.T) {
 				there[i] = filepath.Base(there[i])
 			}
 			there = without(there, "o.")
-			if strings.Join(there, " ") == strings.Join(names, " ") && must(0, "query SELECT(count(*))FROM(jobs)WHERE(state='running')AND(job<10) --no-header -o csv") == "0" {
+			if strings.Join(there, " ") == strings.Join(names, " ") && must(0, "query SELECT(count(*))FROM(jobs)WHERE(state='running')AND(job<11) --no-header -o csv") == "0" {
 				return
 			}
 		}
 		t.Fatalf("the jobs %v were executed, want %v\n%s", there, names, must(0, "job list"))
 	}
 	done("array", "own")
-	for _, job := range []string{"7", "8", "9"} {
+	for _, job := range []string{"8", "9", "10"} {
 		if why := must(0, "query SELECT(state||':'||reason)FROM(jobs)WHERE(job="+job+") --no-header -o csv"); why != "held:not signed by root" {
 			t.Errorf("job %s is %s, want held:not signed by root", job, why)
 		}
@@ -109,9 +109,9 @@ func TestSigned(t *testing.T) {
 	if status, said := u.run(0, "attempts claim"); status == 0 {
 		t.Errorf("an unsigned attempt can be claimed: %s", said)
 	}
-	must(0, "unhold 4 5")
+	must(0, "unhold 5 6")
 	done("altered", "array", "own", "replayed")
-	must(0, "unhold 7") // root has checked it
+	must(0, "unhold 8") // root has checked it
 	done("altered", "array", "own", "replayed", "unsigned")
 }
 

@@ -235,10 +235,10 @@ func TestAskedAsWhoAsks(t *testing.T) {
 	if n := m.Head().N - before; n != 1 {
 		t.Errorf("the log has %d entries", n)
 	}
-	said := strings.Join(l.run("query \"SELECT user, name FROM jobs WHERE job > 10\" -o csv --no-header",
+	said := strings.Join(l.run("query \"SELECT user, name FROM jobs WHERE job > 11\" -o csv --no-header",
 		"query \"SELECT name, begin FROM jobs WHERE name = 'mine'\" -o json", "dump",
-		"show 11", "queue list -o id", "log -o csv --no-header"), "")
-	for _, want := range []string{"zoe,mine", "zoe,script", `"job":11,"event":"submit","new":"queued","by":4242`, `"job":12,"event":"submit","new":"queued","by":4242`, `2027-01-01T00:00:00Z`, "/far", "far", "first", "kept", "queue add +3"} {
+		"show 12", "queue list -o id", "log -o csv --no-header"), "")
+	for _, want := range []string{"zoe,mine", "zoe,script", `"job":12,"event":"submit","new":"queued","by":4242`, `"job":13,"event":"submit","new":"queued","by":4242`, `2027-01-01T00:00:00Z`, "/far", "far", "first", "kept", "queue add +3"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%s is missing in\n%s", want, said)
 		}

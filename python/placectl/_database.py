@@ -158,7 +158,10 @@ class Job:
         return hash((self.id, self.db.path))
 
     def show(self) -> Dict[str, Any]:
-        return self.db.call("show", self.id)
+        found = self.db.call("show", self.id)
+        if len(found) != 1:
+            raise UsageError(f"{self.id} is an array of {len(found)} jobs: its first is Job({found[0]['job']})", 2, "usage")
+        return found[0]
 
     @property
     def state(self) -> str:

@@ -63,6 +63,25 @@ class TestDatabase(Case):
         self.assertEqual([j.wait(60) for j in array], ["finished"] * 3)
         self.assertEqual([j.show()["index"] for j in array], [2, 4, 6])
 
+    def test_array_fails_in_the_middle(self):
+        array = self.db.submit(["sh", "-c", "echo $PLACECTL_INDEX; test $PLACECTL_INDEX != 4"], array="2-6:2", walltime="1m",
+                               out=os.path.join(self.folder, "%a"))
+        number = array[0].show()["array"]
+        self.assertEqual([j.id for j in array], [number + 1, number + 2, number + 3])
+        after = self.db.submit(["true"], walltime="1m", afterok=number, out="/dev/null")
+        alarm = self.db.submit(["true"], walltime="1m", afternotok=number, out="/dev/null")
+        single = self.db.submit(["true"], walltime="1m", afterok=array[0], out="/dev/null")
+        self.assertEqual([j.wait(60) for j in array], ["finished", "failed", "finished"])
+        self.assertEqual([j.wait(60) for j in (after, alarm, single)], ["cancelled", "finished", "finished"])
+        self.assertEqual(after.show()["after"], [f"afterok:{number}"])
+        with self.assertRaises(placectl.PlacectlError) as caught:
+            self.db.call("wait", number)
+        self.assertEqual([j["state"] for j in caught.exception.details["jobs"]], ["finished", "failed", "finished"])
+        self.assertEqual(self.db.output("logs", number), "".join(f"==> {number}[{i}]\n{i}\n" for i in (2, 4, 6)))
+        with self.assertRaises(placectl.UsageError):
+            self.db.job(number).show()
+        self.assertEqual([j["job"] for j in self.db.call("show", number)], [j.id for j in array])
+
     def test_errors(self):
         for kind, code, call in [(placectl.UsageError, "usage", lambda: self.db.submit(["true"], nonsense=True)),
                                  (placectl.Never, "never", lambda: self.db.place("1:ncpus=99")),

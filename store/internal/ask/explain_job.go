@@ -28,10 +28,10 @@ type Queueing struct {
 	Terms    []priorityf.Term // the terms that Priority adds up; nil if jobs wait in the order of their submitted priorities
 }
 
-// Awaited is a job that another depends on.
+// Awaited is a job or an array that a job depends on.
 type Awaited struct {
 	row.Dependency
-	State row.JobState // of that job
+	State row.JobState // of that job; of an array, the state of the job that has come the least far
 	Met   bool
 	Due   time.Time // when the dependency is expected to be met; zero if unknown
 }
@@ -160,12 +160,12 @@ func (o *Outlook) Queueing(j *row.Job) (*Queueing, error) {
 // depends fills in the jobs that a job depends on.
 func (o *Outlook) depends(j *row.Job, q *Queueing) error {
 	for _, d := range j.After {
-		other, err := jobs.RowOf(o.tx.File, d.Job)
+		other, err := o.tx.Progress(d)
 		if err != nil {
 			return err
 		}
 		a := Awaited{Dependency: d, State: other.State}
-		if a.Met, err = kernel.Met(d, other); err == nil && !a.Met {
+		if a.Met, err = other.Met(d.When); err == nil && !a.Met {
 			due, _, err := o.due(d)
 			if err != nil {
 				return err

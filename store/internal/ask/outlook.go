@@ -39,7 +39,8 @@ type Outlook struct {
 		Value float64
 		ID    uint64
 	}
-	scans int // how often such a job was searched for
+	scans     int // how often such a job was searched for
+	arraysDue map[row.Dependency]dueTime
 }
 
 // Wait is what a job waits for first.
@@ -329,31 +330,6 @@ func (o *Outlook) placed(j *row.Job, p *Prospect) error {
 		}
 	}
 	return nil
-}
-
-// due returns when a dependency is expected to be met.
-func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
-	other, err := jobs.RowOf(o.tx.File, d.Job)
-	if err != nil {
-		return 0, false, err
-	}
-	if met, err := kernel.Met(d, other); met || errors.Is(err, kernel.ErrUnmet) {
-		return o.tx.Now, met, nil
-	}
-	start, end := other.Start, other.End
-	if other.State != row.JobRunning {
-		p, err := o.Look(other)
-		if err != nil || p.Start.IsZero() {
-			return 0, false, err
-		}
-		start, end = kernel.Unix(p.Start), kernel.Unix(p.End)
-	} else if end <= o.tx.Now {
-		end = o.tx.Now + o.tx.Overrun(row.JobOwner(other.ID))
-	}
-	if d.When == row.After {
-		return start, true, nil
-	}
-	return end, true, nil
 }
 
 // capped returns a job's class if that may start nothing more now while other classes may,

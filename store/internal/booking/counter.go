@@ -173,23 +173,14 @@ func Unthrottle(tx *kernel.Tx, array uint64) error {
 	return tx.File.Remove(row.Counters, []byte(key))
 }
 
-// ArrayEnded removes the throttle of an array once its last job has ended. The jobs of an array
-// have consecutive numbers.
+// ArrayEnded removes the throttle of an array once its last job has ended.
 func ArrayEnded(tx *kernel.Tx, array uint64) error {
 	c, err := tx.Counters().Throttle(array)
 	if c == nil || err != nil {
 		return err
 	}
-	for _, s := range []row.JobState{row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning} {
-		live := false
-		err := tx.File.EachFrom(row.JobStates, row.JobStateKey(s, array), []byte{byte(s)}, func(key, _ []byte) (bool, error) {
-			j, err := tx.ListedJob(row.Number64(key[1:]))
-			live = err == nil && j.Array == array
-			return false, err
-		})
-		if live || err != nil {
-			return err
-		}
+	if lives, err := tx.ArrayLives(array); lives || err != nil {
+		return err
 	}
 	return Unthrottle(tx, array)
 }

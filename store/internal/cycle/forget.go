@@ -4,7 +4,6 @@ import (
 	"errors"
 	"time"
 
-	"github.com/RoaringBitmap/roaring/v2/roaring64"
 	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/nodehistory"
@@ -33,17 +32,17 @@ func RemoveEnded(tx *kernel.Tx, ids []uint64) error {
 	for i, id := range ids {
 		key := row.Key64(id)
 		payload, err := tx.File.Get(row.Jobs, key)
-		if err != nil || payload == nil || needed.Contains(id) {
-			if err != nil {
-				return err
-			}
+		if err != nil {
+			return err
+		}
+		if payload == nil {
 			continue
 		}
 		j, err := row.DecodeJob(key, payload)
 		if err != nil {
 			return err
 		}
-		if j.State.Live() {
+		if j.State.Live() || needed.Has(j) {
 			continue
 		}
 		if err := tx.Loaded.Book.Whole(j, had); err != nil {
@@ -94,13 +93,14 @@ func (p *pass) forget() error {
 	return errors.Join(p.forgetEvents(before), forgetNodes(p.tx, before))
 }
 
-// forgetJobs continues through the jobs. It removes the jobs of an array one by one, because
-// no request names the array.
-func (p *pass) forgetJobs(before int64, needed *roaring64.Bitmap) error {
+// forgetJobs continues through the jobs. The jobs of an array stay while one of them does: an array
+// without its failed jobs would count as one that went well.
+func (p *pass) forgetJobs(before int64, needed jobs.Needs) error {
 	tx := p.tx
 	var old []uint64
 	looked, from := 0, tx.State.ForgottenJobs
 	tx.State.ForgottenJobs = 0 // start again from the first one after the last
+	array, whole := uint64(0), false
 	err := tx.File.EachFrom(row.Jobs, row.Key64(from), nil, func(key, payload []byte) (bool, error) {
 		if looked++; looked > ForgetStep {
 			tx.State.ForgottenJobs = row.Number64(key)
@@ -111,6 +111,13 @@ func (p *pass) forgetJobs(before int64, needed *roaring64.Bitmap) error {
 			return false, err
 		}
 		stays, err := jobs.Stays(tx.File, j, before, needed)
+		if !stays && err == nil && j.Array != 0 {
+			if j.Array != array {
+				array = j.Array
+				whole, err = p.arrayStays(array, before, needed)
+			}
+			stays = whole
+		}
 		if !stays && err == nil {
 			old = append(old, j.ID)
 		}
@@ -121,6 +128,20 @@ func (p *pass) forgetJobs(before int64, needed *roaring64.Bitmap) error {
 		return err
 	}
 	return RemoveEnded(tx, old)
+}
+
+// arrayStays reports whether a job of an array must stay in the file.
+func (p *pass) arrayStays(array uint64, before int64, needed jobs.Needs) (stays bool, err error) {
+	if stays, err = p.tx.ArrayLives(array); stays || err != nil {
+		return stays, err
+	}
+	list, err := p.tx.ArrayJobs(array)
+	for _, j := range list {
+		if !stays && err == nil {
+			stays, err = jobs.Stays(p.tx.File, j, before, needed)
+		}
+	}
+	return stays, err
 }
 
 // forgetEvents continues through the events.

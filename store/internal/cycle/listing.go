@@ -2,6 +2,7 @@ package cycle
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/jobs"
@@ -79,7 +80,17 @@ func (p *pass) Followers(c *cycle.Job) (out []*cycle.Job, err error) {
 			}
 		}
 	}
-	for _, j := range p.following[c.ID] {
+	following := p.following[c.ID]
+	if j := p.jobs[c.ID]; j != nil && j.Array != 0 && len(p.following[j.Array]) > 0 {
+		all, err := p.tx.Progress(row.Dependency{When: row.After, Job: j.Array})
+		if err != nil {
+			return nil, err
+		}
+		if all.Started {
+			following = slices.Concat(following, p.following[j.Array])
+		}
+	}
+	for _, j := range following {
 		waitsFor, err := jobs.Ready(p.tx, j)
 		if errors.Is(err, kernel.ErrUnmet) {
 			continue // the next listing cancels it

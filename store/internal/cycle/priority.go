@@ -168,6 +168,7 @@ type Order struct {
 	classed bool                 // it depends on classes
 	classes map[[2]string]string // the jobs' classes, by the class named and the user
 	ages    bool                 // it depends on how long jobs have waited
+	met     map[row.Dependency]int64
 }
 
 // Orders holds the order of a transaction, nil until it is needed.
@@ -321,30 +322,6 @@ func (o *Order) Of(j *row.Job) (float64, error) {
 		}
 	}
 	return o.Value(&is), nil
-}
-
-// age returns how long a job has waited for its turn.
-func (o *Order) age(j *row.Job) (int64, error) {
-	since := max(j.Submit, j.Begin)
-	for _, d := range j.After {
-		other, err := jobs.RowOf(o.tx.File, d.Job)
-		if err != nil {
-			return 0, err
-		}
-		switch ok, err := kernel.Met(d, other); {
-		case err != nil || !ok:
-			return 0, nil // it waits for that job, which may never happen
-		case d.When == row.After:
-			since = max(since, other.Start)
-		default:
-			since = max(since, other.End)
-		}
-	}
-	idle := j.Idle
-	if j.IdleSince != 0 {
-		idle += max(0, o.at-j.IdleSince)
-	}
-	return max(0, o.at-since-idle), nil
 }
 
 // Sort sorts jobs by their order.

@@ -61,7 +61,7 @@ func alter(tx *kernel.Tx, id uint64, a *Alteration) (*row.Job, error) {
 			err = has.Fits(next.Select)
 		}
 	}
-	if err == nil && slices.ContainsFunc(next.After, func(d row.Dependency) bool { return d.Job >= id }) {
+	if err == nil && slices.ContainsFunc(next.After, func(d row.Dependency) bool { return d.Job >= id || d.Job == j.Array }) {
 		err = fmt.Errorf("%w: job %d cannot depend on a later job or on itself", row.ErrInvalid, id)
 	}
 	if err != nil {

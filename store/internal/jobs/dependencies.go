@@ -12,13 +12,17 @@ import (
 // waits for, or, with ErrUnmet, what can no longer happen.
 func Ready(tx *kernel.Tx, j *row.Job) (waitsFor string, err error) {
 	for _, d := range j.After {
-		other, err := RowOf(tx.File, d.Job)
+		other, err := tx.Progress(d)
 		if err != nil {
 			return "", err
 		}
-		met, err := kernel.Met(d, other)
+		met, err := other.Met(d.When)
 		if err != nil {
-			return "", fmt.Errorf("%w: %s, and job %d is %s", err, d, d.Job, other.State)
+			number, state := d.Job, other.State
+			if other.Bad != nil {
+				number, state = other.Bad.ID, other.Bad.State
+			}
+			return "", fmt.Errorf("%w: %s, and job %d is %s", err, d, number, state)
 		}
 		if !met && waitsFor == "" {
 			waitsFor = fmt.Sprintf("waits for job %d (%s)", d.Job, d.When)
@@ -27,7 +31,7 @@ func Ready(tx *kernel.Tx, j *row.Job) (waitsFor string, err error) {
 	return waitsFor, nil
 }
 
-// dependencies verifies that the jobs exist, and sorts them.
+// dependencies verifies that the jobs and arrays exist, and sorts them.
 func dependencies(tx *kernel.Tx, list []row.Dependency) ([]row.Dependency, error) {
 	list = slices.Clone(list)
 	slices.SortFunc(list, func(a, b row.Dependency) int {
@@ -40,6 +44,12 @@ func dependencies(tx *kernel.Tx, list []row.Dependency) ([]row.Dependency, error
 	for _, d := range list {
 		if d.When < row.After || d.When > row.AfterAny {
 			return nil, fmt.Errorf("%w: %s is no kind of dependency", row.ErrInvalid, d.When)
+		}
+		if is, err := tx.IsArray(d.Job); is || err != nil {
+			if err != nil {
+				return nil, err
+			}
+			continue
 		}
 		if _, err := tx.Job(d.Job); err != nil {
 			return nil, err

@@ -8,8 +8,14 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Needed returns the jobs that jobs that have not ended depend on.
-func Needed(r *file.Recorder) (*roaring64.Bitmap, error) {
+// Needs are the jobs and arrays that jobs that have not ended depend on.
+type Needs struct{ numbers *roaring64.Bitmap }
+
+// Has reports whether a job, or its array, is among them.
+func (n Needs) Has(j *row.Job) bool { return n.numbers.Contains(j.ID) || n.numbers.Contains(j.Array) }
+
+// Needed reads them.
+func Needed(r *file.Recorder) (Needs, error) {
 	needed := roaring64.New()
 	for _, s := range []row.JobState{row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning} {
 		err := r.Each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) {
@@ -26,10 +32,10 @@ func Needed(r *file.Recorder) (*roaring64.Bitmap, error) {
 			return true, nil
 		})
 		if err != nil {
-			return nil, err
+			return Needs{}, err
 		}
 	}
-	return needed, nil
+	return Needs{needed}, nil
 }
 
 // RowOf reads a job that another row names.
@@ -49,9 +55,9 @@ func RowOf(r *file.Recorder, id uint64) (*row.Job, error) {
 func EndedBefore(j *row.Job, before int64) bool { return !j.State.Live() && j.End < before }
 
 // Stays reports whether a job must stay in the file: it has not ended before the instant,
-// another job depends on it, or its launcher must still be told to stop it.
-func Stays(r *file.Recorder, j *row.Job, before int64, needed *roaring64.Bitmap) (bool, error) {
-	if !EndedBefore(j, before) || needed.Contains(j.ID) {
+// another job depends on it or on its array, or its launcher must still be told to stop it.
+func Stays(r *file.Recorder, j *row.Job, before int64, needed Needs) (bool, error) {
+	if !EndedBefore(j, before) || needed.Has(j) {
 		return true, nil
 	}
 	stop, err := r.Get(row.Stops, row.Key64(j.ID))

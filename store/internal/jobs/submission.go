@@ -33,7 +33,7 @@ type Submission struct {
 	Command   []string
 	Payload   *kernel.Payload // script, environment and so on, or nil
 	Sign      Signer          // signs the job; nil leaves it unsigned
-	Notes     []string        // notes for the submitter: events of the job, or of the array's first
+	Notes     []string        // notes for the submitter: events of the job, or of the array's first job
 
 	retryOf []uint64 // the job that each one repeats
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Submit puts a job, or the jobs of an array, into the queue. The jobs of an array have
-// consecutive numbers. It fails with ErrNotFound if a job that they depend on does not exist.
+// Submit puts a job, or the jobs of an array, into the queue. An array has a number of its own, right
+// before the consecutive numbers of its jobs. It fails with ErrNotFound if a job that they depend on does not exist.
 // A job that can never run on the present cluster still waits, marked Never.
 func (js Jobs) Submit(s Submission) ([]*kernel.Job, error) {
 	return kernel.JobsResult(submit(js.tx, s))
@@ -43,12 +43,16 @@ func submit(tx *kernel.Tx, s Submission) ([]*row.Job, error) {
 	if j.Payload, err = carry(tx, s.Payload, len(list)); err != nil {
 		return nil, tx.Spoil(err)
 	}
+	if s.isArray() {
+		j.Array = tx.State.NextJob
+		tx.State.NextJob++
+	}
 	signing := signing(tx, s.Sign)
 	for i := range list {
 		one := *j
 		one.ID = tx.State.NextJob
 		if s.isArray() {
-			one.Array, one.Index = one.ID-uint64(i), s.index(i)
+			one.Index = s.index(i)
 		}
 		if after != nil {
 			one.After = after[i]
@@ -77,7 +81,7 @@ func submit(tx *kernel.Tx, s Submission) ([]*row.Job, error) {
 		return nil, tx.Spoil(err)
 	}
 	if s.Throttle > 0 {
-		return list, tx.Spoil(Throttle(tx, list[0].ID, int64(s.Throttle), nil))
+		return list, tx.Spoil(Throttle(tx, j.Array, int64(s.Throttle), nil))
 	}
 	return list, nil
 }
@@ -166,8 +170,16 @@ func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error
 	return j, never, err
 }
 
-// Array returns the jobs of an array by index. The number of an array is that of its first job. It
-// fails with ErrNotFound if there is no array with that number.
+// IsArray reports whether a number is that of an array, and not of a job.
+func (js Jobs) IsArray(number uint64) (bool, error) { return js.tx.IsArray(number) }
+
+// JobOrArray returns the job with a number, or the jobs of the array with it.
+func (js Jobs) JobOrArray(number uint64) ([]*kernel.Job, error) {
+	return kernel.JobsResult(js.tx.JobOrArray(number))
+}
+
+// Array returns the jobs of an array by index. It fails with ErrNotFound if there is no array with that
+// number.
 func (js Jobs) Array(array uint64) ([]*kernel.Job, error) {
 	return kernel.JobsResult(js.tx.ArrayJobs(array))
 }

@@ -2,7 +2,6 @@ package kernel
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -117,6 +116,17 @@ type Waiting struct{ tx *Tx }
 
 func (tx *Tx) Waiting() Waiting { return Waiting{tx} }
 
+// IsArray reports whether a number is that of an array: the jobs behind it say so.
+func (tx *Tx) IsArray(number uint64) (is bool, err error) {
+	err = tx.File.EachFrom(row.Jobs, row.Key64(number), nil, func(key, payload []byte) (bool, error) {
+		j, err := row.DecodeJob(key, payload)
+		is = err == nil && number != 0 && j.Array == number
+		return false, err
+	})
+	return is, err
+}
+
+// ArrayJobs returns the jobs of an array by number.
 func (tx *Tx) ArrayJobs(array uint64) ([]*row.Job, error) {
 	var list []*row.Job
 	err := tx.File.EachFrom(row.Jobs, row.Key64(array), nil, func(key, payload []byte) (bool, error) {
@@ -128,37 +138,24 @@ func (tx *Tx) ArrayJobs(array uint64) ([]*row.Job, error) {
 		return true, nil
 	})
 	if err == nil && len(list) == 0 {
-		err = row.Missing("job array", strconv.FormatUint(array, 10)+"[]")
+		err = row.Missing("job array", strconv.FormatUint(array, 10))
 	}
 	return list, err
 }
 
-// ErrUnmet says that a dependency can no longer be met.
-var ErrUnmet = errors.New("depends on something that cannot happen")
-
-// Met reports whether a dependency on a job is met. The error is ErrUnmet if it never will be.
-func Met(d row.Dependency, other *row.Job) (bool, error) {
-	ended := !other.State.Live()
-	ok := other.State == row.JobFinished
-	switch d.When {
-	case row.After:
-		started := other.Start != 0 && (other.State == row.JobRunning || ended && other.Start <= other.End)
-		if ended && !started {
-			return false, ErrUnmet
+// JobOrArray returns the job with a number, or the jobs of the array with it.
+func (tx *Tx) JobOrArray(number uint64) ([]*row.Job, error) {
+	if is, err := tx.IsArray(number); is || err != nil {
+		if err != nil {
+			return nil, err
 		}
-		return started, nil
-	case row.AfterOK:
-		if ended && !ok {
-			return false, ErrUnmet
-		}
-		return ended, nil
-	case row.AfterNotOK:
-		if ended && ok {
-			return false, ErrUnmet
-		}
-		return ended, nil
+		return tx.ArrayJobs(number)
 	}
-	return ended, nil
+	j, err := tx.Job(number)
+	if err != nil {
+		return nil, err
+	}
+	return []*row.Job{j}, nil
 }
 
 // A cycle is one pass over the queue: due jobs begin, overdue jobs end, and waiting jobs are

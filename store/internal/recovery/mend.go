@@ -159,11 +159,11 @@ func (s *salvage) jobs(db *check.Store) (list []mended, err error) {
 		}
 		var lost []string
 		j.After = slices.DeleteFunc(j.After, func(d row.Dependency) bool {
-			other, err := db.Rows.Get(row.Jobs, row.Key64(d.Job))
-			if err == nil && other == nil {
+			there, err := present(db.Rows, d.Job)
+			if err == nil && !there {
 				lost = append(lost, d.String())
 			}
-			return err == nil && other == nil
+			return err == nil && !there
 		})
 		if len(lost) > 0 && j.State != row.JobRunning {
 			list = append(list, s.unplaced(j, fmt.Sprintf("it depended on a job that is lost: %s", lost)))
@@ -173,6 +173,27 @@ func (s *salvage) jobs(db *check.Store) (list []mended, err error) {
 		return true, nil
 	})
 	return list, err
+}
+
+// present reports whether a job is there, or an array without gaps between its jobs.
+func present(r *file.Recorder, number uint64) (there bool, err error) {
+	next := number + 1
+	err = r.EachFrom(row.Jobs, row.Key64(number), nil, func(key, payload []byte) (bool, error) {
+		j, err := row.DecodeJob(key, payload)
+		switch {
+		case err == nil && j.ID == number:
+			there = true
+			return false, nil
+		case err != nil || j.Array != number:
+			return false, err
+		case j.ID != next:
+			there = false
+			return false, nil
+		}
+		there, next = true, next+1
+		return true, nil
+	})
+	return there, err
 }
 
 // attempts leaves out attempts whose jobs are lost, or contradict them. A running job whose

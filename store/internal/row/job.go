@@ -35,7 +35,7 @@ type JobFacts struct {
 	Paused     bool // its processes were sent STOP, and no CONT since
 	Backfilled bool // it started before a waiting job of higher order
 
-	Array    uint64 // the first job of its array, 0 for none
+	Array    uint64 // the number of its array, drawn right before those of the array's jobs; 0 for none
 	Index    int    // in the array, from 0
 	Exit     int    // exit status, see HasExit
 	Failures int    // number of failed launches

@@ -126,10 +126,10 @@ func (w When) String() string {
 	return fmt.Sprintf("when(%d)", w)
 }
 
-// Dependency names another job, and how far it must have come.
+// Dependency names another job or an array, and how far it must have come.
 type Dependency struct {
 	When When
-	Job  uint64
+	Job  uint64 // the number of the job or array
 }
 
 func (d Dependency) String() string { return d.When.String() + ":" + strconv.FormatUint(d.Job, 10) }

@@ -10,7 +10,7 @@ const Format = 10
 
 // Stage counts the forms of Format before its release. Each change of the format raises it,
 // and a program refuses files of another stage. 0 means released.
-const Stage = 20
+const Stage = 21
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -141,7 +141,7 @@ var tables = [TableCount]struct {
 	Payloads:       {"payloads", "hash of what it holds (16)", "what jobs carry: script, directory, environment, output; how many name it", 5, false},
 	Attempts:       {"attempts", "job number (8), attempt number (4)", "an attempt that was claimed, or that its job goes on without", 6, false},
 	Claimed:        {"claimed", "host, 0, job number (8), attempt number (4)", "nothing: the attempt is executed there, and has not ended; with number 0: a process there waits for the job's start", 6, true},
-	Counters:       {"counters", "pool:name | array:job number", "a pool of the cluster, or how many jobs of an array run at once", 7, false},
+	Counters:       {"counters", "pool:name | array:number", "a pool of the cluster, or how many jobs of an array run at once", 7, false},
 	Holdings:       {"holdings", "counter, 0, owner (8); counters of rules as in limit_sums", "what the owner holds of the counter, or is to hold, and from when to when", 7, true},
 	Accounts:       {"accounts", "name", "an account: what it is part of, its shares and members, who may ask for it", 8, false},
 	Preempts:       {"preempts", "rule, as text", "whose jobs make way for whose: how, after how long, how often", 8, false},

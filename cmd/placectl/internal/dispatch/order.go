@@ -170,7 +170,7 @@ func orderDevices(tx *store.Tx, j *store.Job, o *attempts.Order, pin bool) error
 // arrayOf returns the array of a job. Its size and indices are read only with all, because there may be
 // a hundred thousand.
 func arrayOf(tx *store.Tx, j *store.Job, all bool) (*attempts.Array, error) {
-	a := &attempts.Array{First: j.Array, Index: j.Index}
+	a := &attempts.Array{Number: j.Array, Index: j.Index}
 	if !all {
 		return a, nil
 	}

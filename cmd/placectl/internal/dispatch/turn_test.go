@@ -216,7 +216,7 @@ func TestFollowsPriority(t *testing.T) {
 	one.Priority, one.Array = 1, 0
 	q.submit(one)
 	q.on.Cycles = always
-	for _, want := range []uint64{41, 2, 3} {
+	for _, want := range []uint64{42, 3, 4} {
 		claimed, _ := q.running()
 		a, err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{resultOf(claimed[0], 0)}, Claim: q.claim})
 		if err != nil || len(a.Orders) != 1 || a.Orders[0].Job != want {
@@ -380,7 +380,7 @@ func TestTurn(t *testing.T) {
 			if c.fails == attempts.ErrNoTurn && errors.Is(err, store.ErrConflict) {
 				t.Error("a failed turn counts as an answer to the report:", err)
 			}
-			if c.next && (order.Key != attempts.Key{Job: 2, Number: 1} || len(order.Command) != 1 || order.Payload == nil) {
+			if c.next && (order.Key != attempts.Key{Job: 3, Number: 1} || len(order.Command) != 1 || order.Payload == nil) {
 				t.Errorf("the order is %+v", order)
 			}
 			if calls := c.reports && (answer == nil || !answer.Cycled); (q.startable() > startable) != calls {

@@ -117,7 +117,7 @@ type People interface {
 
 // Selection says which jobs to show.
 type Selection struct {
-	IDs   []uint64 // only these, with the whole array for its first job; nil: all
+	IDs   []uint64 // only these jobs and arrays; nil: all
 	Ended bool     // include ended jobs
 	// Since asks for all jobs that ended since that instant. Others that have ended may be missing.
 	// Zero: all.

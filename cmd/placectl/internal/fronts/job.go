@@ -1,6 +1,9 @@
 package fronts
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // State is the state of a job.
 type State uint8
@@ -43,7 +46,7 @@ const (
 // Job is a job as front-ends see it.
 type Job struct {
 	ID      uint64
-	Array   uint64 // number of its array's first job; 0: none
+	Array   uint64 // number of its array; 0: none
 	Index   int
 	Limit   int // how many of its array may run at once; 0: any number
 	Name    string
@@ -87,10 +90,14 @@ type Job struct {
 	*Detail // nil unless requested
 }
 
-// Dependency is a job that another depends on.
+// Whole returns the number of the job's array, or of a job that is in none.
+func (j *Job) Whole() uint64 { return cmp.Or(j.Array, j.ID) }
+
+// Dependency is a job or an array that another depends on.
 type Dependency struct {
-	Kind string // after, afterok, afternotok, afterany
-	Job  uint64
+	Kind  string // after, afterok, afternotok, afterany
+	Job   uint64
+	Array bool // Job is the number of an array
 }
 
 // Detail is what has to be read from further rows.

@@ -1,10 +1,12 @@
-// Package jobref parses references to jobs: a number such as 12, or 12-15 for several. Jobs of an array
-// are also 12[] for all and 12[3], 12[0-4,7] for some, where 12 is the array's first job. A job name stands
-// for the one live job or array with that name, or else for the one that ended last.
+// Package jobref parses references to jobs: the number of a job or an array such as 12, or 12-15 for
+// several jobs. Jobs of array 12 are also 12[3], or 12[0-4,7] for several; 12[] is the array. A name
+// stands for the caller's live jobs and arrays with that name, or else for the one that ended last.
 package jobref
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -18,48 +20,61 @@ const maxJobRange = 1_000_000
 
 // Jobs finds jobs.
 type Jobs interface {
+	Get(id uint64) (*store.Job, error)
+	IsArray(number uint64) (bool, error)
 	Array(array uint64) ([]*store.Job, error) // sorted by index
 	Named(name string) ([]*store.Job, error)
 }
 
-// Named returns the numbers of the jobs that a word names.
-func Named(in Jobs, word string) ([]uint64, error) {
-	head, tail, inArray := strings.Cut(word, "[")
-	first, last, ok := numberRange(head)
-	switch {
-	case inArray && !strings.HasSuffix(tail, "]"), ok && inArray && first != last:
-		return nil, malformed(word)
-	case ok && !inArray:
-		return sequence(first, last), nil
-	case ok:
-		jobs, err := in.Array(first)
-		if err != nil {
-			return nil, err
-		}
-		return elements(word, jobs, strings.TrimSuffix(tail, "]"))
-	}
-	jobs, err := titled(in, word, head)
-	switch {
-	case err != nil:
-		return nil, err
-	case inArray && jobs[0].Array == 0:
-		return nil, usage.Errorf("%s: job %d is not an array", text.Quoted(word), jobs[0].ID)
-	case inArray:
-		return elements(word, jobs, strings.TrimSuffix(tail, "]"))
-	}
-	ids := make([]uint64, len(jobs))
-	for i, j := range jobs {
-		ids[i] = j.ID
-	}
-	return ids, nil
+// Names finds what words name.
+type Names struct {
+	In      Jobs
+	Self    string // the calling user
+	Several bool   // a name may stand for several live jobs of that user
 }
 
-// titled returns the jobs with a name: one job, or those of one array.
-func titled(in Jobs, word, name string) ([]*store.Job, error) {
+// Target is a job, or an array as a whole.
+type Target struct {
+	Number uint64
+	Array  bool
+}
+
+func (t Target) String() string { return strconv.FormatUint(t.Number, 10) }
+
+// Targets returns the jobs and arrays that a word names.
+func (n Names) Targets(word string) ([]Target, error) {
+	head, tail, inArray := strings.Cut(word, "[")
+	indices, closed := strings.CutSuffix(tail, "]")
+	first, last, ok := numberRange(head)
+	switch {
+	case inArray && !closed, ok && inArray && first != last:
+		return nil, malformed(word)
+	case ok && !inArray && first != last:
+		return n.sequence(word, first, last)
+	case ok && !inArray:
+		is, err := n.In.IsArray(first)
+		return []Target{{first, is}}, err
+	case ok:
+		return n.elements(word, first, indices)
+	}
+	found, err := n.titled(word, head)
+	switch {
+	case err != nil || !inArray:
+		return found, err
+	case len(found) > 1:
+		return nil, ambiguous(head, found)
+	case !found[0].Array:
+		return nil, usage.Errorf("%s: job %v is not an array", text.Quoted(word), found[0])
+	}
+	return n.elements(word, found[0].Number, indices)
+}
+
+// titled returns the jobs and arrays with a name.
+func (n Names) titled(word, name string) ([]Target, error) {
 	if name == "" {
 		return nil, malformed(word)
 	}
-	jobs, err := in.Named(name)
+	jobs, err := n.In.Named(name)
 	if err != nil {
 		return nil, err
 	}
@@ -69,74 +84,85 @@ func titled(in Jobs, word, name string) ([]*store.Job, error) {
 		}
 		return nil, fmt.Errorf("%w: no job has the name %s", store.ErrNotFound, text.Quoted(name))
 	}
+	mine := slices.DeleteFunc(slices.Clone(jobs), func(j *store.Job) bool { return j.User != n.Self })
+	if len(mine) > 0 {
+		jobs = mine
+	}
+	if found := Whole(jobs); len(found) == 1 || len(mine) > 0 && n.Several {
+		return found, nil
+	}
+	return nil, ambiguous(name, Whole(jobs))
+}
+
+// Whole returns jobs by number, with an array instead of its jobs.
+func Whole(jobs []*store.Job) []Target {
+	found := make([]Target, 0, len(jobs))
+	for _, j := range jobs {
+		found = append(found, Target{cmp.Or(j.Array, j.ID), j.Array != 0})
+	}
+	slices.SortFunc(found, func(a, b Target) int { return cmp.Compare(a.Number, b.Number) })
+	return slices.Compact(found)
+}
+
+func ambiguous(name string, found []Target) error {
 	var numbers []string
-	for i, j := range jobs {
-		if i == 0 || j.Array == 0 || j.Array != jobs[i-1].Array {
-			numbers = append(numbers, strconv.FormatUint(j.ID, 10))
-		}
+	for _, t := range found[:min(len(found), 5)] {
+		numbers = append(numbers, t.String())
 	}
-	if len(numbers) > 1 {
-		most := min(len(numbers), 5)
-		more := ""
-		if len(numbers) > most {
-			more = ", ..."
-		}
-		return nil, usage.Errorf("%d jobs have the name %s: %s%s; give a number", len(numbers), text.Quoted(name), strings.Join(numbers[:most], ", "), more)
+	if len(found) > len(numbers) {
+		numbers = append(numbers, "...")
 	}
-	if a := jobs[0].Array; a != 0 { // its ended elements belong to the array, too
-		return in.Array(a)
-	}
-	return jobs, nil
+	return usage.Errorf("%d jobs have the name %s: %s; give a number", len(found), text.Quoted(name), strings.Join(numbers, ", "))
+}
+
+// IsName reports whether a word is a name, and no number, range, or part of an array.
+func IsName(word string) bool {
+	head, _, inArray := strings.Cut(word, "[")
+	_, _, number := numberRange(head)
+	return !number && !inArray
 }
 
 func malformed(word string) error {
-	return usage.Errorf("%s is not a job number (12), a range of them (12-15), of an array (12[], 12[3]), nor a job's name", text.Quoted(word))
+	return usage.Errorf("%s is not the number of a job or an array (12), a range (12-15), a job of an array (12[3]), nor a job's name", text.Quoted(word))
 }
 
-// elements returns the numbers of an array's jobs with some indices: 3, 0-4 or a list of both, "" for
-// all.
-func elements(word string, jobs []*store.Job, indices string) (ids []uint64, err error) {
+// elements returns an array's jobs with some indices: 3, 0-4 or a list of both, or the array for "".
+func (n Names) elements(word string, array uint64, indices string) (found []Target, err error) {
+	jobs, err := n.In.Array(array)
+	if err != nil || indices == "" {
+		return []Target{{array, true}}, err
+	}
 	least, most := uint64(jobs[0].Index), uint64(jobs[len(jobs)-1].Index)
 	for part := range strings.SplitSeq(indices, ",") {
-		from, to, ok := least, most, true
-		if indices != "" {
-			if from, to, ok = indexRange(part); !ok || from < least || to > most {
-				return nil, usage.Errorf("%s: array %d has indices %d to %d", text.Quoted(word), jobs[0].Array, least, most)
-			}
+		from, to, ok := indexRange(part)
+		if !ok || from < least || to > most {
+			return nil, usage.Errorf("%s: array %d has indices %d to %d", text.Quoted(word), array, least, most)
 		}
-		had := len(ids)
+		had := len(found)
 		for _, j := range jobs {
 			if i := uint64(j.Index); from <= i && i <= to {
-				ids = append(ids, j.ID)
+				found = append(found, Target{Number: j.ID})
 			}
 		}
-		if len(ids) == had {
-			return nil, usage.Errorf("%s: array %d has no such index between %d and %d", text.Quoted(word), jobs[0].Array, least, most)
+		if len(found) == had {
+			return nil, usage.Errorf("%s: array %d has no such index between %d and %d", text.Quoted(word), array, least, most)
 		}
 	}
-	return ids, nil
+	return found, nil
 }
 
-// Array returns the number of the array that a word names as a whole: 12[], 12, or its name.
-func Array(in Jobs, word string) (uint64, error) {
-	head, _ := strings.CutSuffix(word, "[]")
-	first, last, ok := numberRange(head)
-	if !ok {
-		jobs, err := titled(in, word, head)
+// sequence returns the jobs of a range. The own number of an array is passed over: its jobs follow it.
+func (n Names) sequence(word string, first, last uint64) (found []Target, err error) {
+	for id := first; id <= last; id++ {
+		is, err := n.In.IsArray(id)
 		if err != nil {
-			return 0, err
+			return nil, err
 		}
-		if first, last, ok = jobs[0].Array, jobs[0].Array, jobs[0].Array != 0; !ok {
-			return 0, usage.Errorf("%s: job %d is not an array", text.Quoted(word), jobs[0].ID)
+		if !is {
+			found = append(found, Target{Number: id})
 		}
 	}
-	if first != last {
-		return 0, usage.Errorf("%s is not an array of jobs (12[])", text.Quoted(word))
-	}
-	if _, err := in.Array(first); err != nil {
-		return 0, err
-	}
-	return first, nil
+	return found, nil
 }
 
 // numberRange parses 12 or 12-15.
@@ -155,22 +181,119 @@ func indexRange(s string) (first, last uint64, ok bool) {
 	return first, last, err1 == nil && err2 == nil && first <= last && last-first < maxJobRange
 }
 
-func sequence(first, last uint64) []uint64 {
-	out := make([]uint64, 0, last-first+1)
-	for id := first; id <= last; id++ {
-		out = append(out, id)
+// Each calls fn for every job that words name, each once. one says whether its word names a job alone,
+// and not an array, a range or a name of several.
+func (n Names) Each(words []string, fn func(j *store.Job, one bool) error) error {
+	seen := make(map[uint64]bool)
+	for _, word := range words {
+		found, err := n.Targets(word)
+		if err != nil {
+			return err
+		}
+		one := len(found) == 1 && !found[0].Array
+		for _, t := range found {
+			err := n.each(t, func(j *store.Job) error {
+				if seen[j.ID] {
+					return nil
+				}
+				seen[j.ID] = true
+				return fn(j, one)
+			})
+			if err != nil {
+				return err
+			}
+		}
 	}
-	return out
+	return nil
 }
 
-// One returns the single job that a word names.
-func One(in Jobs, word string) (uint64, error) {
-	ids, err := Named(in, word)
-	if err == nil && len(ids) != 1 {
-		err = usage.Errorf("%s names %d jobs; name one", text.Quoted(word), len(ids))
+// each calls fn for a job, or for the jobs of an array.
+func (n Names) each(t Target, fn func(*store.Job) error) error {
+	if !t.Array {
+		j, err := n.In.Get(t.Number)
+		if err != nil {
+			return err
+		}
+		return fn(j)
 	}
+	jobs, err := n.In.Array(t.Number)
+	for _, j := range jobs {
+		if err == nil {
+			err = fn(j)
+		}
+	}
+	return err
+}
+
+// Single returns the job or array that a word names.
+func (n Names) Single(word string) (Target, error) {
+	found, err := n.Targets(word)
+	switch {
+	case err != nil:
+		return Target{}, err
+	case len(found) != 1:
+		return Target{}, usage.Errorf("%s names %d jobs; name one", text.Quoted(word), len(found))
+	}
+	return found[0], nil
+}
+
+// One returns the single job that a word names. An array is not one.
+func (n Names) One(word string) (uint64, error) {
+	t, err := n.Single(word)
+	if err == nil && t.Array {
+		err = n.notOne(word, t.Number)
+	}
+	return t.Number, err
+}
+
+// NoArray refuses a word that names an array as a whole.
+func (n Names) NoArray(word string) error {
+	found, err := n.Targets(word)
+	if err != nil || !found[0].Array {
+		return err
+	}
+	return n.notOne(word, found[0].Number)
+}
+
+// notOne says that an array is no single job, with the name of its first.
+func (n Names) notOne(word string, array uint64) error {
+	jobs, err := n.In.Array(array)
+	if err != nil {
+		return err
+	}
+	return usage.Errorf("%s is an array of %s; name one, such as %d[%d]", text.Quoted(word), text.Plural(len(jobs), "job"), array, jobs[0].Index)
+}
+
+// Array returns the number of the array that a word names as a whole: 12, or its name.
+func (n Names) Array(word string) (uint64, error) {
+	t, err := n.Single(word)
+	if err != nil || t.Array {
+		return t.Number, err
+	}
+	if IsName(word) {
+		return 0, usage.Errorf("%s: job %v is not an array", text.Quoted(word), t)
+	}
+	_, err = n.In.Array(t.Number)
+	return 0, err
+}
+
+// Next returns the single job that a word names, or the job of an array that waits and is next, else
+// one that runs, else the first.
+func (n Names) Next(word string) (uint64, error) {
+	t, err := n.Single(word)
+	if err != nil || !t.Array {
+		return t.Number, err
+	}
+	jobs, err := n.In.Array(t.Number)
 	if err != nil {
 		return 0, err
 	}
-	return ids[0], nil
+	for _, states := range [][]store.JobState{{store.JobQueued, store.JobReserved, store.JobLate}, {store.JobHeld}, {store.JobRunning}} {
+		for _, j := range jobs {
+			if slices.Contains(states, j.State) {
+				return j.ID, nil
+			}
+		}
+	}
+	return jobs[0].ID, nil
 }

@@ -148,7 +148,7 @@ func (j *jobView) notes() []string {
 	after, _, err := store.EventsSince(j.tx, j.Submit)
 	if err == nil {
 		err = j.tx.EachEvent(after, func(e *store.Event) (bool, error) {
-			if e.Event == "note" && (e.Job == j.ID || e.Job == j.Array && j.Array != 0) {
+			if e.Event == "note" && (e.Job == j.ID || e.Job == j.Array+1 && j.Array != 0) {
 				out = append(out, e.Reason.String())
 			}
 			return !e.Time.After(j.Submit), nil
@@ -239,10 +239,20 @@ func PrintMade(begin func(output.Result) *output.Printer, tx *store.Tx, record b
 	return PrintFields(begin, tx, output.Result{Record: record, Made: true}, jobFields.Pick(columns))
 }
 
+// PrintShown starts an answer with all that is known of jobs: a list in JSON, even of one.
+func PrintShown(begin func(output.Result) *output.Printer, tx *store.Tx, one bool, columns string) *Jobs {
+	return PrintFields(begin, tx, output.Result{Record: one, Many: true}, jobFields.Pick(columns))
+}
+
 // PrintFields starts an answer with fields, described by a result.
 func PrintFields(begin func(output.Result) *output.Printer, tx *store.Tx, res output.Result, fields output.Fields[*jobView]) *Jobs {
+	return printFields(begin, tx, res, fields, "job")
+}
+
+// printFields is PrintFields with the column that -o id prints.
+func printFields(begin func(output.Result) *output.Printer, tx *store.Tx, res output.Result, fields output.Fields[*jobView], id string) *Jobs {
 	res.Columns = fields.Columns()
-	res.ID = slices.IndexFunc(res.Columns, func(c output.Column) bool { return c.Name == "job" })
+	res.ID = slices.IndexFunc(res.Columns, func(c output.Column) bool { return c.Name == id })
 	return &Jobs{Printer: begin(res), fields: fields, tx: tx}
 }
 
@@ -268,6 +278,14 @@ func (p *Jobs) Close() error {
 
 // JobID formats a job's number.
 func JobID(j *store.Job) string { return strconv.FormatUint(j.ID, 10) }
+
+// JobName returns a job's name for people: 12, or 12[3] in an array.
+func JobName(j *store.Job) string {
+	if j.Array == 0 {
+		return JobID(j)
+	}
+	return fmt.Sprintf("%d[%d]", j.Array, j.Index)
+}
 
 // numberOrNil returns a job's number for an answer, nil for none.
 func numberOrNil(id uint64) any { return output.OrNil(id) }

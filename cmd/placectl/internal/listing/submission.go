@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// PrintSubmission prints what was submitted, one job or an array, as one record. The number of an
-// array's i-th job is that of its first plus i.
+// PrintSubmission prints what was submitted, one job or an array, as one record. An array's own number is
+// the one that stands for all; that of its i-th job is that of its first plus i.
 func PrintSubmission(begin func(output.Result) *output.Printer, tx *store.Tx, jobs []*store.Job) error {
 	counted := func(name string, value func() any) output.Field[*jobView] {
 		a := attribute.Of(attribute.Submission, name)
@@ -21,9 +21,17 @@ func PrintSubmission(begin func(output.Result) *output.Printer, tx *store.Tx, jo
 		counted("count", func() any { return len(jobs) }),
 		counted("indices", func() any { return output.OrNil(indices(jobs)) }),
 	}, fields[1:]...)...)
-	p := PrintFields(begin, tx, output.Result{Record: true, Made: true}, fields)
+	p := printFields(begin, tx, output.Result{Record: true, Made: true}, fields, whole(jobs[0]))
 	p.Print(jobs[0])
 	return p.Close()
+}
+
+// whole returns the column with the number that stands for a job or all of its array.
+func whole(j *store.Job) string {
+	if j.Array != 0 {
+		return "array"
+	}
+	return "job"
 }
 
 // indices formats the indices of an array's jobs: 0-99, 5-9:2 or 1,5,9-12. It is "" for jobs that are

@@ -70,7 +70,7 @@ func (o *Order) environment(database, dir string, n store.Nonce) []string {
 	v.set("PLACECTL_SUBMIT_DIR", o.Payload.Dir)
 	v.set("PLACECTL_SUBMIT_HOST", o.submitHost())
 	if o.Array != nil {
-		v.set("PLACECTL_ARRAY", strconv.FormatUint(o.Array.First, 10))
+		v.set("PLACECTL_ARRAY", strconv.FormatUint(o.Array.Number, 10))
 		v.set("PLACECTL_INDEX", strconv.Itoa(o.Array.Index))
 	}
 	v.when("PLACECTL_LINE", o.Line)

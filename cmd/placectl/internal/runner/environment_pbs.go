@@ -40,9 +40,9 @@ func (o *Order) pbs(v *variables, dir string) {
 	v.set("PBS_O_QUEUE", o.Partition)
 	v.set("PBS_O_SYSTEM", "Linux")
 	if a := o.Array; a != nil {
-		first := strconv.FormatUint(a.First, 10)
-		v.set("PBS_JOBID", first+"["+strconv.Itoa(a.Index)+"]"+server)
-		v.set("PBS_ARRAY_ID", first+"[]"+server)
+		array := strconv.FormatUint(a.Number, 10)
+		v.set("PBS_JOBID", array+"["+strconv.Itoa(a.Index)+"]"+server)
+		v.set("PBS_ARRAY_ID", array+"[]"+server)
 		v.set("PBS_ARRAY_INDEX", strconv.Itoa(a.Index))
 		v.set("PBS_ARRAYID", strconv.Itoa(a.Index)) // Torque's name for it
 	}

@@ -44,7 +44,7 @@ func (o *Order) slurm(v *variables) {
 	v.set("SLURM_SUBMIT_DIR", o.Payload.Dir)
 	v.set("SLURM_SUBMIT_HOST", o.submitHost())
 	if a := o.Array; a != nil {
-		v.set("SLURM_ARRAY_JOB_ID", strconv.FormatUint(a.First, 10))
+		v.set("SLURM_ARRAY_JOB_ID", strconv.FormatUint(a.Number, 10))
 		v.set("SLURM_ARRAY_TASK_ID", strconv.Itoa(a.Index))
 		v.set("SLURM_ARRAY_TASK_COUNT", strconv.Itoa(a.Count))
 		v.set("SLURM_ARRAY_TASK_MIN", strconv.Itoa(a.Least))

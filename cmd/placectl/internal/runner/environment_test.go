@@ -14,7 +14,7 @@ import (
 func orderOf(compat string) *Order {
 	at := time.Unix(1764000000, 0)
 	return &Order{Key: Key{14, 3}, Name: "solve", User: "ann", Queue: "workq", Partition: "workq", Class: "gold", Account: "lab", Reservation: "mon",
-		Array: &Array{First: 10, Index: 4, Count: 5, Least: 0, Greatest: 8, Step: 2},
+		Array: &Array{Number: 10, Index: 4, Count: 5, Least: 0, Greatest: 8, Step: 2},
 		Nodes: []string{"n1", "n2", "n3"},
 		Chunks: []Chunk{{Node: "n1", Cores: 2, Processes: 2, Threads: 1, GPUs: 1}, {Node: "n2", Cores: 2, Processes: 2, Threads: 1, GPUs: 1},
 			{Node: "n3", Cores: 1}, {Node: "n1", Cores: 2, Processes: 2, Threads: 1, GPUs: 1}},

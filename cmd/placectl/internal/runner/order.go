@@ -41,7 +41,7 @@ type Order struct {
 
 // Array is the array of a job, and the job's place in it.
 type Array struct {
-	First                        uint64 // the number of its first job
+	Number                       uint64
 	Index                        int
 	Count, Least, Greatest, Step int
 }

@@ -136,7 +136,7 @@ func (o *Order) outputs() (out, err output) {
 func (o *Order) letters() *outname.Job {
 	j := &outname.Job{ID: o.Job, Name: o.Name, User: o.User, Attempt: o.Number}
 	if o.Array != nil {
-		j.Array, j.Index = o.Array.First, o.Array.Index
+		j.Array, j.Index = o.Array.Number, o.Array.Index
 	}
 	j.Node = func() string {
 		if len(o.Nodes) == 0 {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
@@ -55,4 +56,14 @@ func EachNamed(tx *store.Tx, list string, fn func(*index.Node) error) error {
 		}
 	}
 	return nil
+}
+
+// Names finds the jobs that words name, as the calling user means them.
+func (r *Run) Names(tx *store.Tx) jobref.Names { return jobref.Names{In: tx.Jobs(), Self: r.Self()} }
+
+// SeveralNames is Names for a verb that takes a name of several live jobs of the user for all of them.
+func (r *Run) SeveralNames(tx *store.Tx) jobref.Names {
+	names := r.Names(tx)
+	names.Several = true
+	return names
 }

@@ -200,7 +200,11 @@ func latest(j *fronts.Job) time.Time {
 func depend(j *fronts.Job, server string) string {
 	words := make([]string, len(j.After))
 	for i, d := range j.After {
-		words[i] = fmt.Sprintf("%s:%d.%s@%s", d.Kind, d.Job, server, server)
+		all := ""
+		if d.Array {
+			all = "[]"
+		}
+		words[i] = fmt.Sprintf("%s:%d%s.%s@%s", d.Kind, d.Job, all, server, server)
 	}
 	return strings.Join(words, ",")
 }

@@ -12,7 +12,8 @@ import (
 type ref struct {
 	text     string
 	id       uint64
-	from, to int // -1: not of an array, or the whole array
+	from, to int  // -1: not of an array, or the whole array
+	whole    bool // 12[]
 }
 
 func parseRef(text string) (r ref, err error) {
@@ -30,7 +31,7 @@ func parseRef(text string) (r ref, err error) {
 	if !closed {
 		return r, bad
 	}
-	if inner == "" {
+	if r.whole = inner == ""; r.whole {
 		return r, nil
 	}
 	from, to, ranges := strings.Cut(inner, "-")
@@ -50,10 +51,10 @@ func (r ref) names(j *fronts.Job) bool {
 	switch {
 	case r.from >= 0:
 		return j.Array == r.id && r.from <= j.Index && j.Index <= r.to
-	case j.Array != 0:
+	case r.whole:
 		return j.Array == r.id
 	}
-	return j.ID == r.id
+	return j.ID == r.id || j.Array == r.id
 }
 
 // name returns a job's name in PBS: 12.placectl, 12[3].placectl.

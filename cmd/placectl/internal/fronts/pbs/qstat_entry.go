@@ -43,7 +43,7 @@ func (s *status) pick(r ref, all []*entry) (found []*entry) {
 			}
 			continue
 		}
-		if r.from < 0 {
+		if r.from < 0 && r.id == e.Array {
 			found = append(found, e)
 			continue
 		}

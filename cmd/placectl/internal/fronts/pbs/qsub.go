@@ -44,7 +44,7 @@ func qsub(c *fronts.Call) error {
 		first = jobs[0]
 		id = fmt.Sprintf("%d.%s", first.ID, about.Server)
 		if first.Array != 0 {
-			id = fmt.Sprintf("%d[].%s", first.ID, about.Server)
+			id = fmt.Sprintf("%d[].%s", first.Array, about.Server)
 		}
 		return nil
 	})
@@ -55,7 +55,7 @@ func qsub(c *fronts.Call) error {
 		fmt.Fprintln(c.Stdout, id)
 	}
 	if q.block {
-		return awaited(c, first.ID)
+		return awaited(c, first.Whole())
 	}
 	return nil
 }

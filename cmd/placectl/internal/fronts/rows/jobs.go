@@ -74,23 +74,16 @@ func byNumber(a, b *store.Job) int {
 	return 0
 }
 
-// named finds jobs by number. The number of an array's first job stands for the whole array. Unknown
-// numbers are skipped.
+// named finds jobs and the jobs of arrays by number. Unknown numbers are skipped.
 func (v *View) named(ids []uint64) (list []*store.Job, err error) {
 	seen := make(map[uint64]bool)
 	for _, id := range ids {
-		j, err := v.Tx.Jobs().Get(id)
+		jobs, err := v.Tx.Jobs().JobOrArray(id)
 		if errors.Is(err, store.ErrNotFound) {
 			continue
 		}
 		if err != nil {
 			return nil, err
-		}
-		jobs := []*store.Job{j}
-		if j.Array == id {
-			if jobs, err = v.Tx.Jobs().Array(id); err != nil {
-				return nil, err
-			}
 		}
 		for _, j := range jobs {
 			if !seen[j.ID] {
@@ -140,7 +133,11 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 		out.NodeCount = 1
 	}
 	for _, a := range j.After {
-		out.After = append(out.After, fronts.Dependency{Kind: a.When.String(), Job: a.Job})
+		array, err := v.Tx.Jobs().IsArray(a.Job)
+		if err != nil {
+			return nil, err
+		}
+		out.After = append(out.After, fronts.Dependency{Kind: a.When.String(), Job: a.Job, Array: array})
 	}
 	if out.Nodes, err = v.Tx.Nodes().Names(j.AllNodes()); err != nil {
 		return nil, err

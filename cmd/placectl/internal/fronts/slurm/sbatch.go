@@ -43,9 +43,9 @@ func sbatch(c *fronts.Call) error {
 		return plan(c, first)
 	case b.quiet && !b.parsable:
 	case b.parsable:
-		fmt.Fprintln(c.Stdout, first.ID)
+		fmt.Fprintln(c.Stdout, first.Whole())
 	default:
-		fmt.Fprintf(c.Stdout, "Submitted batch job %d\n", first.ID)
+		fmt.Fprintf(c.Stdout, "Submitted batch job %d\n", first.Whole())
 	}
 	if b.wait {
 		return awaited(c, jobs[0])
@@ -195,13 +195,13 @@ func plan(c *fronts.Call, j *fronts.Job) error {
 
 // awaited waits for a job, or a whole array, and ends with its worst exit status.
 func awaited(c *fronts.Call, j *fronts.Job) error {
-	if err := c.Wait(j.ID); err != nil {
+	if err := c.Wait(j.Whole()); err != nil {
 		return err
 	}
 	status := 0
 	err := c.View(func(v fronts.View) error {
 		status = 0
-		return v.Jobs(fronts.Selection{IDs: []uint64{j.ID}, Ended: true}, func(j *fronts.Job) error {
+		return v.Jobs(fronts.Selection{IDs: []uint64{j.Whole()}, Ended: true}, func(j *fronts.Job) error {
 			switch j.State {
 			case fronts.Finished:
 			case fronts.Failed:

@@ -78,7 +78,11 @@ func (q *queued) after() string {
 func dependencies(j *fronts.Job) string {
 	words := make([]string, len(j.After))
 	for i, d := range j.After {
-		words[i] = fmt.Sprintf("%s:%d(unfulfilled)", d.Kind, d.Job)
+		all := ""
+		if d.Array {
+			all = "_*"
+		}
+		words[i] = fmt.Sprintf("%s:%d%s(unfulfilled)", d.Kind, d.Job, all)
 	}
 	return strings.Join(words, ",")
 }
@@ -92,7 +96,7 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 	return fields[*queued]{
 		{'i', "JobArrayID", "JOBID", (*queued).id},
 		{'A', "JobID", "JOBID", func(q *queued) string { return strconv.FormatUint(q.ID, 10) }},
-		{'F', "ArrayJobID", "ARRAY_JOB_ID", func(q *queued) string { return strconv.FormatUint(cmp.Or(q.Array, q.ID), 10) }},
+		{'F', "ArrayJobID", "ARRAY_JOB_ID", func(q *queued) string { return strconv.FormatUint(q.Whole(), 10) }},
 		{'K', "ArrayTaskID", "ARRAY_TASK_ID", (*queued).index},
 		{'P', "Partition", "PARTITION", (*queued).partition},
 		{'j', "Name", "NAME", func(q *queued) string { return fronts.Word(q.Name) }},

@@ -54,7 +54,7 @@ func events(r *session.Run, c *cli.Context) error {
 	if c.IsSet("last") && last < 1 {
 		return usage.Errorf("--last must be 1 or more")
 	}
-	which := eventQuery{job: c.String("job"), since: since, asked: c.IsSet("since"), last: last}
+	which := eventQuery{names: r.Names, job: c.String("job"), since: since, asked: c.IsSet("since"), last: last}
 	if !c.Bool("follow") {
 		return r.View(func(tx *store.Tx) error {
 			p := r.Printer(output.Result{Columns: listing.EventColumns()})
@@ -109,7 +109,8 @@ func eventSince(c *cli.Context) (uint64, error) {
 
 // eventQuery selects events.
 type eventQuery struct {
-	job   string // only events of this job, "" for all
+	names func(*store.Tx) jobref.Names
+	job   string // only events of this job or array, "" for all
 	since uint64 // only events after this one
 	asked bool   // a job was named
 	last  int    // only the last few, 0 for all
@@ -118,26 +119,24 @@ type eventQuery struct {
 // each calls fn for the selected events. Events due by the clock since the last write have no
 // number yet, and are told once a writer records them.
 func (q eventQuery) each(tx *store.Tx, fn func(*store.Event) error) error {
-	only, since, last := uint64(0), q.since, q.last
+	var only map[uint64]bool
+	since, last := q.since, q.last
 	if err := q.kept(tx); err != nil {
 		return err
 	}
 	if q.job != "" {
-		id, err := jobref.One(tx.Jobs(), q.job)
-		if err == nil {
-			_, err = tx.Jobs().Get(id)
-		}
+		only = make(map[uint64]bool)
+		err := q.names(tx).Each([]string{q.job}, func(j *store.Job, _ bool) error { only[j.ID] = true; return nil })
 		if err != nil {
 			return err
 		}
-		only = id
 	} else if recorded := tx.RecordedEvents(); last > 0 && recorded > uint64(last) {
 		since = max(since, recorded-uint64(last))
 	}
 	var held []*store.Event // the last few
 	err := tx.EachEvent(since, func(ev *store.Event) (bool, error) {
 		switch {
-		case ev.ID > tx.RecordedEvents() || only != 0 && ev.Job != only:
+		case ev.ID > tx.RecordedEvents() || only != nil && !only[ev.Job]:
 		case last == 0:
 			return true, fn(ev)
 		default:

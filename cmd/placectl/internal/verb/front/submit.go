@@ -41,7 +41,7 @@ func (ch *change) Submit(s fronts.Submission) ([]*fronts.Job, error) {
 	if err != nil {
 		return nil, queue.Blame(&r, err, nil, sc)
 	}
-	if err := queue.Dependencies(ch.Tx, c, &sub); err != nil {
+	if err := queue.Dependencies(&r, ch.Tx, c, &sub); err != nil {
 		return nil, err
 	}
 	if err := ch.complete(&sub, &s, sc, c.IsSet("umask"), c.IsSet("chdir")); err != nil {
@@ -278,7 +278,7 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 	if err != nil {
 		return queue.Blame(&r, err, nil, sc)
 	}
-	if err := queue.Dependencies(ch.Tx, c, &sub); err != nil {
+	if err := queue.Dependencies(&r, ch.Tx, c, &sub); err != nil {
 		return err
 	}
 	settings, err := ch.Tx.Config().Settings()

@@ -8,7 +8,6 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/explain"
-	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
@@ -106,7 +105,7 @@ func wouldStop(r *session.Run, what *explaining) (stops []store.MadeWay, err err
 	var id uint64
 	may := false
 	err = r.View(func(tx *store.Tx) error {
-		if id, err = jobref.One(tx.Jobs(), what.job); err == nil {
+		if id, err = r.Names(tx).Next(what.job); err == nil {
 			may, err = tx.Cycle().MayStop(id)
 		}
 		return nil // the explanation reports an unknown name
@@ -159,7 +158,7 @@ func flagsGiven(c *cli.Context) bool {
 // explained explains the named job if it exists, and otherwise the request.
 func explained(r *session.Run, tx *store.Tx, what *explaining) (*store.Explained, error) {
 	if what.job != "" {
-		id, err := jobref.One(tx.Jobs(), what.job)
+		id, err := r.Names(tx).Next(what.job)
 		if err == nil {
 			_, err = tx.Jobs().Get(id)
 		}

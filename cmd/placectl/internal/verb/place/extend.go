@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -43,7 +42,7 @@ func extend(r *session.Run, c *cli.Context) error {
 	}
 	return r.Update(c, func(tx *store.Tx) error {
 		walltime := d.Truncate(time.Second)
-		id, err := jobref.One(tx.Jobs(), c.Args().First())
+		id, err := r.Names(tx).One(c.Args().First())
 		if err != nil {
 			return err
 		}

@@ -28,7 +28,7 @@ func Reserve() *session.Verb {
 		Args:     []verbs.Arg{{Name: "NAME"}, {Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "Reserves the nodes of --nodes, or chooses nodes once for a request, as for a job of that --user, --group and\n" +
 			"so on. The reservation begins and ends by the clock. Without --allow no job may use it.\n\n" +
-			"--allow admits jobs by user=, group=, account=, class=, queue= or job= (a name, or a number: 12, 12[],\n" +
+			"--allow admits jobs by user=, group=, account=, class=, queue= or job= (a name, or a number: 12,\n" +
 			"12[3], 12[0-4]). Separate several by commas, or repeat the flag; any match admits. A + after one (the\n" +
 			"default) draws those jobs to the reserved nodes, a - keeps them off while others fit, and a = does neither.\n" +
 			"The value * admits anyone: --allow 'user=*' --timelimit 1h.\n" +

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -135,7 +134,7 @@ func viewStart(tx *store.Tx, start store.Opening) (v *startView, err error) {
 // whenJob prints the expected start of a job.
 func whenJob(r *session.Run, c *cli.Context) error {
 	return r.View(func(tx *store.Tx) error {
-		id, err := jobref.One(tx.Jobs(), c.String("job"))
+		id, err := r.Names(tx).Next(c.String("job"))
 		if err != nil {
 			return err
 		}

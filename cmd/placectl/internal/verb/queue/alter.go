@@ -56,7 +56,7 @@ func Alter() *session.Verb {
 		Whole:    true,
 		Brief:    true,
 		Statuses: Submit().Statuses,
-		Example:  "placectl alter 12 -t 4h --priority 50\nplacectl alter '40[]' --queue night --begin 22:00",
+		Example:  "placectl alter 12 -t 4h --priority 50\nplacectl alter 40 --queue night --begin 22:00",
 		Run:      alter,
 	}
 }
@@ -92,7 +92,7 @@ func alter(r *session.Run, c *cli.Context) error {
 	}
 	return r.Update(c, func(tx *store.Tx) error {
 		sub := sub
-		if err := Dependencies(tx, c, &sub); err != nil {
+		if err := Dependencies(r, tx, c, &sub); err != nil {
 			return err
 		}
 		dependencies, err := readJobDependencies(tx, c, &sub)
@@ -103,13 +103,7 @@ func alter(r *session.Run, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		var jobs []*store.Job
-		err = eachJobNamed(tx, c.Args().Slice(), func(j *store.Job, several bool) error {
-			if !several || j.State.Live() {
-				jobs = append(jobs, j)
-			}
-			return nil
-		})
+		jobs, _, err := liveNamed(r.Names(tx), c.Args().Slice(), anyJob)
 		if err != nil {
 			return err
 		}

@@ -32,7 +32,7 @@ func Cancel() *session.Verb {
 		Access:    verbs.Writes,
 		Whole:     true,
 		Brief:     true,
-		Example:   "placectl cancel 12\nplacectl cancel '40[]'\nplacectl cancel --name train --waiting",
+		Example:   "placectl cancel 12\nplacectl cancel 40\nplacectl cancel --name train --waiting",
 		Run:       cancel,
 	}
 }
@@ -59,10 +59,14 @@ func cancel(r *session.Run, c *cli.Context) error {
 			return whatever(tx, id)
 		}
 	}
-	if !chosen {
-		return changeJobs(r, c, change)
-	}
 	return r.Update(c, func(tx *store.Tx) error {
+		if !chosen {
+			jobs, _, err := liveNamed(r.SeveralNames(tx), c.Args().Slice(), anyJob)
+			if err != nil {
+				return err
+			}
+			return changeEach(r, tx, jobs, change)
+		}
 		jobs, err := choose(r, tx, c)
 		if err != nil {
 			return err

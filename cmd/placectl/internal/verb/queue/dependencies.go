@@ -3,10 +3,10 @@ package queue
 import (
 	"cmp"
 	"math"
-	"strconv"
-	"strings"
+	"slices"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
@@ -14,7 +14,8 @@ import (
 )
 
 // Dependencies reads the flags that name other jobs.
-func Dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
+func Dependencies(r *session.Run, tx *store.Tx, c *cli.Context, s *store.Submission) error {
+	names := r.Names(tx)
 	for when := store.After; when <= store.AfterAny; when++ {
 		for _, list := range c.StringSlice(when.String()) {
 			words := text.SplitList(list)
@@ -22,12 +23,12 @@ func Dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 				return usage.Errorf("--%s names no job", when)
 			}
 			for _, word := range words {
-				ids, err := jobref.Named(tx.Jobs(), word)
+				found, err := names.Targets(word)
 				if err != nil {
 					return err
 				}
-				for _, id := range ids {
-					s.After = append(s.After, store.Dependency{When: when, Job: id})
+				for _, t := range found {
+					s.After = append(s.After, store.Dependency{When: when, Job: t.Number})
 				}
 			}
 		}
@@ -38,9 +39,9 @@ func Dependencies(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 			return usage.Errorf("--aftercorr names no array")
 		}
 		for _, word := range words {
-			array, err := strconv.ParseUint(strings.TrimSuffix(word, "[]"), 10, 64)
+			array, err := names.Array(word)
 			if err != nil {
-				return usage.Errorf("--aftercorr: %q is not an array such as 12[]", word)
+				return err
 			}
 			s.AfterCorr = append(s.AfterCorr, array)
 		}
@@ -79,10 +80,9 @@ func (list liveJobs) before(id uint64, user, name string) (after []store.Depende
 	if list != nil && name == "" {
 		return nil, usage.Errorf("--singleton needs a name: add --name")
 	}
-	for _, j := range list {
-		if j.ID < id && j.Name == name && j.User == user {
-			after = append(after, store.Dependency{When: store.AfterAny, Job: j.ID})
-		}
+	same := slices.DeleteFunc(slices.Clone(list), func(j *store.Job) bool { return j.ID >= id || j.Name != name || j.User != user })
+	for _, t := range jobref.Whole(same) {
+		after = append(after, store.Dependency{When: store.AfterAny, Job: t.Number})
 	}
 	return after, nil
 }

@@ -34,12 +34,24 @@ func Done() *session.Verb {
 			case c.IsSet("attempt") && f.Attempt < 1:
 				return usage.Errorf("--attempt %d: attempts are numbered from 1", f.Attempt)
 			}
-			return changeJobs(r, c, func(tx *store.Tx, id uint64) (*store.Job, error) {
-				f := f
-				if f.Job = id; f.Attempt == 0 {
-					f.Attempt = ownAttempt(r, id)
+			return r.Update(c, func(tx *store.Tx) error {
+				names := r.Names(tx)
+				for _, word := range c.Args().Slice() {
+					if err := names.NoArray(word); err != nil {
+						return err
+					}
 				}
-				return tx.Attempts().Finish(f)
+				jobs, _, err := liveNamed(names, c.Args().Slice(), anyJob)
+				if err != nil {
+					return err
+				}
+				return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
+					f := f
+					if f.Job = id; f.Attempt == 0 {
+						f.Attempt = ownAttempt(r, id)
+					}
+					return tx.Attempts().Finish(f)
+				})
 			})
 		},
 	}

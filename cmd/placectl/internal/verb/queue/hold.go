@@ -4,11 +4,12 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -16,20 +17,49 @@ import (
 // Hold declares the verb hold.
 func Hold() *session.Verb {
 	return &session.Verb{
-		Name:        "hold",
-		Category:    "Queue",
-		Usage:       "keep waiting jobs from starting",
-		May:         store.Anybody,
-		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
-		Description: "The jobs lose their planned starts. You cannot hold running jobs: requeue them.",
-		Flags:       []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}},
-		Access:      verbs.Writes,
-		Whole:       true,
-		Brief:       true,
-		Example:     "placectl hold 12 '13[]'",
+		Name:     "hold",
+		Category: "Queue",
+		Usage:    "keep waiting jobs from starting",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Description: "The jobs lose their planned starts. You cannot hold running jobs: requeue them. Of an array, a range, or a\n" +
+			"name of several of your jobs, the waiting ones are held.",
+		Flags:   []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}},
+		Access:  verbs.Writes,
+		Whole:   true,
+		Brief:   true,
+		Example: "placectl hold 12 '13[0-4]'",
 		Run: func(r *session.Run, c *cli.Context) error {
-			return changeJobs(r, c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Jobs().Hold(id, c.String("reason")) })
+			return r.Update(c, func(tx *store.Tx) error {
+				waits := func(j *store.Job) bool {
+					return j.Queued && (j.State == store.JobQueued || j.State == store.JobReserved)
+				}
+				jobs, over, err := liveNamed(r.SeveralNames(tx), c.Args().Slice(), waits)
+				if err != nil {
+					return err
+				}
+				noteRunning(r, over)
+				if len(jobs) == 0 {
+					return &store.Conflict{What: strings.Join(c.Args().Slice(), " "), Why: "all its jobs have ended"}
+				}
+				return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
+					return tx.Jobs().Hold(id, c.String("reason"))
+				})
+			})
 		},
+	}
+}
+
+// noteRunning names those of several jobs that hold leaves alone because they run.
+func noteRunning(r *session.Run, jobs []*store.Job) {
+	var ids []uint64
+	for _, j := range jobs {
+		if j.State == store.JobRunning {
+			ids = append(ids, j.ID)
+		}
+	}
+	if len(ids) > 0 {
+		r.Notef("%s running, not held: %s", text.Plural(len(ids), "job"), session.FoldNumbers(ids))
 	}
 }
 
@@ -47,7 +77,14 @@ func Unhold() *session.Verb {
 			"placectl show at what it executes.",
 		Example: "placectl unhold 12",
 		Run: func(r *session.Run, c *cli.Context) error {
-			return changeJobs(r, c, func(tx *store.Tx, id uint64) (*store.Job, error) { return UnholdJob(r, tx, id) })
+			return r.Update(c, func(tx *store.Tx) error {
+				held := func(j *store.Job) bool { return j.State == store.JobHeld }
+				jobs, _, err := liveNamed(r.SeveralNames(tx), c.Args().Slice(), held)
+				if err != nil {
+					return err
+				}
+				return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) { return UnholdJob(r, tx, id) })
+			})
 		},
 	}
 }
@@ -63,21 +100,21 @@ func jobThrottleVerb() *session.Verb {
 		Access:  verbs.Writes,
 		Whole:   true,
 		Brief:   true,
-		Example: "placectl job throttle 12[] 5",
+		Example: "placectl job throttle 12 5",
 		Run:     jobThrottle,
 	}
 }
 
 func jobThrottle(r *session.Run, c *cli.Context) error {
 	most := int64(-1)
-	if text := c.Args().Get(1); text != "none" {
+	if word := c.Args().Get(1); word != "none" {
 		var err error
-		if most, err = session.WholeAmount(text); err != nil {
+		if most, err = session.WholeAmount(word); err != nil {
 			return usage.Errorf("%w, or none", err)
 		}
 	}
 	return r.Update(c, func(tx *store.Tx) error {
-		array, err := jobref.Array(tx.Jobs(), c.Args().First())
+		array, err := r.Names(tx).Array(c.Args().First())
 		if err != nil {
 			return err
 		}
@@ -98,9 +135,9 @@ func UnholdJob(r *session.Run, tx *store.Tx, id uint64) (*store.Job, error) {
 	if err != nil || store.Others(r.DB) == "" {
 		return j, err
 	}
-	text, signature, err := tx.Jobs().Signed(id)
+	signed, signature, err := tx.Jobs().Signed(id)
 	mine, errMine := r.Dispatched("", os.Getuid()).Mine(tx, j)
-	if err = errors.Join(err, errMine); err != nil || !mine || r.Verify(text, signature) {
+	if err = errors.Join(err, errMine); err != nil || !mine || r.Verify(signed, signature) {
 		return j, err
 	}
 	if err := tx.Jobs().Sign(id, r.Sign); err != nil {

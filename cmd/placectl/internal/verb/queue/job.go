@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -46,14 +47,16 @@ func Show() *session.Verb {
 	return &session.Verb{
 		Name:     "show",
 		Category: "Placing",
-		Usage:    "show one job",
+		Usage:    "show all about a job, an array or jobs by name",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "env", Usage: "include the environment of its submission"}},
-		Access:   verbs.Reads,
-		Revives:  true,
-		Example:  "placectl show 12",
-		InTx:     jobShow,
+		Description: "For several jobs a table has a line for each, or for alike jobs of an array. In JSON the answer is a list with\n" +
+			"all about each job, even of one.",
+		Flags:   []cli.Flag{&cli.BoolFlag{Name: "env", Usage: "include the environment of its submission"}},
+		Access:  verbs.Reads,
+		Revives: true,
+		Example: "placectl show 12\nplacectl show '24[3]'\nplacectl show nightly -o json",
+		InTx:    jobShow,
 	}
 }
 
@@ -173,82 +176,110 @@ func jobStates(c *cli.Context) (states []store.JobState, err error) {
 }
 
 func jobShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	id, err := jobref.One(tx.Jobs(), c.Args().First())
+	var jobs []*store.Job
+	err := r.SeveralNames(tx).Each(c.Args().Slice(), func(j *store.Job, _ bool) error {
+		jobs = append(jobs, j)
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	job, err := tx.Jobs().Get(id)
-	if err != nil {
-		return err
+	if len(jobs) == 1 {
+		return printShown(r, tx, jobs, c.Bool("env"))
 	}
+	return r.Either(func(f output.Format) bool { return session.IsTable(f) && r.Columns == "" && !c.Bool("env") }, func() error {
+		return listing.PrintFolded(r.Printer, tx, jobs, "state name user start end nodes reason", func() error {
+			p := r.Jobs(tx, false, "job state name user start end nodes reason")
+			for _, j := range jobs {
+				p.Print(j)
+			}
+			return p.Close()
+		})
+	}, func() error { return printShown(r, tx, jobs, c.Bool("env")) })
+}
+
+// printShown prints all that is known of jobs.
+func printShown(r *session.Run, tx *store.Tx, jobs []*store.Job, env bool) error {
 	look, err := tx.Ask().Outlook()
 	if err != nil {
 		return err
 	}
 	// There is room for the reason why it waits, and for since when.
 	columns := listing.Complete(strings.ReplaceAll(jobListColumns, "*", "") + jobShowColumns)
-	if c.Bool("env") {
-		sees, err := tx.Roles().Sees(job)
-		if err == nil && !sees {
-			err = fmt.Errorf("%w: the environment of job %d is for %s", store.ErrNotPermitted, job.ID, job.User)
+	if env {
+		columns += " env"
+	}
+	p := listing.PrintShown(r.Printer, tx, len(jobs) == 1, columns)
+	p.Look = look
+	for _, j := range jobs {
+		sees, err := tx.Roles().Sees(j)
+		if err == nil && env && !sees {
+			err = fmt.Errorf("%w: the environment of job %d is for %s", store.ErrNotPermitted, j.ID, j.User)
+		}
+		if err == nil {
+			err = r.NoteLowered(tx, j)
 		}
 		if err != nil {
 			return err
 		}
-		columns += " env"
+		p.Print(j)
 	}
-	if err := r.NoteLowered(tx, job); err != nil {
-		return err
-	}
-	p := r.Jobs(tx, true, columns)
-	p.Look = look
-	p.Print(job)
 	return p.Close()
 }
 
-// eachJobNamed calls fn for every job that the arguments name, each once. several says whether one
-// word has named several: an array or a range.
-func eachJobNamed(tx *store.Tx, words []string, fn func(j *store.Job, several bool) error) error {
-	seen := make(map[uint64]bool)
-	for _, word := range words {
-		ids, err := jobref.Named(tx.Jobs(), word)
-		if err != nil {
-			return err
-		}
-		for _, id := range ids {
-			if seen[id] {
-				continue
-			}
-			seen[id] = true
-			j, err := tx.Jobs().Get(id)
-			if err != nil {
-				return err
-			}
-			if err := fn(j, len(ids) > 1); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // changeJobs changes every job that the arguments name in one transaction, and prints the result.
-// In an array or a range it skips jobs that have ended.
 func changeJobs(r *session.Run, c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) error {
 	return r.Update(c, func(tx *store.Tx) error {
-		var jobs []*store.Job
-		err := eachJobNamed(tx, c.Args().Slice(), func(j *store.Job, several bool) error {
-			if !several || j.State.Live() {
-				jobs = append(jobs, j)
-			}
-			return nil
-		})
+		jobs, _, err := liveNamed(r.Names(tx), c.Args().Slice(), anyJob)
 		if err != nil {
 			return err
 		}
 		return changeEach(r, tx, jobs, change)
 	})
 }
+
+func anyJob(*store.Job) bool { return true }
+
+// liveNamed returns the jobs that words name. Of an array, a range or a name of several it leaves out
+// those that have ended, and the live ones that do not fit, unless none does: those are left over. Of a
+// name one must not have ended.
+func liveNamed(names jobref.Names, words []string, fits func(*store.Job) bool) (jobs, over []*store.Job, err error) {
+	for _, word := range words {
+		var last *store.Job
+		var fit, live []*store.Job
+		err := names.Each([]string{word}, func(j *store.Job, one bool) error {
+			if last = j; j.State.Live() || one && !jobref.IsName(word) {
+				live = append(live, j)
+			}
+			return nil
+		})
+		switch fit = slices.DeleteFunc(slices.Clone(live), func(j *store.Job) bool { return !fits(j) }); {
+		case err != nil:
+			return nil, nil, err
+		case len(live) == 0 && jobref.IsName(word):
+			return nil, nil, fmt.Errorf("%w: no job with the name %s waits or runs; the last, %s, is %s", store.ErrNotFound, text.Quoted(word), whole(last), last.State)
+		case len(fit) == 0:
+			jobs = append(jobs, live...)
+		default:
+			jobs = append(jobs, fit...)
+			over = append(over, slices.DeleteFunc(live, fits)...)
+		}
+	}
+	return once(jobs), once(over), nil
+}
+
+// once leaves out jobs that come again.
+func once(jobs []*store.Job) []*store.Job {
+	seen := make(map[uint64]bool)
+	return slices.DeleteFunc(jobs, func(j *store.Job) bool {
+		again := seen[j.ID]
+		seen[j.ID] = true
+		return again
+	})
+}
+
+// whole names a job, or its array.
+func whole(j *store.Job) string { return jobref.Whole([]*store.Job{j})[0].String() }
 
 // changeEach changes jobs, and prints the result.
 func changeEach(r *session.Run, tx *store.Tx, jobs []*store.Job, change func(*store.Tx, uint64) (*store.Job, error)) error {

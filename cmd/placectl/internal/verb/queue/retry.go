@@ -25,7 +25,7 @@ func Retry() *session.Verb {
 		Whole:    true,
 		Brief:    true,
 		Statuses: []int{exit.NotNow, exit.Never},
-		Example:  "placectl retry 12\nplacectl retry '40[]' --failed",
+		Example:  "placectl retry 12\nplacectl retry 40 --failed",
 		Run:      retry,
 	}
 }
@@ -33,7 +33,7 @@ func Retry() *session.Verb {
 func retry(r *session.Run, c *cli.Context) error {
 	return r.Update(c, func(tx *store.Tx) error {
 		var ids []uint64
-		err := eachJobNamed(tx, c.Args().Slice(), func(j *store.Job, _ bool) error {
+		err := r.Names(tx).Each(c.Args().Slice(), func(j *store.Job, _ bool) error {
 			if !c.Bool("failed") || j.State == store.JobFailed {
 				ids = append(ids, j.ID)
 			}

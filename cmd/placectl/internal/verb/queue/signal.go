@@ -32,7 +32,7 @@ func Signal() *session.Verb {
 		Flags:   []cli.Flag{&cli.StringFlag{Name: "timeout", Value: "10s", Usage: "wait up to `D` for delivery; 0 does not wait"}},
 		Access:  verbs.Writes,
 		Brief:   true,
-		Example: "placectl signal 12 USR1\nplacectl signal 12 '40[]' STOP\nplacectl signal 12 CONT",
+		Example: "placectl signal 12 USR1\nplacectl signal 12 40 STOP\nplacectl signal 12 CONT",
 		Run:     signal,
 	}
 }
@@ -59,8 +59,8 @@ func signal(r *session.Run, c *cli.Context) error {
 		return r.Update(c, func(tx *store.Tx) error {
 			return signals.Within(func() error {
 				var jobs []*store.Job
-				err := eachJobNamed(tx, words[:len(words)-1], func(j *store.Job, several bool) error {
-					if !several || j.State == store.JobRunning {
+				err := r.Names(tx).Each(words[:len(words)-1], func(j *store.Job, one bool) error {
+					if one || j.State == store.JobRunning {
 						jobs = append(jobs, j)
 					}
 					return nil

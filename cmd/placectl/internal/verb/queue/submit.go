@@ -43,9 +43,11 @@ func Submit() *session.Verb {
 			"for something unsupported, it is refused with its number.\n\n" +
 			"A dependent job waits for another one: to start (--after), to end well (--afterok), to end badly\n" +
 			"(--afternotok) or to end (--afterany). With --aftercorr each job of an array waits for the job with its index\n" +
-			"in another array to end well. If that can no longer happen, it is cancelled. 12[] means all jobs of array 12,\n" +
-			"12[3] one of them. A job that would exceed a limit on waiting jobs is refused with status 3, or 4 if the limit is\n" +
-			"on one job's size.",
+			"in another array to end well. If that can no longer happen, it is cancelled.\n\n" +
+			"An array has a number of its own, right before those of its jobs: array 24 of 20 has the jobs 25 to 44, also\n" +
+			"written 24[0] to 24[19]. 24 means all of them, for --afterok and for every other verb.\n\n" +
+			"A job that would exceed a limit on waiting jobs is refused with status 3, or 4 if the limit is on one job's\n" +
+			"size.",
 		Flags: slices.Concat(request.Flags(), request.Size(), request.PayloadFlags(), []cli.Flag{
 			request.Bind(), request.OverLimits(),
 			verbs.Choice(&cli.StringFlag{Category: request.ItsTurn, Name: "accept", Usage: "refuse a job that can never run, or let it wait: `HOW` is any or feasible (the setting accept)"}, store.SettingWords("accept")...),
@@ -106,7 +108,7 @@ func submit(r *session.Run, c *cli.Context) error {
 				return Blame(r, err, selects, sc)
 			}
 		}
-		if err := Dependencies(tx, c, &s); err != nil {
+		if err := Dependencies(r, tx, c, &s); err != nil {
 			return err
 		}
 		if err := Singleton(tx, c, &s); err != nil {
@@ -182,8 +184,8 @@ func warnNever(r *session.Run, tx *store.Tx, jobs []*store.Job) (reason string, 
 		return "", err // a repeat with a key: the job may be able to run by now
 	}
 	name := "job " + listing.JobID(first)
-	if len(jobs) > 1 {
-		name = fmt.Sprintf("jobs %s-%s", listing.JobID(first), listing.JobID(jobs[len(jobs)-1]))
+	if first.Array != 0 {
+		name = fmt.Sprintf("array %d", first.Array)
 	}
 	r.Warnf("never", "%s %s; it will wait until the cluster changes", name, p.Words())
 	return p.Words(), nil

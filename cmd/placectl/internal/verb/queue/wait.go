@@ -35,7 +35,7 @@ func Wait() *session.Verb {
 		Revives:  true,
 		Alone:    true,
 		Statuses: []int{exit.NotNow},
-		Example:  "placectl wait $job && ./use-the-results\nplacectl wait '40[]' --for started --timeout 1h",
+		Example:  "placectl wait $job && ./use-the-results\nplacectl wait 40 --for started --timeout 1h",
 		Run:      waitVerb,
 	}
 }
@@ -113,7 +113,7 @@ func reached(j *store.Job, started bool) bool {
 // waitedFor returns the jobs as they are now, and when the clock will next start one.
 func waitedFor(r *session.Run, words []string, started bool) (jobs []*store.Job, next time.Time, err error) {
 	err = r.View(func(tx *store.Tx) error {
-		return eachJobNamed(tx, words, func(j *store.Job, _ bool) error {
+		return r.SeveralNames(tx).Each(words, func(j *store.Job, _ bool) error {
 			jobs = append(jobs, j)
 			if started && j.State == store.JobReserved && (next.IsZero() || j.Start.Before(next)) {
 				next = j.Start

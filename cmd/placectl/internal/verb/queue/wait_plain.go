@@ -95,10 +95,14 @@ func found(tx *store.Tx, id uint64, fn func(*store.Job) error) error {
 
 // madeWithin returns the jobs that a job has submitted, without those that wait for it.
 func madeWithin(tx *store.Tx, own uint64, made []told.Numbers) (jobs []*store.Job, err error) {
+	n, err := needsOf(tx, own)
+	if err != nil {
+		return nil, err
+	}
 	for _, m := range made {
 		for i := range m.Count {
 			err := found(tx, m.First+i, func(j *store.Job) error {
-				needs, err := needsEnd(tx, j, own)
+				needs, err := n.end(j)
 				if err == nil && !needs {
 					jobs = append(jobs, j)
 				}
@@ -112,24 +116,53 @@ func madeWithin(tx *store.Tx, own uint64, made []told.Numbers) (jobs []*store.Jo
 	return jobs, nil
 }
 
-// needsEnd reports whether a job cannot start before another has ended: it depends on that job, or on one that does.
-func needsEnd(tx *store.Tx, j *store.Job, other uint64) (is bool, err error) {
+// needs tells which jobs cannot start before a job has ended: those that depend on it, on its array, or on one that
+// does.
+type needs struct {
+	tx    *store.Tx
+	own   uint64
+	array uint64          // of that job, 0 for none
+	known map[uint64]bool // by job or array
+}
+
+func needsOf(tx *store.Tx, own uint64) (*needs, error) {
+	n := &needs{tx: tx, own: own, known: make(map[uint64]bool)}
+	err := found(tx, own, func(j *store.Job) error { n.array = j.Array; return nil })
+	return n, err
+}
+
+// end reports whether a job cannot start before that end.
+func (n *needs) end(j *store.Job) (is bool, err error) {
 	for _, d := range j.After {
-		if d.Job == other {
+		if d.Job == n.own || d.Job == n.array {
 			return true, nil
 		}
 		if d.Job >= j.ID { // it cannot be: jobs depend on earlier ones
 			continue
 		}
-		err := found(tx, d.Job, func(before *store.Job) (err error) {
-			is, err = needsEnd(tx, before, other)
-			return err
-		})
-		if is || err != nil {
+		if is, err = n.before(d.Job); is || err != nil {
 			return is, err
 		}
 	}
 	return false, nil
+}
+
+// before reports whether a job, or one of an array, cannot start before that end.
+func (n *needs) before(number uint64) (is bool, err error) {
+	if is, known := n.known[number]; known {
+		return is, nil
+	}
+	jobs, err := n.tx.Jobs().JobOrArray(number)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return false, err
+	}
+	for _, j := range jobs {
+		if is, err = n.end(j); is || err != nil {
+			break
+		}
+	}
+	n.known[number] = is
+	return is, err
 }
 
 // countedFailures returns which failures of some jobs count: not what this user has cancelled, nor what retry has
@@ -162,11 +195,15 @@ func mayWaitFor(r *session.Run, tx *store.Tx, words []string) error {
 	if own == 0 {
 		return nil
 	}
-	return eachJobNamed(tx, words, func(j *store.Job, _ bool) error {
+	n, err := needsOf(tx, own)
+	if err != nil {
+		return err
+	}
+	return r.SeveralNames(tx).Each(words, func(j *store.Job, _ bool) error {
 		if j.ID == own {
 			return usage.Errorf("job %d cannot wait for itself; without a number, wait means the jobs that it has submitted", own)
 		}
-		needs, err := needsEnd(tx, j, own)
+		needs, err := n.end(j)
 		if needs {
 			return usage.Errorf("job %d waits for job %d, which asks: neither would end", j.ID, own)
 		}

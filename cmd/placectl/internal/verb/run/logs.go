@@ -14,7 +14,6 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/joblog"
-	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
@@ -31,13 +30,14 @@ func Logs() *session.Verb {
 	return &session.Verb{
 		Name:     "logs",
 		Category: "Queue",
-		Usage:    "show the output of a job",
+		Usage:    "show the output of jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
 		Description: "Shows the output of all attempts if they write to one file, else of the last. If it is on the host that\n" +
 			"executed the job, and not on a shared file system, it is read there over ssh. With -f it waits for the job to\n" +
 			"start, follows its output over all attempts, and ends when the job has ended. The exit status is then the\n" +
-			"job's, or 1 if it has none. On a terminal, control characters are shown, not obeyed, unless you give --raw.",
+			"job's, or 1 if it has none. The jobs of an array come one after the other, each behind a line ==> 12[3]; the\n" +
+			"status is that of the first that failed. On a terminal, control characters are shown, not obeyed, unless you give --raw.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow the output until the job has ended"},
 			&cli.BoolFlag{Name: "err", Usage: "show the error output, if it has its own file"},
@@ -59,6 +59,8 @@ type jobLog struct {
 	r    *session.Run
 	c    *cli.Context
 	to   io.Writer
+	job  uint64
+	head string  // the line before its output, "" for none
 	path string  // of the file being read
 	from openLog // nil until the file is open
 	said string  // the reason last told why the job waits
@@ -90,29 +92,46 @@ func logs(r *session.Run, c *cli.Context) error {
 	if c.IsSet("path") {
 		return serveLog(r, c)
 	}
-	l := &jobLog{r: r, c: c, to: r.Stdout}
-	defer l.close()
+	to := io.Writer(r.Stdout)
 	if r.StdoutTTY && !r.Raw {
-		l.to = &joblog.Harmless{To: r.Stdout}
+		to = &joblog.Harmless{To: r.Stdout}
 	}
+	jobs, several, err := loggedJobs(r, c)
+	if err != nil {
+		return err
+	}
+	if several {
+		return eachLog(r, c, &lines{to: to}, jobs)
+	}
+	l := &jobLog{r: r, c: c, to: to, job: jobs[0].ID}
+	over, err := l.show()
+	if err != nil || over == nil {
+		return err
+	}
+	return jobStatus(over)
+}
+
+// show shows a job's output. With --follow it returns the job once it has ended.
+func (l *jobLog) show() (over *logState, err error) {
+	defer l.close()
 	for {
-		seen := r.FileStamp()
+		seen := l.r.FileStamp()
 		s, err := l.state()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := l.read(s); err != nil {
-			return err
+			return nil, err
 		}
 		switch {
-		case s.over && c.Bool("follow"):
-			r.Told(s.job)
-			return jobStatus(s)
-		case !c.Bool("follow"):
-			return nil
+		case s.over && l.c.Bool("follow"):
+			l.r.Told(s.job)
+			return s, nil
+		case !l.c.Bool("follow"):
+			return nil, nil
 		}
 		if err := l.follow(seen); err != nil {
-			return err
+			return nil, err
 		}
 	}
 }
@@ -120,10 +139,7 @@ func logs(r *session.Run, c *cli.Context) error {
 // state finds out where the output is, and whether more will come.
 func (l *jobLog) state() (s *logState, err error) {
 	err = l.r.View(func(tx *store.Tx) error {
-		id, err := jobref.One(tx.Jobs(), l.c.Args().First())
-		if err != nil {
-			return err
-		}
+		id := l.job
 		s = new(logState)
 		if s.job, err = tx.Jobs().Get(id); err != nil {
 			return err
@@ -236,6 +252,9 @@ func (l *jobLog) nothingYet(s *logState) error {
 
 // open opens the file, at the part to show. With --follow it waits for the file.
 func (l *jobLog) open(s *logState) error {
+	if err := l.heading(); err != nil {
+		return err
+	}
 	if far, err := l.openFar(s); far != nil || err != nil {
 		l.path = s.path
 		if far != nil {

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -102,7 +103,11 @@ func on(r *session.Run, c *cli.Context) error {
 // placeOn asks the database where to run the command.
 func placeOn(r *session.Run, k attempts.Key, node string) (*dispatch.Place, error) {
 	if !r.OverSSH() {
-		return r.Dispatched("", os.Getuid()).On(k, node)
+		p, err := r.Dispatched("", os.Getuid()).On(k, node)
+		if errors.Is(err, store.ErrNotFound) { // PLACECTL_JOB may name an array
+			err = cmp.Or(r.View(func(tx *store.Tx) error { return r.Names(tx).NoArray(strconv.FormatUint(k.Job, 10)) }), err)
+		}
+		return p, err
 	}
 	db, err := r.RemoteDatabase("")
 	if err != nil {

@@ -1,0 +1,82 @@
+package ask
+
+import (
+	"errors"
+
+	"github.com/placectl/placectl/store/internal/jobs"
+	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
+)
+
+// due returns when a dependency is expected to be met.
+func (o *Outlook) due(d row.Dependency) (at int64, known bool, err error) {
+	progress, err := o.tx.Progress(d)
+	if err != nil {
+		return 0, false, err
+	}
+	if met, err := progress.Met(d.When); met || errors.Is(err, kernel.ErrUnmet) {
+		return o.tx.Now, met, nil
+	}
+	if is, err := o.tx.IsArray(d.Job); is || err != nil {
+		return o.arrayDue(d)
+	}
+	other, err := jobs.RowOf(o.tx.File, d.Job)
+	if err != nil {
+		return 0, false, err
+	}
+	return o.jobDue(d.When, other)
+}
+
+// arrayDue returns when the last job of an array is expected to come so far.
+func (o *Outlook) arrayDue(d row.Dependency) (last int64, known bool, err error) {
+	if known, seen := o.arraysDue[d]; seen {
+		return known.at, known.known, nil
+	}
+	list, err := o.tx.ArrayJobs(d.Job)
+	if err != nil {
+		return 0, false, err
+	}
+	known = true
+	for _, j := range list {
+		if done, _ := kernel.JobProgress(j).Met(d.When); done || !j.State.Live() {
+			continue
+		}
+		at, ok, err := o.jobDue(d.When, j)
+		if err != nil {
+			return 0, false, err
+		}
+		if last = max(last, at); !ok {
+			known = false
+			break
+		}
+	}
+	if o.arraysDue == nil {
+		o.arraysDue = make(map[row.Dependency]dueTime)
+	}
+	o.arraysDue[d] = dueTime{last, known}
+	return last, known, nil
+}
+
+// dueTime is when a dependency is expected to be met, if that is known.
+type dueTime struct {
+	at    int64
+	known bool
+}
+
+// jobDue returns when a job is expected to start, or to end.
+func (o *Outlook) jobDue(when row.When, other *row.Job) (at int64, known bool, err error) {
+	start, end := other.Start, other.End
+	if other.State != row.JobRunning {
+		p, err := o.Look(other)
+		if err != nil || p.Start.IsZero() {
+			return 0, false, err
+		}
+		start, end = kernel.Unix(p.Start), kernel.Unix(p.End)
+	} else if end <= o.tx.Now {
+		end = o.tx.Now + o.tx.Overrun(row.JobOwner(other.ID))
+	}
+	if when == row.After {
+		return start, true, nil
+	}
+	return end, true, nil
+}
