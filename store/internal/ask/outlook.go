@@ -191,8 +191,8 @@ func (o *Outlook) kept(j *row.Job) (Prospect, error) {
 	switch {
 	case w.never != nil:
 		p, hold := Prospect{Wait: WaitsNever}, ""
-		if held && j.Reason != (row.Reason{}) {
-			hold = "; held: " + j.Reason.String()
+		if why := j.Reason.String(); held && why != "" {
+			hold = "; held: " + why
 		}
 		p.explain(w.never, hold)
 		return p, nil

@@ -155,7 +155,7 @@ func checkInChild(r *session.Run) ([]string, error) {
 	case status == exit.OK:
 		return findings, nil
 	case ctx.Err() != nil:
-		return findings, fmt.Errorf("%w: checking %s took longer than %v", store.ErrDamaged, r.DB, checkTime)
+		return findings, fmt.Errorf("checking %s took longer than %v: either this machine is slow, or its pages form a cycle", r.DB, checkTime)
 	case status == exit.Damaged && len(findings) > 0:
 		return findings, nil
 	case status == exit.Locked:
@@ -163,7 +163,22 @@ func checkInChild(r *session.Run) ([]string, error) {
 	case status == exit.Damaged:
 		return append(findings, errorMessage(complaint)), nil
 	}
-	return append(findings, "reading the file ends the process: "+firstLine(complaint)), nil
+	why := errorMessage(complaint)
+	if status != exit.Crash && !endedByContent(complaint) {
+		return nil, fmt.Errorf("%s could not be checked: %s", r.DB, cmp.Or(why, "the process that reads it was killed"))
+	}
+	return append(findings, "reading the file ends the process: "+why), nil
+}
+
+// endedByContent reports whether what a Go program said at its end means that it followed damaged pages. Otherwise
+// memory or files ran out, or somebody killed it, which says nothing of the file.
+func endedByContent(complaint []byte) bool {
+	for _, sign := range []string{"fatal error: fault", "unexpected fault address", "[signal SIG", "stack exceeds"} {
+		if bytes.Contains(complaint, []byte(sign)) {
+			return true
+		}
+	}
+	return false
 }
 
 // readFindings reads what a checking child printed.
