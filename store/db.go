@@ -61,7 +61,7 @@ func open(path string, opt Options, scratch bool) (*DB, error) {
 		}
 		return db, nil
 	}
-	db.file, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout, Private: opt.Private, Scratch: scratch, Warn: opt.Warn, Detail: opt.Detail})
+	db.file, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout, Private: opt.Private, Scratch: scratch, Warn: opt.Warn, LocksFail: opt.LocksFail, Detail: opt.Detail})
 	if err != nil {
 		return nil, err
 	}
@@ -244,6 +244,24 @@ func (db *DB) Close() error {
 // DefaultState returns the directory of what is executed for a user, if the setting state_dir is
 // empty.
 func DefaultState(uid int) string { return kernel.DefaultState(uid) }
+
+// Locks is what was found out about the locks of a database file.
+type Locks = file.Locks
+
+// TryLocks tries whether a lock of a database file that one process holds is refused to another.
+func TryLocks(path string) Locks { return file.TryLocks(path) }
+
+// LocksOf is TryLocks for a warning: it trusts the locks of known local file systems, and of logs.
+func LocksOf(path string) Locks {
+	if IsLog(path) {
+		return Locks{}
+	}
+	return file.LocksOf(path)
+}
+
+// Notifies reports whether the kernel tells of each change of the files in a directory: not of those
+// by other machines, or by another way.
+func Notifies(dir string) bool { return file.Notifies(dir) }
 
 // NetworkFileSystem returns the name of a directory's file system, such as NFS, if several machines
 // share it; else "". Locks may not exclude the other machines there.

@@ -119,9 +119,15 @@ func runScripts(t *testing.T, p testscript.Params, vars map[string]string) {
 	})
 }
 
-// scriptCondition is the condition [cgroups]: control groups are available.
+// scriptCondition is the condition [cgroups]: control groups are available; or [bindfs]: a folder can be
+// mounted through FUSE.
 func scriptCondition(name string) (bool, error) {
-	if name != "cgroups" {
+	switch name {
+	case "bindfs":
+		_, err := exec.LookPath("bindfs")
+		return err == nil && os.Getuid() == 0, nil
+	case "cgroups":
+	default:
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
 	return slices.ContainsFunc(new(attempts.Runner).Examine(), func(f attempts.Finding) bool {

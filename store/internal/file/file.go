@@ -27,6 +27,7 @@ type Options struct {
 	Replica     bool          // a copy of data stored elsewhere: commits are not synced, and their changes are recorded
 	Scratch     bool          // no other process knows it yet: Private without a lock, commits are not synced, and tables are filled in order
 	Warn        func(string)  // receives warnings; may be nil
+	LocksFail   func(string)  // receives the warning that locks were tried and do not keep others out; nil: Warn does
 	Detail      func(string)  // receives details for debugging; may be nil
 }
 

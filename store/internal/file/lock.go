@@ -23,6 +23,7 @@ const (
 	lockSeat     = 0
 	lockDoor     = 1
 	lockReserved = 2
+	lockTrial    = 3 // whether locks keep others out (netfs.go)
 )
 
 // lockMode is a way to hold the lock.

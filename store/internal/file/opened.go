@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -30,11 +29,23 @@ type opened struct {
 // placectl has the file. A killed process may have it, too, while it closes one file after the other.
 const openTimeout = 10 * time.Second
 
+// sayLocks warns if the locks of the file may not keep others out.
+func (f *File) sayLocks() {
+	locks := LocksOf(f.path)
+	say := f.opt.Warn
+	if locks.Fail && f.opt.LocksFail != nil {
+		say = f.opt.LocksFail
+	}
+	if text := locks.Warning(f.path); text != "" && say != nil {
+		say(text)
+	}
+}
+
 // open takes the lock and opens the file.
 func (f *File) open(want lockMode) (*opened, error) {
 	f.warned.Do(func() {
-		if fsName := NetworkFileSystem(filepath.Dir(f.path)); fsName != "" {
-			f.warn(fmt.Sprintf("%s is on %s: file locks may not exclude other machines there", f.path, fsName))
+		if !f.opt.Scratch && (f.opt.Warn != nil || f.opt.LocksFail != nil) {
+			f.sayLocks()
 		}
 	})
 	lock := new(fileLock)

@@ -42,6 +42,9 @@ type Options struct {
 	// missing, or the file lies on a file system whose locks may not exclude other machines. It may
 	// be nil.
 	Warn func(string)
+	// LocksFail is called instead of Warn if locks of the file were tried, and do not exclude
+	// others: changes get lost. It may be nil.
+	LocksFail func(string)
 	// Copied is called once, with an ErrCopy, if nothing is executed from the database. It may
 	// be nil.
 	Copied func(error)

@@ -14,7 +14,7 @@ import (
 // asked are the fields of function type that callers of package store set, because only they
 // know or decide these things. Nothing else is passed down as a function: packages take the
 // transaction, and those below them.
-var asked = []string{"Options.Now", "Options.Warn", "Options.Copied", "Options.Detail", "Options.Local", "Options.UIDOf", "Options.Present", "Actor.Member",
+var asked = []string{"Options.Now", "Options.Warn", "Options.LocksFail", "Options.Copied", "Options.Detail", "Options.Local", "Options.UIDOf", "Options.Present", "Actor.Member",
 	"settingDef.read", "Alteration.Payload", "CycleSpec.Enough", "PlaySpec.Done", "PlaySpec.Runs", "Step.How", "Step.change", "Findings.report", "LoadOptions.Wrong", "LoadOptions.Last", "SalvageOptions.Last",
 	"gateway.detail", "Config.Detail", "File.Committed", "Words.Run",
 	"scan.row", "scan.lost", "scan.only", // a reader of pages, and what it is made for

@@ -72,7 +72,7 @@ type Happening struct {
 
 // Warning is a problem that needs attention.
 type Warning struct {
-	Kind string `json:"kind"`         // copy, overdue, starting, late, node, never, held, hook, unattended
+	Kind string `json:"kind"`         // copy, locks, overdue, starting, late, node, never, held, hook, unattended
 	Of   string `json:"of,omitempty"` // a job's number, or a node's name
 	Text string `json:"text"`
 	Help string `json:"help,omitempty"` // the command that explains it, or helps
@@ -130,6 +130,13 @@ func WaitingEvents(n uint64) string {
 // kinds are the kinds of warnings, with the words for those left out.
 var kinds = [][2]string{{"overdue", "jobs that are overdue"}, {"starting", "jobs that have not started"}, {"leftover", "jobs that may have processes left on other nodes"}, {"late", "jobs that could not start when they were planned to"},
 	{"unattended", "users whose jobs no process starts"}, {"never", "jobs that can never run"}, {"held", "jobs that are held for a reason"}, {"node", "nodes that are down or were taken out"}}
+
+// WarnOfLocks warns that locks of the database's file may not keep others out.
+func (s *Status) WarnOfLocks(why string) {
+	if why != "" {
+		s.warn("locks", "", "placectl doctor", "%s", why)
+	}
+}
 
 // warn adds a warning. It lists the first few of a kind, and counts the others.
 func (s *Status) warn(kind, of, help, format string, args ...any) {

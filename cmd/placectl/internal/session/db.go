@@ -101,6 +101,11 @@ func (r *Run) logStamp() int64 {
 func (r *Run) StoreOptions() *store.Options {
 	said := *r // a copy of now: r's notes may be held back when a warning comes
 	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.Instant() }, Chosen: !r.Now.IsZero(), Behind: r.Behind, Warn: said.warnOnce, Detail: func(s string) { said.Debugf("%s", s) }}
+	opt.LocksFail = func(s string) { // changes get lost: -q does not silence it
+		loud := said
+		loud.Quiet = false
+		loud.warnOnce(s)
+	}
 	if r.Verb == nil || r.Verb.Access != verbs.Makes { // its answer is about the file that it makes
 		opt.Copied = func(why error) { said.warnOnce(why.Error()) }
 	}

@@ -64,6 +64,13 @@ func doctor(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		all = append(all, attempts.Finding{What: "database", State: attempts.Fails, Detail: err.Error()})
 		runner = &attempts.Runner{Site: attempts.Site{Host: host, StateDir: attempts.DefaultState(os.Getuid())}}
+		if errors.Is(err, store.ErrCopy) && !r.OverSSH() { // it connects to no other host
+			more, err := examineFile(r, host)
+			if err != nil {
+				return err
+			}
+			all = append(all, more...)
+		}
 	} else {
 		all = append(all, attempts.Finding{What: "database", State: attempts.Works, Detail: runner.Database}, launchedBy(launched))
 		if !r.OverSSH() {
@@ -125,10 +132,15 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 	add := func(what string, state attempts.Fitness, format string, args ...any) {
 		out = append(out, attempts.Finding{What: what, State: state, Detail: fmt.Sprintf(format, args...)})
 	}
-	if on := store.NetworkFileSystem(dirOf(r.DatabasePath())); on != "" {
-		add("file_system", attempts.Limited, "%s: its locks may not keep other machines out", on)
-	} else {
-		add("file_system", attempts.Works, "locks keep others out")
+	if !store.IsLog(r.DB) {
+		switch locks := store.TryLocks(r.DatabasePath()); {
+		case locks.Fail:
+			add("file_system", attempts.Fails, "%s: locks do not keep others out: %s", locks.On, locks.Doubt)
+		case locks.Doubt != "":
+			add("file_system", attempts.Limited, "%s: locks may not keep others out: %s", locks.On, locks.Doubt)
+		default:
+			add("file_system", attempts.Works, "%s: locks keep others out, as two opens tried", locks.On)
+		}
 	}
 	db, err := r.Open()
 	if err != nil {

@@ -178,6 +178,7 @@ func wakes(r *session.Run) attempts.Wakes {
 	case r.OverSSH():
 	case store.NetworkFileSystem(filepath.Dir(r.DB)) != "":
 		return attempts.Wakes{Every: networkEvery}
+	case !store.Notifies(filepath.Dir(r.DB)):
 	default:
 		if changed, err := attend.Watch(r.DatabasePath()); err == nil { // the kernel may be out of watches
 			return attempts.Wakes{Changed: changed}
