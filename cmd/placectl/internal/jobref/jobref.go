@@ -31,6 +31,8 @@ type Names struct {
 	In      Jobs
 	Self    string // the calling user
 	Several bool   // a name may stand for several live jobs of that user
+
+	Own func(name string) ([]*store.Job, error) // the jobs of this transaction with a name; nil for none
 }
 
 // Target is a job, or an array as a whole.
@@ -74,7 +76,7 @@ func (n Names) titled(word, name string) ([]Target, error) {
 	if name == "" {
 		return nil, malformed(word)
 	}
-	jobs, err := n.In.Named(name)
+	jobs, err := n.named(name)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +94,16 @@ func (n Names) titled(word, name string) ([]Target, error) {
 		return found, nil
 	}
 	return nil, ambiguous(name, Whole(jobs))
+}
+
+// named returns the jobs with a name: those of this transaction before all others.
+func (n Names) named(name string) ([]*store.Job, error) {
+	if n.Own != nil {
+		if own, err := n.Own(name); len(own) > 0 || err != nil {
+			return own, err
+		}
+	}
+	return n.In.Named(name)
 }
 
 // Whole returns jobs by number, with an array instead of its jobs.

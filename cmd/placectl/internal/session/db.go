@@ -225,9 +225,7 @@ func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(
 		if err := fn(tx); err != nil || !keep {
 			return err
 		}
-		if made = (told.Numbers{First: next, Count: tx.Jobs().Next() - next}); made.Count == 0 {
-			made = r.repeated
-		}
+		made = r.Made(tx, next)
 		if err := r.NoteLeaving(tx, true); err != nil {
 			return err
 		}

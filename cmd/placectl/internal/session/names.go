@@ -1,11 +1,13 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
+	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
@@ -58,8 +60,42 @@ func EachNamed(tx *store.Tx, list string, fn func(*index.Node) error) error {
 	return nil
 }
 
-// Names finds the jobs that words name, as the calling user means them.
-func (r *Run) Names(tx *store.Tx) jobref.Names { return jobref.Names{In: tx.Jobs(), Self: r.Self()} }
+// Names finds the jobs that words name, as the calling user means them. In a transaction of several lines a name is
+// first that of a job that one of its lines has made.
+func (r *Run) Names(tx *store.Tx) jobref.Names {
+	names := jobref.Names{In: tx.Jobs(), Self: r.Self()}
+	if len(r.TxMade) > 0 {
+		names.Own = func(name string) ([]*store.Job, error) { return namedAmong(tx, r.TxMade, name) }
+	}
+	return names
+}
+
+// namedAmong returns those of some jobs that have a name.
+func namedAmong(tx *store.Tx, made []told.Numbers, name string) (jobs []*store.Job, err error) {
+	for _, m := range made {
+		for id := m.First; id < m.First+m.Count; id++ {
+			j, err := tx.Jobs().Get(id)
+			if errors.Is(err, store.ErrNotFound) { // the number of an array, or a job that is gone
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			if j.Name == name {
+				jobs = append(jobs, j)
+			}
+		}
+	}
+	return jobs, nil
+}
+
+// Made returns the jobs that this run has made since a job's number was next, or when its key was new.
+func (r *Run) Made(tx *store.Tx, next uint64) told.Numbers {
+	if n := tx.Jobs().Next() - next; n > 0 {
+		return told.Numbers{First: next, Count: n}
+	}
+	return r.repeated
+}
 
 // SeveralNames is Names for a verb that takes a name of several live jobs of the user for all of them.
 func (r *Run) SeveralNames(tx *store.Tx) jobref.Names {

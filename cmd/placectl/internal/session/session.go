@@ -69,6 +69,7 @@ type Run struct {
 	leftAt    time.Time          // when it was started
 	IsFront   bool               // called as qsub, sbatch or the like
 	Tx        *store.Tx          // of the transaction around the run, nil outside one
+	TxMade    []told.Numbers     // the jobs that its lines have made so far
 	warned    *sync.Map          // the store's warnings so far
 	notes     io.Writer          // where Notef writes: stderr, unless held back
 	Verbs     verbs.List[*Run]

@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/internal/text"
@@ -25,9 +26,9 @@ func Tx() *session.Verb {
 		Usage:    "run many verbs in one commit, all or nothing",
 		May:      store.Anybody,
 		Description: "Reads verbs from standard input or a file, one a line, as you would write them after placectl. Quotes and # for\n" +
-			"comments work as in a shell; nothing is expanded. Each verb sees the changes of those before it. If one fails,\n" +
-			"nothing is kept, and the exit status is that verb's. Answers are printed after the commit, as each verb's alone;\n" +
-			"in JSON a list of {\"line\", \"verb\", \"result\"}.",
+			"comments work as in a shell; nothing is expanded. Each verb sees the changes of those before it, and a name is\n" +
+			"first that of a job that they have made. If one fails, nothing is kept, and the exit status is that verb's.\n" +
+			"Answers are printed after the commit, as each verb's alone; in JSON a list of {\"line\", \"verb\", \"result\"}.",
 		Flags:    []cli.Flag{&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read `FILE`, - for standard input", Value: "-"}},
 		Access:   verbs.Writes,
 		Alone:    true,
@@ -54,9 +55,10 @@ func transaction(r *session.Run, c *cli.Context) error {
 	return r.Update(c, func(tx *store.Tx) error {
 		n := 0
 		var answers []session.LineAnswer
+		var made []told.Numbers
 		for line := range strings.Lines(string(text)) {
 			n++
-			answer, err := lineOf(r, tx, n, strings.TrimRight(line, "\r\n"))
+			answer, err := lineOf(r, tx, &made, n, strings.TrimRight(line, "\r\n"))
 			if err != nil {
 				return fmt.Errorf("%v: %w; nothing was changed", infile.Position{File: name, Line: n}, err)
 			}
@@ -71,8 +73,9 @@ func transaction(r *session.Run, c *cli.Context) error {
 	})
 }
 
-// lineOf runs the verb of a line within the transaction. Its answer is nil if the line has no verb.
-func lineOf(r *session.Run, tx *store.Tx, number int, line string) (*session.LineAnswer, error) {
+// lineOf runs the verb of a line within the transaction, and adds the jobs that it makes to made. Its answer is nil if
+// the line has no verb.
+func lineOf(r *session.Run, tx *store.Tx, made *[]told.Numbers, number int, line string) (*session.LineAnswer, error) {
 	words, err := text.SplitWords(line)
 	if err != nil {
 		return nil, usage.Of("", "%w", err)
@@ -100,14 +103,18 @@ func lineOf(r *session.Run, tx *store.Tx, number int, line string) (*session.Lin
 	case len(inv.Globals) > 0:
 		return nil, usage.Of("tx", "%s is for all of the transaction: put it behind placectl tx", inv.Globals[0].Flag.Shown())
 	}
-	sub.Globals, sub.Tx, sub.Dry = r.Globals, tx, r.Dry
+	sub.Globals, sub.Tx, sub.TxMade, sub.Dry = r.Globals, tx, *made, r.Dry
 	sub.Output = session.LineFormat(r.Output)
 	if r.Rec != nil {
 		sub.Rec = rec
 		defer func() { r.Rec.Add(keyed.Part{Line: rec, Number: number, Verb: inv.Verb()}) }()
 	}
+	next := tx.Jobs().Next()
 	if err := sub.Exec(inv); err != nil {
 		return nil, err
+	}
+	if m := sub.Made(tx, next); m.Count > 0 {
+		*made = append(*made, m)
 	}
 	return &session.LineAnswer{Number: number, Verb: inv.Verb(), Answer: out.Bytes()}, nil
 }

@@ -58,13 +58,8 @@ func signal(r *session.Run, c *cli.Context) error {
 	return signals.Deliver(func() error {
 		return r.Update(c, func(tx *store.Tx) error {
 			return signals.Within(func() error {
-				var jobs []*store.Job
-				err := r.Names(tx).Each(words[:len(words)-1], func(j *store.Job, one bool) error {
-					if one || j.State == store.JobRunning {
-						jobs = append(jobs, j)
-					}
-					return nil
-				})
+				runs := func(j *store.Job) bool { return j.State == store.JobRunning }
+				jobs, _, err := liveNamed(r.Names(tx), words[:len(words)-1], runs)
 				if err != nil {
 					return err
 				}
