@@ -38,16 +38,21 @@ func Hold() *session.Verb {
 				if err != nil {
 					return err
 				}
-				noteRunning(r, over)
 				if len(jobs) == 0 {
-					return &store.Conflict{What: strings.Join(c.Args().Slice(), " "), Why: "all its jobs have ended"}
+					return allEnded(c)
 				}
+				noteRunning(r, over)
 				return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
 					return tx.Jobs().Hold(id, c.String("reason"))
 				})
 			})
 		},
 	}
+}
+
+// allEnded is the failure of a verb for waiting jobs whose words name none that lives.
+func allEnded(c *cli.Context) error {
+	return &store.Conflict{What: strings.Join(c.Args().Slice(), " "), Why: "all its jobs have ended"}
 }
 
 // noteRunning names those of several jobs that hold leaves alone because they run.
@@ -82,6 +87,9 @@ func Unhold() *session.Verb {
 				jobs, _, err := liveNamed(r.SeveralNames(tx), c.Args().Slice(), held)
 				if err != nil {
 					return err
+				}
+				if len(jobs) == 0 {
+					return allEnded(c)
 				}
 				return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) { return UnholdJob(r, tx, id) })
 			})
