@@ -136,7 +136,7 @@ func (n *Node) SetAmount(defs *Defs, resource, text string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", def.Name, err)
 	}
-	n.Set(def.ID, v)
+	n.Count(def.ID, v)
 	return nil
 }
 

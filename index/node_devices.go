@@ -42,6 +42,23 @@ func (n *Node) SetDevices(id ResID, set devices.Set) {
 	n.Set(id, Value{Num: int64(set.Count())})
 }
 
+// Count sets the amount of a resource. A number of GPUs declares them as devices 0, 1, 2 and so on, so that
+// each job gets some of its own. It leaves devices that were named as they are.
+func (n *Node) Count(id ResID, v Value) {
+	n.Set(id, v)
+	if id != NGPUs {
+		return
+	}
+	was := n.DevicesOf(id)
+	if !was.Equal(devices.Numbered(len(was))) {
+		return
+	}
+	n.SetDevices(id, nil)
+	if v.Num <= devices.MaxDevices {
+		n.SetDevices(id, devices.Numbered(int(v.Num)))
+	}
+}
+
 // KeepDevices corrects an amount that counts all devices of a resource to the number in
 // service. Inventories count drained devices, too.
 func (n *Node) KeepDevices() {

@@ -227,7 +227,15 @@ func TestDevicesInUseStay(t *testing.T) {
 		}
 	}
 	for why, tried := range map[string]func(tx *Tx) error{
-		"ngpus of node g2: job 2 has some of it from before its devices were named, so its devices are unknown": renamed("g2", "0-3@0"),
+		"ncpus of node g2: job 2 has some of it from before its devices were named, so its devices are unknown": func(tx *Tx) error {
+			n, err := tx.Nodes().Get("g2")
+			if err != nil {
+				return err
+			}
+			n.SetDevices(index.NCPUs, devices.Numbered(8))
+			_, err = tx.Nodes().Put(n)
+			return err
+		},
 		"ngpus of node g1: job 1 has device 0":                           renamed("g1", "1-3@0"),
 		"ngpus of node g1: job 1 is using device 0, so it cannot be cut": func(tx *Tx) error { _, err := tx.Devices().Cut(0, "ngpus", []string{"0"}, 4, "gslices"); return err },
 		"ngpus of node g1: 4 of its devices are in service, but the amount is 3; ngpus= forgets the devices": func(tx *Tx) error {
@@ -307,7 +315,7 @@ func TestDevicesOfAttemptsThatAreOver(t *testing.T) {
 	})
 	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
 	same("released", placed, "g1:ngpus=0-1")
-	same("not named", plain, "")
+	same("counted", plain, "n1:ngpus=0-1")
 	same("at the second attempt", queued, "g1:ngpus=2", "g1:ngpus=0")
 	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Jobs().Finish(queued, 3, "bad"); return err })
 	mustUpdate(t, db, func(tx *Tx) error { return tx.Nodes().Remove(0) })

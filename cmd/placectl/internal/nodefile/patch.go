@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/placectl/placectl/index"
@@ -61,6 +62,12 @@ func (p *Patch) set(defs *index.Defs, k key, text string) error {
 		p.mentioned |= 1 << k.field
 		return fields[k.field].read(&p.Node, text)
 	}
+	if k.def.ID == index.NGPUs && !devices.Named(text) && strings.ContainsAny(text, "-,") {
+		text += "@0" // ids need no group here: a number alone counts
+	}
+	if count, isOne := loneID(text); isOne && k.def.ID == index.NCPUs {
+		return fmt.Errorf("%s names one core, number %[2]s: write %[2]s for as many, or %[2]s-%[1]s for that one", text, count)
+	}
 	if devices.Named(text) && k.def.Type.Numeric() {
 		return p.nameDevices(k.def, text, true)
 	}
@@ -77,6 +84,13 @@ func (p *Patch) set(defs *index.Defs, k key, text string) error {
 		p.Set(k.def.ID, *v)
 	}
 	return nil
+}
+
+// loneID returns the number in N@GROUP, which looks like a count. Core 0 is clear enough.
+func loneID(text string) (number string, is bool) {
+	number, _, is = strings.Cut(text, "@")
+	n, err := strconv.Atoi(number)
+	return number, is && err == nil && n > 0 && !strings.Contains(text, "+")
 }
 
 // has reports whether the patch has the key already.
@@ -102,7 +116,7 @@ func (p *Patch) apply(n *index.Node) error {
 		}
 	}
 	for _, a := range p.Res {
-		n.Set(a.Res, a.Value)
+		n.Count(a.Res, a.Value)
 	}
 	for _, id := range p.unset {
 		n.Unset(id)
