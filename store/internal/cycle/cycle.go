@@ -4,6 +4,7 @@ package cycle
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"time"
 
@@ -145,7 +146,7 @@ func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 			return nil, err
 		}
 	}
-	if err := PlaceAnew(tx); err != nil {
+	if err := errors.Join(beginBlocked(tx), PlaceAnew(tx)); err != nil {
 		return nil, tx.Spoil(err)
 	}
 	start, since := tx.Opt.Now(), tx.Written()
