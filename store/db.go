@@ -296,6 +296,9 @@ type FileState = file.State
 // StateOfFile reads the state of the database file at a path, without a lock.
 func StateOfFile(path string) (FileState, error) { return file.StateOf(path) }
 
+// BeatsWithin is how many heartbeats a host sends within the setting lost_after.
+const BeatsWithin = kernel.BeatsWithin
+
 // RecordEnough is the number of recorded starts from which forecasts follow the record.
 const RecordEnough = forecast.Enough
 

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,15 @@ func (l *hostLife) beat(user string) {
 	l.update(func(tx *Tx) error { return tx.Hosts().Beat("n0", user, "boot") })
 }
 
+// pass lets seconds pass while other hosts report, so that the clock does not jump.
+func (l *hostLife) pass(seconds int64) {
+	l.t.Helper()
+	for ; seconds > 0; seconds -= 60 {
+		l.clock.t += min(seconds, 60)
+		l.update(func(tx *Tx) error { return tx.Hosts().Beat("elsewhere", "zoe", "boot") })
+	}
+}
+
 func (l *hostLife) cycle() {
 	l.t.Helper()
 	l.update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
@@ -86,7 +96,7 @@ func TestSilentHost(t *testing.T) {
 	l := newHostLife(t)
 	job := l.claimed("ann", BySupervisor, 10*time.Hour)
 	l.beat("ann")
-	l.clock.t += 30*60 - 1
+	l.pass(30*60 - 1)
 	l.cycle()
 	l.is("after 29:59", job, JobRunning, false, false)
 	l.clock.t++
@@ -125,7 +135,7 @@ func TestSilentHosts(t *testing.T) {
 		l := newHostLife(t)
 		job := l.claimed("ann", BySupervisor, 10*time.Hour)
 		l.beat("ann")
-		l.clock.t += 3600
+		l.pass(3600)
 		l.beat("bob")
 		l.cycle()
 		l.is("bob is heard of", job, JobRunning, true, false)
@@ -133,7 +143,7 @@ func TestSilentHosts(t *testing.T) {
 	t.Run("just claimed", func(t *testing.T) {
 		l := newHostLife(t)
 		l.beat("ann")
-		l.clock.t += 3600
+		l.pass(3600)
 		job := l.claimed("ann", BySupervisor, 10*time.Hour)
 		l.cycle()
 		l.is("at once", job, JobRunning, false, false)
@@ -141,7 +151,7 @@ func TestSilentHosts(t *testing.T) {
 	t.Run("never heard of", func(t *testing.T) {
 		l := newHostLife(t)
 		job := l.claimed("ann", BySupervisor, 10*time.Hour)
-		l.clock.t += 3600
+		l.pass(3600)
 		l.cycle()
 		l.is("much later", job, JobRunning, false, false)
 	})
@@ -150,7 +160,7 @@ func TestSilentHosts(t *testing.T) {
 		l.update(func(tx *Tx) error { return tx.Config().Set("lost_after", "0") })
 		job := l.claimed("ann", BySupervisor, 10*time.Hour)
 		l.beat("ann")
-		l.clock.t += 3600
+		l.pass(3600)
 		l.cycle()
 		l.is("much later", job, JobRunning, false, false)
 	})
@@ -158,7 +168,7 @@ func TestSilentHosts(t *testing.T) {
 		l := newHostLife(t)
 		job := l.claimed("ann", BySupervisor, 10*time.Hour)
 		l.beat("ann")
-		l.clock.t += 3600
+		l.pass(3600)
 		l.cycle()
 		l.update(func(tx *Tx) error { return tx.Nodes().SetState(0, index.Up, "") })
 		l.clock.t += 60
@@ -179,11 +189,113 @@ func TestSilentRun(t *testing.T) {
 	run := l.claimed("ann", ByRun, time.Hour)
 	supervised := l.claimed("ann", BySupervisor, time.Hour)
 	l.beat("ann")
-	l.clock.t += 3599
+	l.pass(3599)
 	l.cycle()
 	l.is("before its end", run, JobRunning, true, true)
 	l.clock.t++
 	l.cycle()
 	l.is("at its end", run, JobFailed, false, true)
 	l.is("the other one", supervised, JobRunning, true, true)
+}
+
+// TestClockJumps: after the machine with the database was suspended, or its clock was set, hosts have the
+// time of a heartbeat to answer, once. A process of the host itself, a claim and a report are signs of life.
+func TestClockJumps(t *testing.T) {
+	const suspended, beat = 45 * 60, 5 * 60
+	begin := func(t *testing.T) (*hostLife, uint64) {
+		l := newHostLife(t)
+		job := l.claimed("ann", BySupervisor, 10*time.Hour)
+		l.beat("ann")
+		return l, job
+	}
+	t.Run("nothing answers", func(t *testing.T) {
+		l, job := begin(t)
+		l.clock.t += suspended
+		l.cycle()
+		l.is("at once", job, JobRunning, false, false)
+		l.pass(beat - 1)
+		l.cycle()
+		l.is("before a heartbeat is due", job, JobRunning, false, false)
+		l.pass(1)
+		l.cycle()
+		l.is("after it was due", job, JobRunning, true, true)
+		l.update(func(tx *Tx) error {
+			_, err := tx.Jobs().Place(placer.Request{Select: "2:ncpus=1", Place: "scatter", Walltime: time.Hour})
+			if !errors.Is(err, placer.ErrNotNow) || errors.Is(err, placer.ErrNever) {
+				t.Errorf("Place of what a silent host could hold = %v, want not now", err)
+			}
+			return nil
+		})
+	})
+	t.Run("it answers", func(t *testing.T) {
+		l, job := begin(t)
+		l.clock.t += suspended
+		l.update(func(tx *Tx) error { return tx.Nodes().SetLoad(1, 2) }) // the first commit is not that of a cycle
+		l.cycle()
+		l.pass(beat - 1)
+		l.beat("ann")
+		l.pass(beat)
+		l.cycle()
+		l.is("later", job, JobRunning, false, false)
+	})
+	t.Run("commits are rare", func(t *testing.T) {
+		l, job := begin(t)
+		for range 3 {
+			l.clock.t += beat + 60
+			l.update(func(tx *Tx) error { return tx.Nodes().SetLoad(1, float64(l.clock.t%7)) })
+			l.cycle()
+			l.is("not yet", job, JobRunning, false, false)
+		}
+		for range 2 {
+			l.clock.t += beat + 60
+			l.update(func(tx *Tx) error { return tx.Nodes().SetLoad(1, float64(l.clock.t%7)) })
+			l.cycle()
+		}
+		l.is("after lost_after", job, JobRunning, true, true)
+	})
+	t.Run("set forth and back", func(t *testing.T) {
+		l, job := begin(t)
+		l.clock.t += suspended
+		l.cycle()
+		l.clock.t -= suspended
+		if err := l.db.Update(func(tx *Tx) error { return tx.Hosts().Beat("n0", "ann", "boot") }); !errors.Is(err, ErrClock) {
+			t.Fatal(err)
+		}
+		l.clock.t += suspended + 1
+		l.cycle()
+		l.is("when time has caught up", job, JobRunning, false, false)
+	})
+	t.Run("its own cycle", func(t *testing.T) {
+		l, job := begin(t)
+		own, err := Open(l.db.Path(), &Options{Now: l.clock.now, Host: "n0", Actor: &Actor{UID: 4711, User: "ann"}, UIDOf: func(string) (uint32, bool) { return 4711, true }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.pass(suspended)
+		if err := own.Update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{By: BySupervisor}); return err }); err != nil {
+			t.Fatal(err)
+		}
+		l.is("after its own cycle", job, JobRunning, false, false)
+		l.pass(60)
+		l.cycle()
+		l.is("after the next one", job, JobRunning, false, false)
+	})
+	t.Run("a claim and a report", func(t *testing.T) {
+		l, job := begin(t)
+		l.pass(29 * 60)
+		other := l.claimed("ann", BySupervisor, 10*time.Hour)
+		l.pass(29 * 60)
+		l.cycle()
+		l.is("after a claim", job, JobRunning, false, false)
+		l.update(func(tx *Tx) error {
+			_, err := tx.Attempts().Report(Result{Job: other, Attempt: 1, Nonce: Nonce{byte(other)}, Outcome: OutcomeExited})
+			return err
+		})
+		l.pass(29 * 60)
+		l.cycle()
+		l.is("after a report", job, JobRunning, false, false)
+		l.pass(60)
+		l.cycle()
+		l.is("after lost_after", job, JobRunning, true, true)
+	})
 }

@@ -33,6 +33,9 @@ func (p *clockAdvance) advance() error {
 		tx.Now = tx.State.AsOf
 		return nil
 	}
+	if err := jumped(tx); err != nil {
+		return err
+	}
 	var due []change
 	err := tx.File.Each(row.Changes, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)

@@ -1,30 +1,67 @@
 package cycle
 
 import (
+	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/hosts"
 	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/kernel"
 )
 
+// A host that executes jobs sends a heartbeat several times within lost_after. If the machine with
+// the database was suspended, or its clock was set, no host could: until they have had the time for
+// one, none counts as silent. Nobody commits meanwhile, so a writer finds a jump as a time without
+// commits that is longer than heartbeats are apart.
+
+// jumped notes that the clock has jumped since the last commit. If no host was heard of since the
+// last jump, silence is what makes commits rare, and the hosts get no more time.
+func jumped(tx *kernel.Tx) error {
+	if !tx.Writable() || tx.State.AsOf == 0 || tx.Now-tx.State.AsOf < leastJump {
+		return nil
+	}
+	set, err := tx.Settings()
+	if err != nil || set.LostAfter == 0 || tx.Now-tx.State.AsOf <= set.BeatWithin() {
+		return err
+	}
+	beats, err := hosts.Beats(tx.File)
+	for _, b := range beats {
+		if b.Seen > tx.State.Jumped {
+			tx.State.Jumped = tx.Now
+			break
+		}
+	}
+	return err
+}
+
+// leastJump is the shortest jump, in seconds, for which settings are read.
+const leastJump = 5
+
 // silent records which attempts are unreachable, and keeps other jobs off their hosts.
 func (p *pass) silent() error {
-	hs := jobs.HostsOf(p.tx)
-	beats, err := hosts.Beats(p.tx.File)
+	tx := p.tx
+	hs := jobs.HostsOf(tx)
+	beats, err := hosts.Beats(tx.File)
 	if err != nil || len(beats) == 0 {
 		return err
 	}
-	set, err := p.tx.Settings()
-	if err != nil || set.LostAfter == 0 {
+	set, err := tx.Settings()
+	if err != nil || set.LostAfter == 0 || tx.Now < tx.State.Jumped+set.BeatWithin() {
 		return err
 	}
-	if why, err := p.tx.Copy(); err != nil || why != "" {
+	if why, err := tx.Copy(); err != nil || why != "" {
 		return err // hosts report to the database itself
 	}
 	heard := make(map[string]int64) // by host, of any user
-	for _, b := range beats {
+	last := tx.Now - kernel.Seconds(set.LostAfter)
+	for i := range beats {
+		b := &beats[i]
+		if b.Seen <= last && isOwn(tx, b.Host, b.User) { // this process is a sign of life
+			if err := hs.Beat(b.Host, b.User, b.Boot); err != nil {
+				return err
+			}
+			b.Seen = tx.Now
+		}
 		heard[b.Host] = max(heard[b.Host], b.Seen)
 	}
-	last := p.tx.Now - kernel.Seconds(set.LostAfter)
 	for i := range beats {
 		if b := &beats[i]; b.Seen <= last {
 			if err := hs.Lost(b, last, heard[b.Host] <= last); err != nil {
@@ -32,5 +69,11 @@ func (p *pass) silent() error {
 			}
 		}
 	}
-	return PlaceAnew(p.tx)
+	return PlaceAnew(tx)
+}
+
+// isOwn reports whether this process is one of a user on a host.
+func isOwn(tx *kernel.Tx, host, user string) bool {
+	by := tx.Opt.Actor
+	return tx.Opt.Host != "" && by != nil && kernel.SameHost(tx.Opt.Host, host) && access.RolesOf(tx).IsActor(user)
 }

@@ -19,6 +19,20 @@ func Beats(rows *file.Recorder) (beats []row.Beat, err error) {
 	return beats, err
 }
 
+// Beat returns the heartbeat of a user's processes on a host, or nil if there was none.
+func Beat(rows *file.Recorder, host, user string) (*row.Beat, error) {
+	key := (&row.Beat{Host: host, User: user}).Key()
+	payload, err := rows.Get(row.Meta, key)
+	if err != nil || payload == nil {
+		return nil, err
+	}
+	beats, err := row.Beats(key, payload, nil)
+	if err != nil || len(beats) == 0 {
+		return nil, err
+	}
+	return &beats[0], nil
+}
+
 // Keep stores a heartbeat.
 func Keep(rows *file.Recorder, b *row.Beat) error {
 	return rows.Put(row.Meta, b.Key(), row.EncodeBeat(b))

@@ -69,7 +69,7 @@ func (as Attempts) Claim(c Claim) (*Granted, error) {
 	}
 	switch {
 	case a.Nonce == c.Nonce && a.State.Live():
-		return grant(as.tx, j, a, func() error { return granted(as.tx, a, c) })
+		return as.grant(j, a, func() error { return granted(as.tx, a, c) })
 	case a.State != row.AttemptStarted && !(a.By == row.ByRun && c.By == row.ByRun && a.Nonce == (row.Nonce{})):
 		return nil, row.Clash(what, fmt.Sprintf("it is claimed%s", claimedBy(a)))
 	case j.End <= as.tx.Now:
@@ -80,7 +80,7 @@ func (as Attempts) Claim(c Claim) (*Granted, error) {
 			return nil, err
 		}
 	}
-	return grant(as.tx, j, a, func() error { return claimed(as.tx, j, a, c) })
+	return as.grant(j, a, func() error { return claimed(as.tx, j, a, c) })
 }
 
 // claimed records the first claim of an attempt.
@@ -108,8 +108,13 @@ func granted(tx *kernel.Tx, a *row.Attempt, c Claim) error {
 }
 
 // grant gives an attempt to its claimant, once write has recorded that.
-func grant(tx *kernel.Tx, j *row.Job, a *row.Attempt, write func() error) (*Granted, error) {
-	if err := tx.StartsNone(write); err != nil {
+func (as Attempts) grant(j *row.Job, a *row.Attempt, write func() error) (*Granted, error) {
+	tx := as.tx
+	err := tx.StartsNone(write)
+	if err == nil {
+		err = HostsOf(tx).alive(a.Host, j)
+	}
+	if err != nil {
 		return nil, tx.Spoil(err)
 	}
 	return &Granted{Job: kernel.JobOf(j), Attempt: kernel.AttemptOf(a), Left: kernel.Lasting(max(0, j.End-tx.Now))}, nil

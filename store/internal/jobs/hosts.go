@@ -39,6 +39,29 @@ func (hs Hosts) Beat(host, user, boot string) error {
 	if host == "" || user == "" {
 		return fmt.Errorf("%w: a heartbeat needs a host and a user", row.ErrInvalid)
 	}
+	return hs.heard(host, user, boot)
+}
+
+// alive records that a user's process on a host executes attempts, which is as good as a heartbeat,
+// if the next one is due.
+func (hs Hosts) alive(host string, j *row.Job) error {
+	user, err := hs.user(j)
+	if err != nil || user == "" || host == "" {
+		return err
+	}
+	b, err := hosts.Beat(hs.tx.File, host, user)
+	if err != nil || b == nil {
+		return err
+	}
+	set, err := hs.tx.Settings()
+	if err != nil || len(b.Down) == 0 && hs.tx.Now-b.Seen < set.BeatWithin() {
+		return err
+	}
+	return hs.heard(host, user, b.Boot)
+}
+
+// heard records a sign of life of a user's processes on a host.
+func (hs Hosts) heard(host, user, boot string) error {
 	beats, err := hosts.Beats(hs.tx.File)
 	if err != nil {
 		return err

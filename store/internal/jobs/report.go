@@ -70,7 +70,15 @@ func (as Attempts) Report(r Result) (*kernel.Job, error) {
 	if err := access.RolesOf(as.tx).Executes(j); err != nil {
 		return nil, err
 	}
-	return report(as.tx, j, r)
+	reported, err := report(as.tx, j, r)
+	if err != nil {
+		return nil, err
+	}
+	a, err := as.tx.Attempts().Of(j, r.Attempt)
+	if err == nil {
+		err = as.tx.Spoil(HostsOf(as.tx).alive(a.Host, j))
+	}
+	return reported, err
 }
 
 // report is Report for a job, without a check of the reporter.

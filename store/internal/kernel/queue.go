@@ -202,5 +202,12 @@ func (tx *Tx) ToBeLaunched() (ids []uint64, err error) {
 	return ids, err
 }
 
+// BeatWithin returns the seconds within which a host sends a heartbeat.
+func (s *Settings) BeatWithin() int64 { return Seconds(s.LostAfter) / BeatsWithin }
+
+// BeatsWithin is how many heartbeats a host sends within the time after which it counts as
+// unreachable.
+const BeatsWithin = 6
+
 // Counts reports whether a heartbeat at an instant still proves that processes exist now.
 func (s *Settings) Counts(seen, now int64) bool { return now-seen <= Seconds(s.LostAfter)/2 }

@@ -26,6 +26,7 @@ type State struct {
 	NodesSince      int64     // since when the past of nodes is recorded
 	Startable       uint64    // number of commits that may have let something start or stop, without cycles
 	Cycle           CycleKind // of the last cycle: its findings hold for cycles of this kind
+	Jumped          int64     // the instant at which a writer last found that the clock had jumped; 0 for never
 	Ordered         int64     // the instant for which it sorted jobs by job_priority; 0 for the order of submission
 }
 
@@ -69,15 +70,18 @@ func stateFields(f *Fields, s *State) {
 	if f.More(true) {
 		f.At("nodesSince", &s.NodesSince, Past)
 	}
-	if f.More(s.Startable > 0 || s.Cycle != CycleKind{}) {
+	if f.More(s.Startable > 0 || s.Cycle != CycleKind{} || s.Jumped != 0) {
 		Uint(f, "startable", &s.Startable)
 	}
-	if f.More(s.Cycle != CycleKind{}) {
+	if f.More(s.Cycle != CycleKind{} || s.Jumped != 0) {
 		Uint(f, "backfill", &s.Cycle.Backfill)
 		Uint(f, "depth", &s.Cycle.Depth)
 		f.Bool("widestFirst", &s.Cycle.WidestFirst)
 	}
-	for _, at := range [...]int64{s.AsOf, s.UsageSince, s.NodesSince, s.Ordered} {
+	if f.More(s.Jumped != 0) {
+		f.At("jumped", &s.Jumped, Past)
+	}
+	for _, at := range [...]int64{s.AsOf, s.UsageSince, s.NodesSince, s.Ordered, s.Jumped} {
 		f.Must(at >= 0 && at <= LastInstant)
 	}
 	f.Must(s.Exhausted() == "")

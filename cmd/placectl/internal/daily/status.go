@@ -237,7 +237,11 @@ func (s *Status) readNodes(tx *store.Tx) error {
 			return nil
 		}
 		if n.State == index.Down || n.Reason != "" {
-			s.warn("node", n.Name, "placectl node resume "+n.Name, "node %s is %s%s", n.Name, n.State.NotUp(), because(n.Reason, time.UTC))
+			help := "placectl node resume " + n.Name
+			if strings.HasPrefix(n.Reason, "unreachable: ") { // it comes back when its host is heard of
+				help = "placectl doctor"
+			}
+			s.warn("node", n.Name, help, "node %s is %s%s", n.Name, n.State.NotUp(), because(n.Reason, time.UTC))
 		}
 		if left--; left == 0 {
 			return errEnough

@@ -79,7 +79,7 @@ func (r *Run) AttemptsRunner(host string) (runner *attempts.Runner, launch strin
 	is.KeptAt(&site)
 	a := &attempts.Runner{Site: site, DB: db, Stamp: stamp, Note: r.Notef, Trust: r.Getenv("PLACECTL_TRUST") == "1"}
 	if is.LostAfter > 0 {
-		a.Beat, a.BeatEvery = beat, is.LostAfter/beatsWithin
+		a.Beat, a.BeatEvery = beat, is.LostAfter/store.BeatsWithin
 	}
 	if is.Detect != "off" {
 		a.Started = func(ctx context.Context) error { return r.compareDevices(ctx, host, db) }
@@ -123,10 +123,6 @@ func (r *Run) compareDevices(ctx context.Context, host string, db attempts.Datab
 	}
 	return nil
 }
-
-// beatsWithin is how many times a host reports itself within the time after which it counts as
-// unreachable.
-const beatsWithin = 6
 
 // Dispatched returns the database as seen by processes that execute a user's attempts on a host.
 func (r *Run) Dispatched(host string, uid int) *dispatch.DB {
