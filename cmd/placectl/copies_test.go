@@ -54,7 +54,8 @@ var copyKinds = []copyKind{
 	{"backup", "placectl backup -q x.db", "", "x.db"},
 	{"salvaged", "placectl salvage -q cluster.db --to x.db", "", "x.db"},
 	{"loaded", "placectl dump >d.jsonl", "placectl --db x.db load -q d.jsonl", "x.db"},
-	{"hostile dump", `placectl dump | sed 's/"health":""/"health":"touch hostile"/; s/cluster\.db/x.db/' >d.jsonl`, "placectl --db x.db load -q d.jsonl", "x.db"},
+	{"hostile dump", `placectl dump | sed '/"key":\[1,1\]/{s/"host":"[^"]*"/"host":"evil.invalid"/; s/"boot":"[^"]*"/"boot":"x"/}' >d.jsonl
+		grep -q evil.invalid d.jsonl`, "placectl --db x.db load -q d.jsonl", "x.db"},
 	{"cp", "cp cluster.db x.db", "", "x.db"},
 	{"cp -a", "cp -a cluster.db x.db; cp -a cluster.db.lock x.db.lock", "", "x.db"},
 	{"rsync to another folder", "mkdir to; cp -a cluster.db to/.tmp; mv to/.tmp to/cluster.db", "", "to/cluster.db"},
@@ -195,7 +196,7 @@ func (h *home) records(path string) (all string) {
 			h.t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			if name == "ran" || slices.Contains(strings.Fields(strings.ReplaceAll(line, "//", " ")), path) || strings.Contains(line, path+" ") {
+			if name == "ran" || strings.Contains(line, "evil.invalid") || slices.Contains(strings.Fields(strings.ReplaceAll(line, "//", " ")), path) || strings.Contains(line, path+" ") {
 				all += name + ": " + line
 			}
 		}

@@ -81,6 +81,7 @@ type logState struct {
 	shared  bool   // the file also has the output of other attempts
 	over    bool   // nothing more will be written
 	waits   string // why the job waits, "" if it is about to start
+	alone   error  // why no other host may be asked: the database is a copy
 }
 
 func logs(r *session.Run, c *cli.Context) error {
@@ -141,6 +142,9 @@ func (l *jobLog) state() (s *logState, err error) {
 	err = l.r.View(func(tx *store.Tx) error {
 		id := l.job
 		s = new(logState)
+		if s.alone = store.Executing(tx); s.alone != nil && !errors.Is(s.alone, store.ErrCopy) {
+			return s.alone
+		}
 		if s.job, err = tx.Jobs().Get(id); err != nil {
 			return err
 		}
@@ -287,6 +291,9 @@ func (l *jobLog) openFar(s *logState) (openLog, error) {
 		return nil, err // this host under another name, or an unknown one
 	}
 	ssh, err := launch.FindSSH()
+	if err == nil {
+		err = s.alone
+	}
 	if err != nil {
 		return nil, fmt.Errorf("job %d has written %s on %s: %w", s.job.ID, text.Quoted(s.path), host, err)
 	}
