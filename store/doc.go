@@ -32,7 +32,7 @@
 // the like:
 //
 //   - [Tx.Jobs], the jobs, placed at an instant or submitted to the queue. Alter, Array, Asked,
-//     Cancel, Counterparts, Each, ExecVNode, Extend, Finish, Get, Hold, IsArray, JobOrArray, Named,
+//     Cancel, Counterparts, Each, ExecVNode, Extend, Finish, Get, Hold, IsArray, JobOrArray, Named, Next,
 //     Payload, Place, PlaceAt, PlaceOrReserve, Release, Requeue, RequeueHeld, Retry, SetCommand,
 //     Sign, Signed, Submit, Unhold.
 //   - [Tx.Attempts], the starts of jobs: who executes them, how they ended. Attend, AttendedOn,
