@@ -60,11 +60,16 @@ func (tx *Tx) Progress(d row.Dependency) (Progress, error) {
 var arrayStates = [...]row.JobState{row.JobRunning, row.JobReserved, row.JobLate, row.JobQueued, row.JobHeld,
 	row.JobFailed, row.JobCancelled, row.JobFinished}
 
-// arrayProgress reads one job of each state, because an array may have many. Only the dependency
-// after asks which jobs ended without a start.
+// arrayProgress reads one job of each state, because an array may have many, and only as long as the
+// dependency is not decided: one that failed decides afterok, and one that lives all but after, which alone
+// asks which jobs ended without a start.
 func (tx *Tx) arrayProgress(d row.Dependency) (Progress, error) {
 	p := Progress{Started: true, Ended: true}
-	for _, s := range arrayStates {
+	states := arrayStates[:]
+	if d.When == row.AfterOK {
+		states = append([]row.JobState{row.JobFailed, row.JobCancelled}, states...)
+	}
+	for _, s := range states {
 		some, skipped, bad := false, false, s == row.JobFailed || s == row.JobCancelled
 		err := tx.eachOfArray(d.Job, s, func(j *row.Job) (more bool) {
 			some, skipped = true, JobProgress(j).Skipped
@@ -86,6 +91,9 @@ func (tx *Tx) arrayProgress(d row.Dependency) (Progress, error) {
 		p.Skipped = p.Skipped || skipped
 		p.Ended = p.Ended && !s.Live()
 		p.Failed = p.Failed || bad
+		if d.When != row.After && (s.Live() || bad && d.When == row.AfterOK) {
+			return p, nil
+		}
 	}
 	if p.State == 0 {
 		return p, row.LostJob(d.Job)
