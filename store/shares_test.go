@@ -136,7 +136,7 @@ func TestShareState(t *testing.T) {
 		if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "3:ncpus=2", User: "cron-3"}}); err != nil {
 			return err
 		}
-		if _, err := tx.Reservations().ReserveNodes("nobody", []uint32{8}, kernel.Instant(tx.k.Now), kernel.Instant(tx.k.Now+600)); err != nil {
+		if _, err := tx.Reservations().ReserveNodes("other", []uint32{8}, kernel.Instant(tx.k.Now), kernel.Instant(tx.k.Now+600)); err != nil {
 			return err
 		}
 		if _, err := tx.Reservations().ReserveNodes("later", []uint32{7}, kernel.Instant(tx.k.Now+60), kernel.Instant(tx.k.Now+600)); err != nil {

@@ -27,7 +27,6 @@ node list --db=@/none.db
 when 1:ncpus=1 --now=now+5m
 node list --output=json
 node list --no-header
-query "SELECT '=1'" --output=csv --raw
 check --in-process --quiet
 cycle --verbose
 init --db=@/new.db --resource=x=long
@@ -494,7 +493,7 @@ var shownElsewhere = map[string]string{
 }
 
 // globalsShownElsewhere is the same for global flags.
-var globalsShownElsewhere = map[string]string{"--lock-timeout": "cmd_node_import_test.go", "--no-color": "cmd_node_list_test.go", "--begun": "ssh.txtar", "--stale": "replica.txtar"}
+var globalsShownElsewhere = map[string]string{"--lock-timeout": "cmd_node_import_test.go", "--no-color": "cmd_node_list_test.go", "--begun": "ssh.txtar", "--stale": "replica.txtar", "--raw": "cmd_logs_test.go"}
 
 // flagsDB makes a folder with a database and the files that flagLines name.
 func flagsDB(t *testing.T) string {

@@ -35,7 +35,7 @@ func (d *Device) InService() bool { return !d.Drained && d.Slices == 0 }
 // Set holds the devices of a resource of a node, by identity.
 type Set []Device
 
-// Numbered returns the devices 0 to n-1 of one group, of which nothing else is known.
+// Numbered returns the devices 0 to n-1 of one group, with nothing else known.
 func Numbered(n int) Set {
 	out := make(Set, max(n, 0))
 	for i := range out {

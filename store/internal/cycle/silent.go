@@ -9,7 +9,7 @@ import (
 
 // A host that executes jobs sends a heartbeat several times within lost_after. If the machine with
 // the database was suspended, or its clock was set, no host could: until they have had the time for
-// one, none counts as silent. Nobody commits meanwhile, so a writer finds a jump as a time without
+// one, none counts as silent. No one commits meanwhile, so a writer finds a jump as a time without
 // commits that is longer than heartbeats are apart.
 
 // jumped notes that the clock has jumped since the last commit. If no host was heard of since the

@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The state directory of a user has, for each database of which the user has executed something,
+// The state directory of a user has, for each database whose jobs the user has executed,
 // the transaction that last claimed an attempt. It is written after the commit, and not synced. A
 // database whose last transaction is an earlier one is an older state: something was copied over
 // it.

@@ -71,6 +71,7 @@ var inside = map[string]string{
 	"locality.ErrInvalid":  "store makes it ErrInvalid",
 	"locality.ErrNoJob":    "store makes it ErrNotFound",
 	"locality.ErrPolicy":   "store makes it ErrInvalid",
+	"placer.ErrAbsent":     "it is placer.ErrNotNow",
 	"recur.ErrInvalid":     "store makes it ErrInvalid",
 	"store.ErrAnyTime":     "it is store.ErrInvalid",
 	"store.ErrClosed":      "no verb uses a handle that it has closed",

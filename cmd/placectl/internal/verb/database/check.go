@@ -171,7 +171,7 @@ func checkInChild(r *session.Run) ([]string, error) {
 }
 
 // endedByContent reports whether what a Go program said at its end means that it followed damaged pages. Otherwise
-// memory or files ran out, or somebody killed it, which says nothing of the file.
+// memory or files ran out, or the process was killed: that says nothing of the file.
 func endedByContent(complaint []byte) bool {
 	for _, sign := range []string{"fatal error: fault", "unexpected fault address", "[signal SIG", "stack exceeds"} {
 		if bytes.Contains(complaint, []byte(sign)) {

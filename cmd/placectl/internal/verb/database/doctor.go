@@ -222,8 +222,6 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 	return out, nil
 }
 
-func dirOf(path string) string { return path[:max(1, strings.LastIndex(path, "/"))] }
-
 // examineSignatures reports whether this user's jobs can be verified here.
 func examineSignatures(r *session.Run) (what string, state attempts.Fitness, format string, detail any) {
 	shared := store.Others(r.DB)
