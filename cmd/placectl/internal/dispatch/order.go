@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -196,11 +195,14 @@ func (d *DB) bare(tx *store.Tx) (*store.Payload, error) {
 	if owns, err := d.owns(tx); err != nil || !owns {
 		return nil, errors.Join(err, fmt.Errorf("the job does not name its owner, and the database does not belong to user %d", d.UID))
 	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return nil, err
+	env := environ.Users(d.Environ())
+	home := "/"
+	for _, kv := range env {
+		if dir, is := strings.CutPrefix(kv, "HOME="); is {
+			home = dir
+		}
 	}
-	return &store.Payload{Dir: home, Umask: 0o022, Env: environ.Users(d.Environ())}, nil
+	return &store.Payload{Dir: home, Umask: 0o022, Env: env}, nil
 }
 
 // cluster returns the file's name, for SLURM_CLUSTER_NAME.

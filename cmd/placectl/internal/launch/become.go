@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"strings"
 	"syscall"
+
+	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 )
 
 // Become replaces this program with another. It looks for the program on the PATH of env, unless its
@@ -35,7 +37,7 @@ func Become(words, env []string) error {
 
 // searched returns the PATH of an environment.
 func searched(env []string) string {
-	path := "/usr/local/bin:/usr/bin:/bin"
+	path := environ.DefaultPath
 	for _, v := range env {
 		if is, ok := strings.CutPrefix(v, "PATH="); ok {
 			path = is

@@ -46,6 +46,16 @@ func (d Directory) Login(uid uint32) (name, home string) {
 	return store.UnnamedUser(uid), ""
 }
 
+// Shell returns the login shell of a uid, "" if unknown.
+func (d Directory) Shell(uid uint32) string {
+	number := strconv.FormatUint(uint64(uid), 10)
+	line := d.line("passwd", number, func(f []string) bool { return len(f) > 2 && f[2] == number })
+	if len(line) < 7 {
+		return ""
+	}
+	return line[6]
+}
+
 // Name returns the name of a uid, as Login does.
 func (d Directory) Name(uid uint32) string {
 	name, _ := d.Login(uid)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
@@ -45,15 +46,16 @@ func (v *variables) ask(name string) string {
 	return ""
 }
 
-// environment returns the command's environment: what the job carries, what describes the job, and on
-// request what PBS or Slurm would set. dir is the attempt's directory.
-func (o *Order) environment(database, dir string, n store.Nonce) []string {
-	v := &variables{slices.Clone(o.Payload.Env), make(map[string]bool)}
-	for _, kv := range v.list {
+// environment returns the command's environment: what the job carries, what describes its user if it does
+// not carry that, what describes the job, and on request what PBS or Slurm would set. dir is the attempt's
+// directory.
+func (o *Order) environment(site *Site, dir string, n store.Nonce) []string {
+	v := &variables{slices.Concat(o.Payload.Env, environ.Missing(o.Payload.Env, site.Account)), make(map[string]bool)}
+	for _, kv := range o.Payload.Env {
 		name, _, _ := strings.Cut(kv, "=")
 		v.given[name] = true
 	}
-	v.set("PLACECTL_DB", database)
+	v.set("PLACECTL_DB", site.Database)
 	v.set("PLACECTL_JOB", strconv.FormatUint(o.Job, 10))
 	v.set("PLACECTL_ATTEMPT", strconv.Itoa(o.Number))
 	v.set(tokenName, n.String())

@@ -7,8 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 	"github.com/placectl/placectl/store"
 )
+
+// testSite has an account of which nothing is known.
+var testSite = Site{Database: "/db", Account: func() []string { return nil }}
 
 // orderOf makes an order with a value for each variable.
 func orderOf(compat string) *Order {
@@ -71,7 +75,7 @@ func TestEnvironmentRows(t *testing.T) {
 	}
 	envs := map[string][]string{}
 	for _, compat := range []string{"", "pbs", "slurm"} {
-		envs[compat] = orderOf(compat).environment("/db", "/state/14.3", store.Nonce{})
+		envs[compat] = orderOf(compat).environment(&testSite, "/state/14.3", store.Nonce{})
 	}
 	rows := 0
 	for line := range strings.Lines(string(text)) {
@@ -115,7 +119,7 @@ func TestEnvironmentRows(t *testing.T) {
 func TestEnvironment(t *testing.T) {
 	o := orderOf("")
 	o.Payload.Env = append(o.Payload.Env, "TMPDIR=/mine", "CUDA_VISIBLE_DEVICES=all", "MINE=1")
-	env := o.environment("/db", "/state/14.3", store.Nonce{1})
+	env := o.environment(&testSite, "/state/14.3", store.Nonce{1})
 	want := []string{"HOME=/home/ann", "PATH=/bin", "SHELL=/bin/bash", "LOGNAME=ann", "LANG=C", "MAIL=/m", "TZ=UTC", "I_MPI_HYDRA_BOOTSTRAP=mine", "MINE=1",
 		"PLACECTL_DB=/db", "PLACECTL_JOB=14", "PLACECTL_ATTEMPT=3", "PLACECTL_TOKEN=01000000000000000000000000000000", "PLACECTL_NAME=solve", "PLACECTL_USER=ann",
 		"PLACECTL_QUEUE=workq", "PLACECTL_CLASS=gold", "PLACECTL_ACCOUNT=lab", "PLACECTL_NODELIST=n[1-3]", "PLACECTL_ELSEWHERE=/state/14.3/elsewhere", "PLACECTL_NODEFILE=/state/14.3/nodes",
@@ -132,6 +136,22 @@ func TestEnvironment(t *testing.T) {
 		if !slices.Contains(env, kv) {
 			t.Error("missing:", kv)
 		}
+	}
+}
+
+// TestAccount: a job finds the variables of its account if it brings none. Its own are kept.
+func TestAccount(t *testing.T) {
+	account := func() []string { return environ.Account("ann", "/home/ann", "") }
+	o := orderOf("pbs")
+	o.Payload.Env = []string{"HOME=/mine"}
+	env := o.environment(&Site{Account: account}, "/state/14.3", store.Nonce{1})
+	for _, kv := range []string{"HOME=/mine", "USER=ann", "LOGNAME=ann", "SHELL=/bin/sh", "PATH=" + environ.DefaultPath, "PBS_O_LOGNAME=ann"} {
+		if !slices.Contains(env, kv) {
+			t.Errorf("missing: %s", kv)
+		}
+	}
+	if slices.Contains(env, "HOME=/home/ann") {
+		t.Error("the account's HOME replaces the job's own")
 	}
 }
 

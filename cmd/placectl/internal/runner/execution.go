@@ -147,7 +147,7 @@ func (a *attendance) plan() (*plan, error) {
 		}
 		p.Words = o.scriptWords(sl.path + "/" + scriptFile)
 	}
-	p.Env = o.environment(a.Database, sl.path, sl.nonce)
+	p.Env = o.environment(&a.Site, sl.path, sl.nonce)
 	p.Task = o.Payload.Compat == "slurm"
 	if in := o.Payload.Input; in != "" {
 		p.In = o.letters().Path(o.Payload.Dir, in)

@@ -64,7 +64,7 @@ func child(dir, verb string, args []string) int {
 func runnerIn(dir string) *Runner {
 	db := &fake{dir}
 	state, _ := db.read()
-	r := &Runner{Site: Site{Host: "here", User: "ann", StateDir: dir + "/state", ID: state.ID, Epoch: state.Epoch, Database: db.path(),
+	r := &Runner{Site: Site{Host: "here", User: "ann", Account: func() []string { return nil }, StateDir: dir + "/state", ID: state.ID, Epoch: state.Epoch, Database: db.path(),
 		Words: func(verb string, args ...string) []string {
 			return append([]string{"runner-test", verb}, args...)
 		},

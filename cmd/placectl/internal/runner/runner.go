@@ -16,6 +16,9 @@ type Site struct {
 	ID, Epoch string // of the database
 	Database  string // its absolute path, or a URL: PLACECTL_DB of jobs
 
+	// Account returns the variables that describe our user, for jobs that bring none.
+	Account func() []string
+
 	// Words returns the name and the arguments with which this program runs a verb on this
 	// database, such as keep.
 	Words func(verb string, args ...string) []string

@@ -28,7 +28,7 @@ func (r *Run) AttemptsRunner(host string) (runner *attempts.Runner, launch strin
 		// Passes must find what earlier passes wrote, whichever process made them.
 		host = me.Host
 	}
-	site := attempts.Site{Host: host, User: me.Name, Database: r.DatabasePath(), IdentityOf: r.identityOf}
+	site := attempts.Site{Host: host, User: me.Name, Database: r.DatabasePath(), IdentityOf: r.identityOf, Account: account}
 	site.Words = func(verb string, args ...string) []string {
 		words := []string{"placectl", verb, "--db", site.Database, "--host", host}
 		if !r.Now.IsZero() {
@@ -126,7 +126,7 @@ func (r *Run) compareDevices(ctx context.Context, host string, db attempts.Datab
 
 // Dispatched returns the database as seen by processes that execute a user's attempts on a host.
 func (r *Run) Dispatched(host string, uid int) *dispatch.DB {
-	d := &dispatch.DB{View: r.ViewOnce, Update: r.UpdateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.Environ, Distrusts: r.DistrustsOpened}
+	d := &dispatch.DB{View: r.ViewOnce, Update: r.UpdateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.whole, Distrusts: r.DistrustsOpened}
 	if store.Others(r.DB) != "" {
 		d.Verify = r.Verify
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/asked"
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
+	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
@@ -155,7 +156,7 @@ func (r *Run) attendantEnviron(path string) []string {
 	if r.AttendantKeeps != nil {
 		env = r.AttendantKeeps() // if a variable occurs twice, the first counts
 	}
-	env = append(env, "PATH="+cmp.Or(path, "/usr/local/bin:/usr/bin:/bin"))
+	env = append(env, "PATH="+cmp.Or(path, environ.DefaultPath))
 	name, home := people.System.Login(uint32(os.Getuid()))
 	env = append(env, "HOME="+home, "LOGNAME="+name, "USER="+name)
 	for _, name := range []string{"LANG", "TZ", "PLACECTL_TRUST", "PLACECTL_REPLICAS"} {

@@ -3,10 +3,12 @@ package session
 import (
 	"cmp"
 	"os"
+	"slices"
 	"strings"
 	"time"
 	_ "time/tzdata" // standing reservations name their zone, and some machines have no zone files
 
+	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/signing"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -91,9 +93,29 @@ func (r *Run) Me() (store.Submitter, error) {
 	return store.Submitter{UID: uid, Name: people.System.Name(uid), Host: host}, err
 }
 
+// account returns the variables that describe the user of this process.
+func account() []string {
+	uid := uint32(os.Getuid())
+	name, home := people.System.Login(uid)
+	if name == store.UnnamedUser(uid) {
+		name = ""
+	}
+	return environ.Account(name, home, people.System.Shell(uid))
+}
+
+// Unset returns the variables that describe our user and are not set in our environment, as passwd has them.
+func (r *Run) Unset() []string { return environ.Missing(r.Environ(), account) }
+
+func (r *Run) whole() []string { return slices.Concat(r.Environ(), r.Unset()) }
+
+// Home returns the home directory of this process's user: that of the environment, or else that of passwd.
+func (r *Run) Home() string {
+	return cmp.Or(r.Getenv("HOME"), people.System.Home(uint32(os.Getuid())))
+}
+
 // KeyPath returns the path of this user's key.
 func (r *Run) KeyPath() string {
-	return signing.Path(cmp.Or(r.Getenv("HOME"), people.System.Home(uint32(os.Getuid()))))
+	return signing.Path(r.Home())
 }
 
 // Sign signs what a job executes if others can write to the database: passes execute only signed

@@ -142,7 +142,7 @@ func (h shellHost) columns(tx *store.Tx, view string) ([]query.Column, error) {
 func historyFile(r *session.Run) string {
 	dir := r.Getenv("XDG_STATE_HOME")
 	if dir == "" {
-		home := r.Getenv("HOME")
+		home := r.Home()
 		if home == "" {
 			return ""
 		}

@@ -113,7 +113,7 @@ func frontDatabase(r *session.Run) error {
 		}
 		return nil
 	}
-	for _, name := range []string{filepath.Join(r.Getenv("HOME"), ".config", "placectl.conf"), "/etc/placectl.conf"} {
+	for _, name := range []string{filepath.Join(r.Home(), ".config", "placectl.conf"), "/etc/placectl.conf"} {
 		text, err := os.ReadFile(name)
 		if err != nil {
 			continue

@@ -144,7 +144,7 @@ func (ch *change) asPBS(p *store.Payload, sub *store.Submission, s *fronts.Submi
 	if !umask {
 		p.Umask = 0o077
 	}
-	if home := os.Getenv("HOME"); home != "" && !chdir {
+	if home := ch.r.Home(); home != "" && !chdir {
 		p.Dir = home
 	}
 	p.Variables = append(p.Variables, "PBS_O_WORKDIR="+ch.Host.Dir)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -166,7 +167,7 @@ func (f *Foreground) RunJob(job *store.Job, program string, argv, env []string, 
 	if err != nil {
 		return err
 	}
-	told[0].Env, told[0].NodeFiles = append(told[0].Env, env...), nodeFiles
+	told[0].Env, told[0].NodeFiles = slices.Concat(told[0].Env, f.Unset(), env), nodeFiles
 	if f.lock != nil {
 		told[0].Env = append(told[0].Env, f.lock.Environ())
 	}
