@@ -74,7 +74,7 @@ var SettingDefs = []settingDef{
 		}},
 	{"do_not_span_sets", "false", "refuse requests that fit no placement set, instead of spanning sets",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Bool(v, &s.DoNotSpan) }},
-	{"enforce", "auto", "limits on memory and cores of jobs: cgroup (required), poll (memory is read each second), auto (cgroup if available) or none",
+	{"enforce", "auto", "limits on memory and cores of jobs: cgroup (required), poll (memory is read each second), auto (cgroup if available, else poll) or none",
 		func(_ *index.Defs, v string, s *Settings) error {
 			return settings.Word(v, &s.Enforce, "auto", "cgroup", "poll", "none")
 		}},

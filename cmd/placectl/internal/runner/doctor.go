@@ -77,14 +77,17 @@ func examineAdoption() Finding {
 	return Finding{"adoption", Limited, "Linux " + release + ": a command goes on if the process that waits for it is killed, and how it ends is not known then (6.15 tells it)"}
 }
 
+// polled says how a job is kept to its memory without control groups.
+const polled = ": a job's memory is read each second (enforce=auto and poll)"
+
 // examineGroups reports whether the kernel can limit jobs to their memory.
 func examineGroups() Finding {
 	parent, err := groupParent()
 	if err != nil {
-		return Finding{"memory", Limited, err.Error() + ": with enforce=poll a job's memory is looked at each second"}
+		return Finding{"memory", Limited, err.Error() + polled}
 	}
 	if err := unix.Access(parent, unix.W_OK); err != nil {
-		return Finding{"memory", Limited, fmt.Sprintf("control groups below %s cannot be made (%v): with enforce=poll a job's memory is looked at each second", parent, err)}
+		return Finding{"memory", Limited, fmt.Sprintf("control groups below %s cannot be made (%v)%s", parent, err, polled)}
 	}
 	return Finding{"memory", Works, "control groups below " + parent}
 }

@@ -58,7 +58,7 @@ func (a *attendance) execute() *store.Result {
 	defer opened.close()
 	ending := &o.Payload.Ending
 	a.begun = &begun{Hosts: o.Hosts, End: end, Signal: ending.Signal, Before: ending.Before, First: ending.First, Steps: o.Payload.Compat == "slurm", Grace: o.grace(),
-		share: o.share(), Polled: o.Enforce == "poll"}
+		share: o.share(), Polled: o.Enforce == "poll" || o.Enforce == "auto" && a.group == nil}
 	if a.group != nil {
 		a.begun.Cgroup = a.group.path
 	}

@@ -90,7 +90,8 @@ func TestUse(t *testing.T) {
 	}
 }
 
-// TestNoControlGroup: without control groups enforce=cgroup refuses attempts, and auto does without.
+// TestNoControlGroup: without control groups enforce=cgroup refuses attempts, and auto reads their memory each
+// second.
 func TestNoControlGroup(t *testing.T) {
 	if g, err := (&keeper{parent: groupParent}).makeGroup("placectl-test"); err == nil {
 		g.remove()
@@ -104,6 +105,13 @@ func TestNoControlGroup(t *testing.T) {
 	k = s.job("exit 0", func(o *Order) { o.Enforce, o.Memory = "auto", 1<<30 })
 	if r := s.supervise(k).Result; r.Outcome != store.OutcomeExited || r.Exit != 0 {
 		t.Errorf("enforce=auto: outcome %d: %s, want exit 0", r.Outcome, r.Why)
+	}
+	k = s.job("x=$(head -c 50000000 /dev/zero | tr '\\0' x); sleep 100", func(o *Order) { o.Enforce, o.Memory = "auto", 20<<20 })
+	if r := s.supervise(k).Result; r.Outcome != store.OutcomeOOM || !strings.Contains(r.Why, "it asked for 20 MiB") {
+		t.Errorf("enforce=auto, too much memory: outcome %d: %s, want oom", r.Outcome, r.Why)
+	}
+	if f := examineGroups(); f.State != Limited || !strings.Contains(f.Detail, "read each second") {
+		t.Errorf("doctor says %+v, want limited, and that memory is read each second", f)
 	}
 }
 
