@@ -56,6 +56,18 @@ func (r *reader) array(v string) error {
 	return nil
 }
 
+// slurmArray reads the indices of an array as sbatch does: they may be in brackets, and %0 is no limit.
+func (r *reader) slurmArray(v string) error {
+	list, limit, limited := strings.Cut(v, "%")
+	if inner, ok := strings.CutPrefix(list, "["); ok && strings.HasSuffix(inner, "]") {
+		list = strings.TrimSuffix(inner, "]")
+	}
+	if limited && (limit == "" || strings.Trim(limit, "0") != "") {
+		list += "%" + limit
+	}
+	return r.array(list)
+}
+
 // pool requests an amount of the whole cluster. The last amount of a pool counts.
 func (r *reader) pool(name, amount string) {
 	for i, f := range r.Flags {

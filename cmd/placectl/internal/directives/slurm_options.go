@@ -36,7 +36,7 @@ func slurmStray(r *reader, w word) {
 func slurmMapped() []option {
 	list := []option{
 		{short: 'A', long: "account", read: to("account")},
-		{short: 'a', long: "array", read: (*reader).array},
+		{short: 'a', long: "array", read: (*reader).slurmArray},
 		{short: 'D', long: "chdir", read: to("chdir")},
 		{short: 'e', long: "error", read: slurmFile("err")},
 		{short: 'o', long: "output", read: slurmFile("out")},
@@ -95,7 +95,8 @@ func slurmNoted() []option {
 		{long: "parsable", takes: never, read: noted("submit -o id writes the number alone")},
 		{short: 'Q', long: "quiet", takes: never, read: noted(changesNothing)},
 		{short: 'v', long: "verbose", takes: never, read: noted(changesNothing)},
-		{long: "kill-on-invalid-dep", read: noted("a job whose dependency cannot be met any more is cancelled")},
+		{long: "kill-on-invalid-dep", read: noteIf("yes", "a job whose dependency cannot be met any more is cancelled",
+			"a job whose dependency cannot be met any more is always cancelled here; use --dependency=afterany")},
 		{long: "acctg-freq", read: noted("usage is always recorded")},
 		{long: "profile", read: noted(changesNothing)},
 		{long: "wckey", read: noted(changesNothing)},

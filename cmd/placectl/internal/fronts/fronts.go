@@ -133,6 +133,7 @@ type Submission struct {
 	Given  []directives.Given
 	Script string   // its text
 	Source string   // its name in messages
+	Path   string   // its absolute path, "" if it comes from no file
 	Args   []string // words after the script
 	Name   string   // the job's default name
 	Line   string   // the whole command line
@@ -152,9 +153,19 @@ type About struct {
 	MaxArray  int
 	Queues    []string
 	Accounts  []string // accounts of jobs, and classes
-	Reserved  []string // names of reservations
+	Reserved  []*Reservation
 	Licenses  []License
 	Database  string // the file's name
+}
+
+// Reservation keeps nodes for some jobs for a while.
+type Reservation struct {
+	Name                    string
+	Start, End              time.Time
+	Nodes                   []string
+	CPUs                    int      // those it keeps
+	Users, Groups, Accounts []string // whose jobs may use it
+	Licenses                []License
 }
 
 // License is an amount of the whole cluster.

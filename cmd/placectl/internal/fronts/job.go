@@ -73,7 +73,8 @@ type Job struct {
 	Select, Place string
 	Nodes         []string // of a running or ended job
 	NodeCount     int      // requested, before it has any
-	CPUs          int
+	CPUs          int      // requested
+	Cores         int      // of its nodes if it has them whole; else CPUs
 	Tasks         int
 	Mem           int64 // kB, of all chunks
 	GPUs          int
@@ -110,8 +111,8 @@ type Detail struct {
 	Mail, MailTo    string
 	Env             []string // NAME=VALUE
 	Line            string   // the submitting command line
-	Command         string
-	Host            string // where it was typed
+	Command         string   // what it runs: the path of its script if it has one, and the words after it
+	Host            string   // where it was typed
 	CPUUser, CPUSys time.Duration
 	MaxRSS          int64 // bytes
 	CPUsPerTask     int

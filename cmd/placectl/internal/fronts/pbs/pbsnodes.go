@@ -283,7 +283,7 @@ func rstat(c *fronts.Call) error {
 		}
 		fmt.Fprintf(c.Stdout, "%-15s %s\n%s\n", "Resv ID", "Name", strings.Repeat("-", 31))
 		for _, r := range about.Reserved {
-			fmt.Fprintf(c.Stdout, "%-15s %s\n", r, r)
+			fmt.Fprintf(c.Stdout, "%-15s %s\n", r.Name, r.Name)
 		}
 		return nil
 	})

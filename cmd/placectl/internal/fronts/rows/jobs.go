@@ -7,6 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
+	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
@@ -112,7 +113,7 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 	out := &fronts.Job{ID: j.ID, Array: j.Array, Index: j.Index, Name: j.Name, User: j.User, UID: -1, Account: j.Account, Comment: j.Comment, Queue: j.Queue, Class: j.Class,
 		State: jobStates[j.State], Ending: j.Ending, Paused: j.Paused, Exit: j.Exit, Reason: j.Why(), Priority: j.Priority, Requeue: !j.NoRequeue,
 		Begin: j.Begin, Submit: j.Submit, Start: j.Start, End: j.End, Deadline: j.Deadline, Walltime: j.Walltime, Select: j.Select, Place: j.Place,
-		NodeCount: d.nodes, CPUs: d.cpus, Tasks: d.tasks, Mem: d.mem, GPUs: d.gpus, NodeMem: d.nodeMem, NodeCPUs: d.nodeCPUs, NodeGPUs: d.nodeGPUs, Features: d.features,
+		NodeCount: d.nodes, CPUs: d.cpus, Cores: d.cpus, Tasks: d.tasks, Mem: d.mem, GPUs: d.gpus, NodeMem: d.nodeMem, NodeCPUs: d.nodeCPUs, NodeGPUs: d.nodeGPUs, Features: d.features,
 		Excl: place.Exclusive(), Reservation: j.Reservation, Attempt: j.Attempt, Exclude: j.Exclude}
 	for _, p := range j.Pools {
 		out.Licenses = append(out.Licenses, fronts.License{Name: p.Pool, Used: p.Amount})
@@ -147,6 +148,9 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 			return nil, err
 		}
 	}
+	if out.Excl && out.State >= fronts.Running {
+		out.Cores = v.whole(out.Nodes, d.cpus)
+	}
 	if s.Why && out.State < fronts.Running {
 		if err := v.why(j, out); err != nil {
 			return nil, err
@@ -161,6 +165,19 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 		out.Detail, err = v.detail(j, out)
 	}
 	return out, err
+}
+
+// whole returns the cpus of whole nodes. If one of them has gone since, that is least.
+func (v *View) whole(nodes []string, least int) (cpus int) {
+	for _, name := range nodes {
+		n, err := v.Tx.Nodes().Get(name)
+		if err != nil {
+			return least
+		}
+		cores, _ := n.Get(index.NCPUs)
+		cpus += int(cores.Num)
+	}
+	return max(cpus, least)
 }
 
 // starts fills in when a waiting job is expected to start.
@@ -273,9 +290,13 @@ func (v *View) Script(job uint64) (string, error) {
 // LineVariable is the environment variable with the submitting command line.
 const LineVariable = "PLACECTL_SUBMIT_LINE"
 
+// ScriptVariable is the environment variable with the path of the submitted script.
+const ScriptVariable = "PLACECTL_SUBMIT_SCRIPT"
+
 // detail reads further rows about the job.
 func (v *View) detail(j *store.Job, out *fronts.Job) (*fronts.Detail, error) {
 	d := new(fronts.Detail)
+	var words []string
 	p, err := v.Tx.Jobs().Payload(j.ID)
 	if err != nil {
 		return nil, err
@@ -307,6 +328,8 @@ func (v *View) detail(j *store.Job, out *fronts.Job) (*fronts.Detail, error) {
 				if sees {
 					d.Line = value
 				}
+			case ScriptVariable:
+				words = append(words, value)
 			case "PBS_O_WORKDIR":
 				d.From = value
 			case "SLURM_CPUS_PER_TASK":
@@ -316,9 +339,7 @@ func (v *View) detail(j *store.Job, out *fronts.Job) (*fronts.Detail, error) {
 			}
 		}
 	}
-	if len(j.Command) > 0 {
-		d.Command = text.ShellLine(j.Command)
-	}
+	d.Command = text.ShellLine(append(words, j.Command...))
 	if j.Attempt > 0 {
 		a, err := v.Tx.Attempts().Get(j.ID, 0)
 		if err != nil {

@@ -56,10 +56,42 @@ func (v *View) About() (*fronts.About, error) {
 		a.Licenses = append(a.Licenses, fronts.License{Name: p.Name, Total: p.Amount, Used: p.Held + p.Outside, Free: p.Free})
 	}
 	err = v.Tx.Reservations().Each(func(r *store.Reservation) error {
-		a.Reserved = append(a.Reserved, r.Name)
-		return nil
+		one, err := v.reservation(r)
+		a.Reserved = append(a.Reserved, one)
+		return err
 	})
 	return a, err
+}
+
+func (v *View) reservation(r *store.Reservation) (out *fronts.Reservation, err error) {
+	out = &fronts.Reservation{Name: r.Name, Start: r.Start, End: r.End}
+	if out.Nodes, err = v.Tx.Nodes().Names(r.Nodes); err != nil {
+		return nil, err
+	}
+	if r.Uses == nil {
+		out.CPUs = v.whole(out.Nodes, 0)
+	}
+	for _, use := range r.Uses {
+		for _, a := range use.Amounts {
+			if a.Quantity == uint16(index.NCPUs) {
+				out.CPUs += int(a.N)
+			}
+		}
+	}
+	for _, e := range r.Access {
+		switch e.Kind {
+		case placer.AccessUser:
+			out.Users = append(out.Users, e.Value)
+		case placer.AccessGroup:
+			out.Groups = append(out.Groups, e.Value)
+		case placer.AccessAccount:
+			out.Accounts = append(out.Accounts, e.Value)
+		}
+	}
+	for _, p := range r.Pools {
+		out.Licenses = append(out.Licenses, fronts.License{Name: p.Pool, Used: p.Amount})
+	}
+	return out, nil
 }
 
 // Missing reports whether an error says that something of a kind does not exist.

@@ -74,12 +74,14 @@ func widthOf(digits string) (int, error) {
 	return n, nil
 }
 
-// named reads NAME[:[.]N], joined by commas. The default width is 20.
+// named reads NAME[:[.][N][TEXT]], joined by commas. The width is 20, and behind a colon without N
+// that of the value.
 func (fs fields[T]) named(format string) (cols []column[T], err error) {
 	for word := range strings.SplitSeq(format, ",") {
 		name, size, sized := strings.Cut(strings.TrimSpace(word), ":")
 		c := column[T]{width: 20}
 		if sized {
+			c.width = 0
 			if strings.HasPrefix(size, ".") {
 				c.right, size = true, size[1:]
 			}

@@ -188,7 +188,7 @@ func (w *accountable) list(c *fronts.Call, v fronts.View, about *fronts.About, s
 	if !w.asked {
 		sel.IDs = nil
 	}
-	arrays := make(map[uint64]*account)
+	arrays, cal := make(map[uint64]*account), calendarOf(c, about.Now)
 	err = v.Jobs(sel, func(j *fronts.Job) error {
 		if w.asked && !named(w.refs, j) || !w.wanted.shows(j, about) && !(!w.stated && j.State.Over() && w.alike(j, about)) {
 			return nil
@@ -196,7 +196,7 @@ func (w *accountable) list(c *fronts.Call, v fronts.View, about *fronts.About, s
 		if j.Submit.After(w.to) || j.State.Over() && j.End.Before(w.from) {
 			return nil
 		}
-		a := &account{queued: queued{Job: j, about: about, zone: c.Zone, people: c.People}}
+		a := &account{queued: queued{Job: j, about: about, cal: cal, people: c.People}}
 		if set.Has("truncate") && !j.Start.IsZero() {
 			j.Start = later(j.Start, w.from)
 			if j.End.After(w.to) {
@@ -245,9 +245,15 @@ func (fs accountTable) help(c *fronts.Call) error {
 	return nil
 }
 
+// find returns the field of a name, or the first with such a beginning: Slurm's names may be abbreviated.
 func (fs accountTable) find(name string) *accountField {
-	for i := range fs {
-		if strings.EqualFold(fs[i].name, name) {
+	for _, is := range []func(field string) bool{
+		func(field string) bool { return strings.EqualFold(field, name) },
+		func(field string) bool {
+			return len(name) > 1 && len(field) > len(name) && strings.EqualFold(field[:len(name)], name)
+		},
+	} {
+		if i := slices.IndexFunc(fs, func(f accountField) bool { return is(f.name) }); i >= 0 {
 			return &fs[i]
 		}
 	}
@@ -279,10 +285,10 @@ func (a *account) allocated() int {
 	if a.State < fronts.Running || a.Start.IsZero() {
 		return 0
 	}
-	return a.CPUs
+	return a.Cores
 }
 
-func (a *account) times(t time.Time) string { return stamp(t, a.zone, "Unknown") }
+func (a *account) times(t time.Time) string { return a.cal.stamp(t, "Unknown") }
 
 // ended returns when the job ended, even if it never started.
 func (a *account) ended() time.Time {
@@ -300,15 +306,15 @@ func (a *account) nodes() string {
 }
 
 // cpuTime returns the job's elapsed time multiplied by its cpus.
-func (a *account) cpuTime() time.Duration { return a.elapsed() * time.Duration(a.CPUs) }
+func (a *account) cpuTime() time.Duration { return a.elapsed() * time.Duration(a.Cores) }
 
-// tres returns a job's request in TRES notation.
-func tres(j *fronts.Job, nodes int, size func(int64) string) string {
-	text := fmt.Sprintf("cpu=%d", j.CPUs)
+// tres returns so many of a job's cpus, and the rest of its request, in TRES notation.
+func tres(j *fronts.Job, cpus, nodes int, size func(int64) string) string {
+	text := fmt.Sprintf("cpu=%d", cpus)
 	if j.Mem > 0 {
 		text += ",mem=" + size(j.Mem)
 	}
-	text += fmt.Sprintf(",node=%d,billing=%d", cmp.Or(nodes, 1), j.CPUs)
+	text += fmt.Sprintf(",node=%d,billing=%d", cmp.Or(nodes, 1), cpus)
 	if j.GPUs > 0 {
 		text += fmt.Sprintf(",gres/gpu=%d", j.GPUs)
 	}

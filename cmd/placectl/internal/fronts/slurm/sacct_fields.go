@@ -3,6 +3,7 @@ package slurm
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,7 +24,7 @@ type accountTable []accountField
 
 // accountFields are all fields of sacct here.
 var accountFields = sync.OnceValue(func() accountTable {
-	return accountTable{
+	list := accountTable{
 		{"Account", 10, false, func(a *account) string { return fronts.Word(a.Account) }},
 		{"AllocCPUS", 10, false, func(a *account) string { return number(a.allocated()) }},
 		{"AllocNodes", 10, false, func(a *account) string { return number(len(a.Nodes)) }},
@@ -31,7 +32,7 @@ var accountFields = sync.OnceValue(func() accountTable {
 			if a.allocated() == 0 {
 				return ""
 			}
-			return tres(a.Job, len(a.Nodes), a.memory)
+			return tres(a.Job, a.Cores, len(a.Nodes), a.memory)
 		}},
 		{"AveCPU", 10, false, (*account).stepCPU},
 		{"AveRSS", 10, false, (*account).rss},
@@ -46,6 +47,7 @@ var accountFields = sync.OnceValue(func() accountTable {
 		{"Eligible", 19, false, func(a *account) string { return a.ofJob(a.times(later(a.Submit, a.Begin))) }},
 		{"End", 19, false, func(a *account) string { return a.times(a.ended()) }},
 		{"ExitCode", 8, false, func(a *account) string { return exitCode(a.Job) }},
+		{"GID", 6, false, func(a *account) string { _, gid := group(a.people, a.UID); return a.ofJob(gid) }},
 		{"Group", 9, false, func(a *account) string { name, _ := group(a.people, a.UID); return a.ofJob(name) }},
 		{"JobID", 12, true, (*account).jobID},
 		{"JobIDRaw", 12, true, (*account).rawID},
@@ -56,7 +58,6 @@ var accountFields = sync.OnceValue(func() accountTable {
 			return fronts.Word(a.Name)
 		}},
 		{"MaxRSS", 10, false, (*account).rss},
-		{"MaxVMSize", 10, false, func(*account) string { return "" }},
 		{"NCPUS", 10, false, func(a *account) string { return number(a.allocated()) }},
 		{"NNodes", 8, false, func(a *account) string { return number(a.nodeCount()) }},
 		{"NodeList", 15, false, (*account).nodes},
@@ -68,13 +69,18 @@ var accountFields = sync.OnceValue(func() accountTable {
 		}},
 		{"Partition", 10, false, func(a *account) string { return a.ofJob(a.partition()) }},
 		{"Planned", 10, false, (*account).planned},
+		{"PlannedCPU", 10, false, func(a *account) string { return a.plannedCPU(clock) }},
+		{"PlannedCPURAW", 13, false, func(a *account) string { return a.plannedCPU(seconds) }},
+		{"Reserved", 10, false, (*account).planned},
+		{"ResvCPU", 10, false, func(a *account) string { return a.plannedCPU(clock) }},
+		{"ResvCPURAW", 10, false, func(a *account) string { return a.plannedCPU(seconds) }},
 		{"Priority", 10, false, func(a *account) string { return a.ofJob(strconv.FormatInt(a.Priority, 10)) }},
 		{"QOS", 10, false, func(a *account) string { return a.ofJob(fronts.Word(a.Class)) }},
 		{"Reason", 22, false, func(a *account) string { return a.ofJob(reason(a.Job)) }},
 		{"ReqCPUS", 8, false, func(a *account) string { return number(a.CPUs) }},
 		{"ReqMem", 10, false, func(a *account) string { return a.ofJob(a.memory(a.Mem)) }},
 		{"ReqNodes", 8, false, func(a *account) string { return number(a.nodeCount()) }},
-		{"ReqTRES", 10, false, func(a *account) string { return a.ofJob(tres(a.Job, a.nodeCount(), a.memory)) }},
+		{"ReqTRES", 10, false, func(a *account) string { return a.ofJob(tres(a.Job, a.CPUs, a.nodeCount(), a.memory)) }},
 		{"Reservation", 20, false, func(a *account) string { return a.ofJob(fronts.Word(a.Reservation)) }},
 		{"Start", 19, false, func(a *account) string {
 			if a.State < fronts.Running {
@@ -98,7 +104,20 @@ var accountFields = sync.OnceValue(func() accountTable {
 		{"UserCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUUser) }},
 		{"WorkDir", 20, false, func(a *account) string { return a.ofJob(a.detail().Dir) }},
 	}
+	for _, name := range strings.Fields(unkept) {
+		list = append(list, accountField{name, 10, false, func(*account) string { return "" }})
+	}
+	slices.SortFunc(list, func(a, b accountField) int { return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) })
+	return list
 })
+
+// unkept are the fields of Slurm's sacct that are always empty here.
+const unkept = "AdminComment AssocID AveCPUFreq AveDiskRead AveDiskWrite AvePages AveVMSize BlockID ConsumedEnergy ConsumedEnergyRaw Container DBIndex " +
+	"Flags Layout MaxDiskRead MaxDiskReadNode MaxDiskReadTask MaxDiskWrite MaxDiskWriteNode MaxDiskWriteTask MaxPages MaxPagesNode MaxPagesTask " +
+	"MaxRSSNode MaxRSSTask MaxVMSize MaxVMSizeNode MaxVMSizeTask McsLabel MinCPU MinCPUNode MinCPUTask QOSRAW " +
+	"ReqCPUFreq ReqCPUFreqGov ReqCPUFreqMax ReqCPUFreqMin ReservationId SystemComment TRESUsageInMaxNode TRESUsageInMaxTask TRESUsageInMin " +
+	"TRESUsageInMinNode TRESUsageInMinTask TRESUsageOutAve TRESUsageOutMax TRESUsageOutMaxNode TRESUsageOutMaxTask TRESUsageOutMin TRESUsageOutMinNode " +
+	"TRESUsageOutMinTask TRESUsageOutTot WCKey WCKeyID"
 
 // rss returns the memory of the batch step's largest process.
 func (a *account) rss() string {
@@ -131,14 +150,31 @@ func (a *account) stepUse() string {
 
 // planned returns how long the job waited although it could have started.
 func (a *account) planned() string {
+	wait, ok := a.waited()
+	if !ok {
+		return ""
+	}
+	return clock(wait)
+}
+
+// plannedCPU returns that time multiplied by the cpus it requests.
+func (a *account) plannedCPU(write func(time.Duration) string) string {
+	wait, ok := a.waited()
+	if !ok {
+		return ""
+	}
+	return write(wait * time.Duration(a.CPUs))
+}
+
+func (a *account) waited() (time.Duration, bool) {
 	since, until := later(a.Submit, a.Begin), a.about.Now
 	if a.State >= fronts.Running {
 		until = a.Start
 	}
 	if a.batch || until.IsZero() || until.Before(since) {
-		return ""
+		return 0, false
 	}
-	return clock(until.Sub(since))
+	return until.Sub(since), true
 }
 
 func seconds(d time.Duration) string { return strconv.FormatInt(int64(d/time.Second), 10) }

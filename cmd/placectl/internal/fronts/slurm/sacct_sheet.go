@@ -86,6 +86,13 @@ func accountColumns(set fronts.Set) (cols []accountColumn, err error) {
 			continue
 		}
 		name, size, sized := strings.Cut(word, "%")
+		if strings.EqualFold(name, "all") {
+			for i := range accountFields() {
+				f := &accountFields()[i]
+				cols = append(cols, accountColumn{field: f, width: f.width, left: f.left})
+			}
+			continue
+		}
 		f := accountFields().find(name)
 		if f == nil {
 			return nil, fronts.Failf(1, "sacct: fatal: Invalid field requested: \"%s\"", name)

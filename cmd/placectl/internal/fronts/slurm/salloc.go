@@ -124,11 +124,11 @@ func allocationEnv(c *fronts.Call, about *fronts.About, j *fronts.Job) []string 
 	total := max(j.Tasks, len(nodes), 1)
 	tasks, cpus := make([]int, len(nodes)), make([]int, len(nodes))
 	for i := range nodes {
-		tasks[i], cpus[i] = total/len(nodes), j.CPUs/len(nodes)
+		tasks[i], cpus[i] = total/len(nodes), j.Cores/len(nodes)
 		if i < total%len(nodes) {
 			tasks[i]++
 		}
-		if i < j.CPUs%len(nodes) {
+		if i < j.Cores%len(nodes) {
 			cpus[i]++
 		}
 	}

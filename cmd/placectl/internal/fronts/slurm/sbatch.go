@@ -105,7 +105,10 @@ func (b *batch) script(c *fronts.Call, rest []string) error {
 		if in, err = c.Open(name); err != nil {
 			return fronts.Failf(1, "sbatch: error: Unable to open file %s", name)
 		}
-		b.Name, b.Source = filepath.Base(name), name
+		b.Name, b.Source, b.Path = filepath.Base(name), name, name
+		if !filepath.IsAbs(name) {
+			b.Path = filepath.Join(c.Dir, name)
+		}
 	}
 	text, err := io.ReadAll(io.LimitReader(in, maxScript))
 	in.Close()
@@ -190,7 +193,7 @@ func plan(c *fronts.Call, j *fronts.Job) error {
 	if at.IsZero() {
 		return fronts.Failf(1, "allocation failure: Requested node configuration is not available")
 	}
-	return fronts.Failf(0, "sbatch: Job %d to start at %s using %d processors on nodes %s in partition %s", j.ID, stamp(at, c.Zone, ""), j.CPUs, fold(j.Nodes), j.Queue)
+	return fronts.Failf(0, "sbatch: Job %d to start at %s using %d processors on nodes %s in partition %s", j.ID, calendarOf(c, at).stamp(at, ""), j.CPUs, fold(j.Nodes), j.Queue)
 }
 
 // awaited waits for a job, or a whole array, and ends with its worst exit status.

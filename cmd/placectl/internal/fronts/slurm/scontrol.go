@@ -21,13 +21,13 @@ func scontrol(c *fronts.Call) error {
 	if len(words) == 0 {
 		return fronts.Failf(1, "scontrol: error: interactive mode is not supported: give a command")
 	}
-	verb, words := strings.ToLower(words[0]), words[1:]
+	typed, verb, words := words[0], strings.ToLower(words[0]), words[1:]
 	switch {
 	case verb == "ping":
 		fmt.Fprintf(c.Stdout, "Slurmctld(primary) at %s is UP\n", c.Exec)
 		return nil
 	case verb == "show" && len(words) > 0:
-		return show(c, set, strings.ToLower(words[0]), words[1:])
+		return show(c, set, words[0], words[1:])
 	case verb == "update":
 		return update(c, words)
 	case verb == "wait_job" && len(words) == 1:
@@ -45,9 +45,9 @@ func scontrol(c *fronts.Call) error {
 	deed, ok := deeds[verb]
 	switch {
 	case !ok && stops[verb] == 0:
-		return fronts.Failf(1, "invalid keyword: %s", verb)
+		return fronts.Failf(1, "invalid keyword: %s", typed)
 	case len(words) == 0:
-		return fronts.Failf(1, "too few arguments for keyword:%s", verb)
+		return fronts.Failf(1, "too few arguments for keyword:%s", typed)
 	}
 	if sig := stops[verb]; sig != 0 {
 		return changed(c, "slurm_suspend error", func(j *fronts.Job) string { return unfitFor(j, verb == "resume") },
@@ -63,7 +63,7 @@ func scontrol(c *fronts.Call) error {
 
 // one finds a word's only job.
 func one(v fronts.View, word string) (*fronts.Job, error) {
-	jobs, err := find(v, strings.TrimPrefix(strings.ToLower(word), "jobid="), true)
+	jobs, err := find(v, jobWord(word), true)
 	if errors.Is(err, errNoJob) || err == nil && len(jobs) == 0 {
 		return nil, fronts.Failf(1, "slurm_load_jobs error: Invalid job id specified")
 	}
@@ -71,6 +71,15 @@ func one(v fronts.View, word string) (*fronts.Job, error) {
 		return nil, err
 	}
 	return jobs[0], nil
+}
+
+// jobWord returns the name of a job without JobId= before it.
+func jobWord(word string) string {
+	const key = "jobid="
+	if len(word) > len(key) && strings.EqualFold(word[:len(key)], key) {
+		return word[len(key):]
+	}
+	return word
 }
 
 // waitJob waits until a job starts. It fails if the job ends first.
@@ -157,7 +166,7 @@ func changed(c *fronts.Call, failed string, unfit func(*fronts.Job) string, do f
 	err := c.Update(func(ch fronts.Change) error {
 		complaints = nil
 		for _, word := range strings.Split(strings.Join(words, ","), ",") {
-			word = strings.TrimPrefix(strings.ToLower(word), "jobid=")
+			word = jobWord(word)
 			jobs, err := find(ch, word, false)
 			if errors.Is(err, errNoJob) {
 				complaints = append(complaints, fmt.Sprintf("Invalid job id specified for job %s\n%s: Invalid job id specified\n", word, failed))
@@ -173,6 +182,9 @@ func changed(c *fronts.Call, failed string, unfit func(*fronts.Job) string, do f
 				}
 				if why != "" {
 					complaints = append(complaints, fmt.Sprintf("%s for job %s\n%s: %s\n", why, word, failed, why))
+					if j.State.Over() && failed == deedFailed[fronts.Requeue] {
+						complaints = append(complaints, fmt.Sprintf("scontrol: error: to run it again as a new job: placectl retry %d\n", j.ID))
+					}
 					continue
 				}
 				if err := do(ch, j); err != nil {

@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // licenses lists the licenses of the cluster, or one of them.
@@ -24,23 +26,31 @@ func licenses(about *fronts.About, name string) (text string) {
 	return text
 }
 
-func show(c *fronts.Call, set fronts.Set, what string, words []string) error {
-	name := ""
-	if key, value, ok := strings.Cut(what, "="); ok {
-		what, name = key, value
-	} else if len(words) > 0 {
+func show(c *fronts.Call, set fronts.Set, typed string, words []string) error {
+	typed, name, ok := strings.Cut(typed, "=")
+	if !ok && len(words) > 0 {
 		name = words[0]
 	}
+	what := strings.ToLower(typed)
 	switch {
 	case what == "hostnames" || what == "hostname":
+		if name == "" { // in a job, its nodes
+			name = cmp.Or(c.Getenv("SLURM_JOB_NODELIST"), c.Getenv("SLURM_NODELIST"), c.Getenv("PLACECTL_NODELIST"))
+		}
 		names, err := index.ExpandNodeList(name)
-		if err != nil {
+		switch {
+		case name == "":
+			return fronts.Failf(1, "scontrol: error: host list is empty")
+		case err != nil:
 			return fronts.Failf(1, "Invalid hostlist: %s", name)
 		}
 		fmt.Fprintln(c.Stdout, strings.Join(names, "\n"))
 		return nil
 	case what == "hostlist" || what == "hostlistsorted":
-		names := strings.FieldsFunc(name, func(r rune) bool { return r == ',' })
+		names, err := listed(c, name)
+		if err != nil {
+			return err
+		}
 		if what == "hostlistsorted" {
 			slices.Sort(names)
 		}
@@ -50,7 +60,7 @@ func show(c *fronts.Call, set fronts.Set, what string, words []string) error {
 	if set.Has("json") {
 		return showJSON(c, what, name)
 	}
-	var text string
+	var shown string
 	err := c.View(func(v fronts.View) (err error) {
 		about, err := v.About()
 		if err != nil {
@@ -58,37 +68,70 @@ func show(c *fronts.Call, set fronts.Set, what string, words []string) error {
 		}
 		switch {
 		case isJobs(what):
-			text, err = showJobs(c, v, about, set, name)
+			shown, err = showJobs(c, v, about, set, name)
 		case strings.HasPrefix("nodes", what):
-			text, err = showNodes(c, v, about, set, name)
+			shown, err = showNodes(c, v, about, set, name)
 		case strings.HasPrefix("partitions", what):
-			text, err = showPartitions(v, about, set, name)
+			shown, err = showPartitions(v, about, set, name)
 		case strings.HasPrefix("config", what):
-			text = showConfig(c, about)
+			shown = showConfig(c, about)
 		case strings.HasPrefix("licenses", what):
-			text = licenses(about, name)
+			shown = licenses(about, name)
 		case strings.HasPrefix("reservations", what):
-			for _, r := range about.Reserved {
-				if name == "" || r == name {
-					text += "ReservationName=" + r + "\n\n"
-				}
-			}
-			switch {
-			case text != "":
-			case name != "":
-				err = fronts.Failf(1, "Reservation %s not found", fronts.Word(name))
-			default:
-				text = "No reservations in the system\n"
-			}
+			shown, err = showReservations(c, v, about, set, name)
 		default:
-			err = fronts.Failf(1, "invalid entity:%s for keyword:show", what)
+			err = fronts.Failf(1, "invalid entity:%s for keyword:show", typed)
 		}
 		return err
 	})
 	if err == nil {
-		_, err = fmt.Fprint(c.Stdout, text)
+		_, err = fmt.Fprint(c.Stdout, shown)
 	}
 	return err
+}
+
+func showReservations(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set, name string) (string, error) {
+	var b strings.Builder
+	cal := calendarOf(c, about.Now)
+	for _, r := range about.Reserved {
+		if name != "" && r.Name != name {
+			continue
+		}
+		text := reservationText(r, cal)
+		if set.Has("oneliner") {
+			text = strings.Join(strings.Fields(text), " ") + "\n"
+		}
+		b.WriteString(text)
+	}
+	switch {
+	case b.Len() > 0:
+	case name != "":
+		return "", fronts.Failf(1, "Reservation %s not found", fronts.Word(name))
+	default:
+		return "No reservations in the system\n", nil
+	}
+	return b.String(), nil
+}
+
+// listed returns the names of a list, or those in a file whose path is absolute.
+func listed(c *fronts.Call, list string) ([]string, error) {
+	if strings.HasPrefix(list, "/") {
+		file, err := c.Open(list)
+		if err != nil {
+			return nil, fronts.Failf(1, "Invalid hostlist: %s", list)
+		}
+		defer file.Close()
+		whole, err := io.ReadAll(io.LimitReader(file, maxScript))
+		if err != nil {
+			return nil, fronts.Failf(1, "scontrol: error: %s: %v", list, err)
+		}
+		list = string(whole)
+	}
+	names, err := expand(strings.Join(strings.FieldsFunc(list, func(r rune) bool { return r == '\n' || r == '\r' || r == ' ' }), ","))
+	if err != nil {
+		return nil, fronts.Failf(1, "Invalid hostlist: %s", text.Printable(list))
+	}
+	return names, nil
 }
 
 func showJobs(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set, name string) (string, error) {
@@ -97,8 +140,9 @@ func showJobs(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set
 		return "No jobs in the system\n", nil
 	}
 	var b strings.Builder
+	cal := calendarOf(c, about.Now)
 	for _, j := range jobs {
-		text := jobText(&queued{Job: j, about: about, zone: c.Zone, people: c.People}, set.Has("details"))
+		text := jobText(&queued{Job: j, about: about, cal: cal, people: c.People}, set.Has("details"))
 		if set.Has("oneliner") {
 			text = strings.Join(strings.Fields(text), " ") + "\n"
 		}
@@ -141,8 +185,9 @@ func showJSON(c *fronts.Call, what, name string) error {
 		rows, nodes = nil, []map[string]any{}
 		if isJob {
 			jobs, err := shownJobs(v, about, name)
+			cal := calendarOf(c, about.Now)
 			for _, j := range jobs {
-				rows = append(rows, &queued{Job: j, about: about, zone: c.Zone, people: c.People})
+				rows = append(rows, &queued{Job: j, about: about, cal: cal, people: c.People})
 			}
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
@@ -39,7 +40,7 @@ func jobText(q *queued, details bool) string {
 	}
 	line("SubmitTime=%s EligibleTime=%s", q.time(q.Submit), eligible)
 	line("AccrueTime=%s", eligible)
-	line("StartTime=%s EndTime=%s Deadline=%s", stamp(q.Start, q.zone, "Unknown"), stamp(q.End, q.zone, "Unknown"), q.time(q.Deadline))
+	line("StartTime=%s EndTime=%s Deadline=%s", q.cal.stamp(q.Start, "Unknown"), q.cal.stamp(q.End, "Unknown"), q.time(q.Deadline))
 	looked := q.Submit
 	if q.State >= fronts.Running {
 		looked = cmp.Or(q.Start, looked)
@@ -59,8 +60,8 @@ func jobText(q *queued, details bool) string {
 	if d.CPUsPerTask == 0 && q.Tasks > 0 && q.CPUs%q.Tasks == 0 {
 		perTask = q.CPUs / q.Tasks
 	}
-	line("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d ReqB:S:C:T=0:0:*:*", q.nodeCount(), q.CPUs, q.Tasks, perTask)
-	line("TRES=%s", tres(q.Job, q.nodeCount(), memory))
+	line("NumNodes=%d NumCPUs=%d NumTasks=%d CPUs/Task=%d ReqB:S:C:T=0:0:*:*", q.nodeCount(), q.Cores, q.Tasks, perTask)
+	line("TRES=%s", tres(q.Job, q.Cores, q.nodeCount(), memory))
 	line("Socks/Node=* NtasksPerN:B:S:C=0:0:*:* CoreSpec=*")
 	if d.MemPerCPU > 0 {
 		line("MinCPUsNode=%d MinMemoryCPU=%s MinTmpDiskNode=0", q.NodeCPUs, memory(d.MemPerCPU))
@@ -205,11 +206,27 @@ func showPartitions(v fronts.View, about *fronts.About, set fronts.Set, name str
 	return b.String(), nil
 }
 
+// reservationText returns the output of scontrol show reservation.
+func reservationText(r *fronts.Reservation, cal *calendar) string {
+	state, cpus := "INACTIVE", strconv.Itoa(r.CPUs)
+	if !cal.now.Before(r.Start) && cal.now.Before(r.End) {
+		state = "ACTIVE"
+	}
+	var licenses []string
+	for _, l := range r.Licenses {
+		licenses = append(licenses, l.Name+":"+strconv.FormatInt(l.Used, 10))
+	}
+	return fmt.Sprintf("ReservationName=%s StartTime=%s EndTime=%s Duration=%s\n", fronts.Word(r.Name), cal.stamp(r.Start, "N/A"), cal.stamp(r.End, "N/A"), clock(r.End.Sub(r.Start))) +
+		fmt.Sprintf("   Nodes=%s NodeCnt=%d CoreCnt=%s Features=(null) PartitionName=(null) Flags=SPEC_NODES\n   TRES=cpu=%s\n", orNull(fold(r.Nodes)), len(r.Nodes), cpus, cpus) +
+		fmt.Sprintf("   Users=%s Groups=%s Accounts=%s Licenses=%s State=%s BurstBuffer=(null) Watts=n/a\n   MaxStartDelay=(null)\n\n",
+			orNull(joined(r.Users)), orNull(joined(r.Groups)), orNull(joined(r.Accounts)), orNull(joined(licenses)), state)
+}
+
 // showConfig prints what clients read of scontrol show config. Toil polls its jobs at 1.2 times the
 // larger of the two times.
 func showConfig(c *fronts.Call, about *fronts.About) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Configuration data as of %s\n", about.Now.In(c.Zone).Format("2006-01-02T15:04:05"))
+	fmt.Fprintf(&b, "Configuration data as of %s\n", calendarOf(c, about.Now).stamp(about.Now, ""))
 	for _, kv := range [][2]string{{"AccountingStorageType", "accounting_storage/slurmdbd"}, {"AcctGatherNodeFreq", "0 sec"}, {"ClusterName", about.Server},
 		{"DefMemPerNode", "UNLIMITED"}, {"MaxArraySize", number(about.MaxArray + 1)}, {"MaxJobCount", "10000000"}, {"MinJobAge", fmt.Sprintf("%d sec", int(about.Keep.Seconds()))},
 		{"SchedulerTimeSlice", "2 sec"}, {"SchedulerType", "sched/backfill"}, {"SelectType", "select/cons_tres"}, {"SLURM_CONF", about.Database},

@@ -14,10 +14,10 @@ import (
 
 // update changes a job or a node by words KEY=VALUE.
 func update(c *fronts.Call, words []string) error {
-	keys := make(map[string]string)
+	keys, named := make(map[string]string), make(map[string]string) // values, and the keys as typed
 	for i := 0; i < len(words); i++ {
-		key, value, ok := strings.Cut(words[i], "=")
-		key = strings.ToLower(key)
+		typed, value, ok := strings.Cut(words[i], "=")
+		key := strings.ToLower(typed)
 		if !ok { // job 12
 			if (key != "job" && key != "jobid" && key != "node" && key != "nodename") || i+1 == len(words) {
 				return fronts.Failf(1, "Update of this parameter is not supported: %s", words[i])
@@ -33,13 +33,13 @@ func update(c *fronts.Call, words []string) error {
 		case "name":
 			key = "jobname"
 		}
-		keys[key] = value
+		keys[key], named[key] = value, typed
 	}
 	switch {
 	case keys["node"] != "":
-		return updateNodes(c, keys)
+		return updateNodes(c, keys, named)
 	case keys["job"] != "":
-		return updateJob(c, keys)
+		return updateJob(c, keys, named)
 	}
 	return fronts.Failf(1, "No valid entity in update command\nInput line must include \"NodeName\", \"JobId\"")
 }
@@ -50,7 +50,7 @@ var updates = sync.OnceValue(func() map[string]string {
 		"dependency": "dependency", "deadline": "deadline", "comment": "comment", "qos": "qos"}
 })
 
-func updateJob(c *fronts.Call, keys map[string]string) error {
+func updateJob(c *fronts.Call, keys, named map[string]string) error {
 	word, throttle := keys["job"], int64(-1)
 	var given []fronts.Given
 	for key, value := range keys {
@@ -67,7 +67,7 @@ func updateJob(c *fronts.Call, keys map[string]string) error {
 		}
 		option, ok := updates()[key]
 		if !ok {
-			return fronts.Failf(1, "Update of this parameter is not supported: %s=%s", key, value)
+			return fronts.Failf(1, "Update of this parameter is not supported: %s=%s", named[key], value)
 		}
 		given = append(given, fronts.Given{Name: option, Value: value})
 	}
@@ -138,7 +138,7 @@ func relative(given []fronts.Given, j *fronts.Job) ([]fronts.Given, error) {
 	return given, nil
 }
 
-func updateNodes(c *fronts.Call, keys map[string]string) error {
+func updateNodes(c *fronts.Call, keys, named map[string]string) error {
 	names, err := expand(keys["node"])
 	if err != nil {
 		return fronts.Failf(1, "slurm_update error: Invalid node name specified")
@@ -147,7 +147,7 @@ func updateNodes(c *fronts.Call, keys map[string]string) error {
 	state := states[strings.ToUpper(keys["state"])]
 	for key := range keys {
 		if key != "node" && key != "state" && key != "reason" {
-			return fronts.Failf(1, "Update of this parameter is not supported: %s=%s", key, keys[key])
+			return fronts.Failf(1, "Update of this parameter is not supported: %s=%s", named[key], keys[key])
 		}
 	}
 	switch {

@@ -57,6 +57,7 @@ type nodeGroup struct {
 	star      bool
 	nodes     []*fronts.Node
 	about     *fronts.About
+	cal       *calendar
 }
 
 // statesOfNodes are the states that sinfo takes. Beginnings of them are enough.
@@ -93,8 +94,8 @@ func sinfo(c *fronts.Call) error {
 	if err != nil {
 		return fronts.Failf(1, "sinfo: error: Invalid node name specified")
 	}
-	for want := range strings.SplitSeq(strings.ToLower(set["states"]), ",") {
-		if !slices.ContainsFunc(statesOfNodes, func(state string) bool { return strings.HasPrefix(state, strings.TrimSpace(want)) }) {
+	for want := range strings.SplitSeq(set["states"], ",") {
+		if !slices.ContainsFunc(statesOfNodes, func(state string) bool { return strings.HasPrefix(state, strings.ToLower(strings.TrimSpace(want))) }) {
 			return fronts.Failf(1, "sinfo: error: Bad state string: %q", want)
 		}
 	}
@@ -114,7 +115,7 @@ func sinfo(c *fronts.Call) error {
 			return err
 		}
 		now = about.Now
-		groups = grouped(nodes, about, set, l.cols)
+		groups = grouped(nodes, about, calendarOf(c, now), set, l.cols)
 		return nil
 	})
 	if err != nil {
@@ -186,7 +187,7 @@ func nodeWanted(n *fronts.Node, names []string, set fronts.Set) bool {
 
 // grouped makes the lines: nodes of a partition with equal columns, except those that count or name
 // nodes. With -N each node has its own line.
-func grouped(nodes []*fronts.Node, about *fronts.About, set fronts.Set, cols []column[*nodeGroup]) (out []*nodeGroup) {
+func grouped(nodes []*fronts.Node, about *fronts.About, cal *calendar, set fronts.Set, cols []column[*nodeGroup]) (out []*nodeGroup) {
 	wantedParts := map[string]bool{}
 	for name := range strings.SplitSeq(set["partition"], ",") {
 		wantedParts[name] = true
@@ -199,7 +200,7 @@ func grouped(nodes []*fronts.Node, about *fronts.About, set fronts.Set, cols []c
 		var order []string
 		by := make(map[string]*nodeGroup)
 		for _, n := range p.nodes {
-			one := &nodeGroup{partition: p.name, star: p.name == about.Partition, nodes: []*fronts.Node{n}, about: about}
+			one := &nodeGroup{partition: p.name, star: p.name == about.Partition, nodes: []*fronts.Node{n}, about: about, cal: cal}
 			key := ""
 			if set.Has("Node") {
 				key = n.Name
@@ -220,7 +221,7 @@ func grouped(nodes []*fronts.Node, about *fronts.About, set fronts.Set, cols []c
 			by[key].nodes = append(by[key].nodes, n)
 		}
 		if len(order) == 0 && !set.Has("Node") && !set.Has("list-reasons") {
-			out = append(out, &nodeGroup{partition: p.name, star: p.name == about.Partition, about: about})
+			out = append(out, &nodeGroup{partition: p.name, star: p.name == about.Partition, about: about, cal: cal})
 		}
 		for _, key := range order {
 			out = append(out, by[key])

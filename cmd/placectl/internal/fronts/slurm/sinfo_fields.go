@@ -10,7 +10,7 @@ import (
 )
 
 // summed are headings of columns that count or name nodes.
-var summed = []string{"NODES", "NODELIST", "CPUS(A/I/O/T)", "NODES(A/I)", "NODES(A/I/O/T)", "HOSTNAMES", "NODE_ADDR", "CPU_LOAD", "FREE_MEM", "ALLOCMEM"}
+var summed = []string{"NODES", "NODELIST", "CPUS(A/I/O/T)", "NODES(A/I)", "NODES(A/I/O/T)", "CPU_LOAD", "FREE_MEM", "ALLOCMEM"}
 
 func (g *nodeGroup) first() *fronts.Node {
 	if len(g.nodes) == 0 {
@@ -133,10 +133,7 @@ var nodeFields = sync.OnceValue(func() fields[*nodeGroup] {
 		{'u', "User", "USER", say("root")},
 		{'U', "UserLong", "USER", say("root(0)")},
 		{'H', "Timestamp", "TIMESTAMP", func(g *nodeGroup) string {
-			if g.first().Since.IsZero() {
-				return "Unknown"
-			}
-			return g.first().Since.Format("2006-01-02T15:04:05")
+			return g.cal.stamp(g.first().Since, "Unknown")
 		}},
 		{'v', "Version", "VERSION", say(strings.TrimPrefix(version, "slurm "))},
 	}

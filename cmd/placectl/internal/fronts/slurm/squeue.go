@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
@@ -18,7 +17,7 @@ type queued struct {
 	*fronts.Job
 	folded []int // the indices of jobs that wait together; nil for a single job
 	about  *fronts.About
-	zone   *time.Location
+	cal    *calendar
 	people fronts.People
 }
 
@@ -171,7 +170,7 @@ func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows 
 	if !w.asked {
 		sel.IDs = nil
 	}
-	arrays := make(map[string]*queued)
+	arrays, cal := make(map[string]*queued), calendarOf(c, about.Now)
 	known := 0
 	err = v.Jobs(sel, func(j *fronts.Job) error {
 		if w.asked && !named(w.refs, j) || j.State.Over() && about.Now.Sub(j.End) >= about.Keep {
@@ -181,7 +180,7 @@ func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows 
 		if !w.shows(j, about) {
 			return nil
 		}
-		q := &queued{Job: j, about: about, zone: c.Zone, people: c.People}
+		q := &queued{Job: j, about: about, cal: cal, people: c.People}
 		if j.Array == 0 || w.unfold || j.State >= fronts.Running {
 			rows = append(rows, q)
 			return nil
@@ -277,7 +276,7 @@ var order = sync.OnceValue(func() map[byte]func(a, b *queued) int {
 		'V': func(a, b *queued) int { return a.Submit.Compare(b.Submit) },
 		'l': func(a, b *queued) int { return cmp.Compare(a.Walltime, b.Walltime) },
 		'M': func(a, b *queued) int { return cmp.Compare(a.elapsed(), b.elapsed()) },
-		'C': func(a, b *queued) int { return cmp.Compare(a.CPUs, b.CPUs) },
+		'C': func(a, b *queued) int { return cmp.Compare(a.Cores, b.Cores) },
 		'D': func(a, b *queued) int { return cmp.Compare(a.nodeCount(), b.nodeCount()) },
 		'm': func(a, b *queued) int { return cmp.Compare(a.NodeMem, b.NodeMem) },
 		'N': func(a, b *queued) int { return cmp.Compare(fold(a.Nodes), fold(b.Nodes)) },

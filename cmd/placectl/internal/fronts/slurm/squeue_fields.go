@@ -57,7 +57,7 @@ func (q *queued) left() string {
 	return span(left)
 }
 
-func (q *queued) time(t time.Time) string { return stamp(t, q.zone, "N/A") }
+func (q *queued) time(t time.Time) string { return q.cal.stamp(t, "N/A") }
 
 // ends returns the job's actual or expected end.
 func (q *queued) ends() string {
@@ -110,7 +110,7 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 		{'l', "TimeLimit", "TIME_LIMIT", func(q *queued) string { return span(q.Walltime) }},
 		{'L', "TimeLeft", "TIME_LEFT", (*queued).left},
 		{'D', "NumNodes", "NODES", func(q *queued) string { return number(q.nodeCount()) }},
-		{'C', "NumCPUs", "CPUS", func(q *queued) string { return number(q.CPUs) }},
+		{'C', "NumCPUs", "CPUS", func(q *queued) string { return number(q.Cores) }},
 		{'R', "ReasonList", "NODELIST(REASON)", (*queued).where},
 		{'r', "Reason", "REASON", func(q *queued) string { return reason(q.Job) }},
 		{'N', "NodeList", "NODELIST", func(q *queued) string { return fold(q.Nodes) }},
@@ -134,7 +134,7 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 		{'f', "Feature", "FEATURES", func(q *queued) string { return orNull(strings.Join(q.Features, "&")) }},
 		{'v', "Reservation", "RESERVATION", func(q *queued) string { return orNull(q.Reservation) }},
 		{'Z', "WorkDir", "WORK_DIR", func(q *queued) string { return orNull(q.detail().Dir) }},
-		{'o', "Command", "COMMAND", func(q *queued) string { return orNull(q.detail().Command) }},
+		{'o', "Command", "COMMAND", func(q *queued) string { return cmp.Or(fronts.OneLine(q.detail().Command), "(null)") }},
 		{0, "STDOUT", "STDOUT", func(q *queued) string { return orNull(q.detail().Out) }},
 		{0, "STDERR", "STDERR", func(q *queued) string { return orNull(cmp.Or(q.detail().Err, q.detail().Out)) }},
 		{0, "exit_code", "EXIT_CODE", func(q *queued) string { return number(q.Exit) }},
@@ -148,7 +148,7 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 			if len(q.Nodes) == 0 {
 				return "N/A"
 			}
-			return tres(q.Job, len(q.Nodes), memory)
+			return tres(q.Job, q.Cores, len(q.Nodes), memory)
 		}},
 		{0, "NumTasks", "TASKS", func(q *queued) string { return number(q.Tasks) }},
 		{0, "TimeUsed", "TIME", func(q *queued) string { return span(q.elapsed()) }},

@@ -329,7 +329,7 @@ var signals = map[int]string{1: "Hangup", 2: "Interrupt", 3: "Quit", 4: "Illegal
 // ended reports the tasks that have failed, and ends with the worst exit status.
 func (l *layout) ended(c *fronts.Call, ends []fronts.TaskEnd) error {
 	worst := 0
-	ranks := make(map[string][]string) // by message
+	ranks := make(map[string][]int) // by message
 	var said []string
 	for rank, e := range ends {
 		if e.Status == 0 {
@@ -349,7 +349,7 @@ func (l *layout) ended(c *fronts.Call, ends []fronts.TaskEnd) error {
 		if ranks[key] == nil {
 			said = append(said, key)
 		}
-		ranks[key] = append(ranks[key], strconv.Itoa(rank))
+		ranks[key] = append(ranks[key], rank)
 	}
 	for _, key := range said {
 		node, why, _ := strings.Cut(key, "\x00")
@@ -363,28 +363,4 @@ func (l *layout) ended(c *fronts.Call, ends []fronts.TaskEnd) error {
 		return nil
 	}
 	return &fronts.Status{Code: worst}
-}
-
-// ranges formats ascending numbers as 0-2,5.
-func ranges(list []string) string {
-	var parts []string
-	for i := 0; i < len(list); {
-		j := i
-		for j+1 < len(list) && follows(list[j], list[j+1]) {
-			j++
-		}
-		if part := list[i]; j > i {
-			parts = append(parts, part+"-"+list[j])
-		} else {
-			parts = append(parts, part)
-		}
-		i = j + 1
-	}
-	return strings.Join(parts, ",")
-}
-
-func follows(a, b string) bool {
-	n, _ := strconv.Atoi(a)
-	m, _ := strconv.Atoi(b)
-	return m == n+1
 }

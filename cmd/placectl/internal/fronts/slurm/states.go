@@ -44,7 +44,8 @@ func long(j *fronts.Job) string {
 func states(list string) (wanted map[string]bool, all bool, err error) {
 	wanted = make(map[string]bool)
 	for word := range strings.SplitSeq(list, ",") {
-		word = strings.ToUpper(strings.TrimSpace(word))
+		typed := strings.TrimSpace(word)
+		word = strings.ToUpper(typed)
 		known := slices.Contains(otherStates, word)
 		for _, n := range stateNames {
 			if word == n[0] || word == n[1] {
@@ -60,7 +61,7 @@ func states(list string) (wanted map[string]bool, all bool, err error) {
 		case word == "S" || word == "SUSPENDED":
 			wanted["S"] = true
 		case !known:
-			return nil, false, saying("Invalid job state specified: %s", strings.ToLower(word))
+			return nil, false, saying("Invalid job state specified: %s", fronts.OneLine(typed))
 		}
 	}
 	return wanted, all, nil

@@ -33,14 +33,6 @@ func clock(d time.Duration) string {
 	return text
 }
 
-// stamp writes an instant, or the word none for the zero time.
-func stamp(t time.Time, zone *time.Location, none string) string {
-	if t.IsZero() {
-		return none
-	}
-	return t.In(zone).Format("2006-01-02T15:04:05")
-}
-
 // memory writes kB as Slurm does: 100M, 2G. It rounds up to whole MiB.
 func memory(kb int64) string {
 	if kb <= 0 {
@@ -75,36 +67,49 @@ func jobID(j *fronts.Job) string {
 	return strconv.FormatUint(j.ID, 10)
 }
 
-// elements writes ascending indices with ranges and steps: 0-3, 1-7:2, 1,5. If a limit applies, %N
-// follows.
+// elements writes ascending indices: 0-3, 1,5, or 0-30:5 if one step describes a list that spans more
+// than 10, as Slurm does. If a limit applies, %N follows.
 func elements(list []int, limit int) string {
-	var b strings.Builder
-	for i := 0; i < len(list); {
-		step, k := 1, i
-		if i+1 < len(list) {
-			step = list[i+1] - list[i]
-			for k+1 < len(list) && list[k+1]-list[k] == step {
-				k++
-			}
-		}
-		if b.Len() > 0 {
-			b.WriteByte(',')
-		}
-		switch {
-		case k-i < 1, step > 1 && k-i < 2:
-			k = i
-			fmt.Fprintf(&b, "%d", list[i])
-		case step > 1:
-			fmt.Fprintf(&b, "%d-%d:%d", list[i], list[k], step)
-		default:
-			fmt.Fprintf(&b, "%d-%d", list[i], list[k])
-		}
-		i = k + 1
+	text := stepped(list)
+	if text == "" {
+		text = ranges(list)
 	}
 	if limit > 0 {
-		fmt.Fprintf(&b, "%%%d", limit)
+		text += "%" + strconv.Itoa(limit)
 	}
-	return b.String()
+	return text
+}
+
+// stepped writes a list as FIRST-LAST:STEP, "" if Slurm would not.
+func stepped(list []int) string {
+	last := len(list) - 1
+	if last < 1 || list[last]-list[0] <= 10 || list[1]-list[0] == 1 {
+		return ""
+	}
+	step := list[1] - list[0]
+	for i := range last {
+		if list[i+1]-list[i] != step {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%d-%d:%d", list[0], list[last], step)
+}
+
+// ranges writes ascending numbers as 0-2,5.
+func ranges(list []int) string {
+	var parts []string
+	for i := 0; i < len(list); {
+		k := i
+		for k+1 < len(list) && list[k+1] == list[k]+1 {
+			k++
+		}
+		part := strconv.Itoa(list[i])
+		if k > i {
+			part += "-" + strconv.Itoa(list[k])
+		}
+		parts, i = append(parts, part), k+1
+	}
+	return strings.Join(parts, ",")
 }
 
 // askedLicenses returns what a job requests of pools, as Slurm writes it: matlab:1,idl:2.

@@ -111,6 +111,9 @@ func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *queu
 	p := sub.Payload
 	p.Compat = string(s.Family)
 	p.Variables = append(p.Variables, frontrows.LineVariable+"="+s.Line)
+	if s.Path != "" {
+		p.Variables = append(p.Variables, frontrows.ScriptVariable+"="+s.Path)
+	}
 	if s.Family == directives.PBS {
 		ch.asPBS(p, sub, s, settings.Server, sc.Joined, umask, chdir)
 	}
