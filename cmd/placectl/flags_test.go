@@ -270,6 +270,7 @@ batch fail night 0 --host=h1 --dry-run
 batch expire --now=2026-12-20T00:00:00Z --dry-run
 batch recompute --now=2026-12-20T00:00:00Z --dry-run
 batch rm night --dry-run
+query "SELECT coalesce(:a, 1)" --params=params.json
 query --file=@/select.sql
 query 'SELECT :x' --param=x=1
 query 'SELECT name FROM nodes' --max-rows=1
@@ -502,7 +503,7 @@ func flagsDB(t *testing.T) string {
 		"headed.csv": "h,ncpus\nz,1\n", "noted.csv": "name,notes\nz,1\n", "nodes.slurm": "NodeName=z CPUTot=1 Partitions=main\n",
 		"groups.csv": "name,ncpus,state,host\ng1,0@0+1@1,down,\np.0,1,down,p\np.1,1,down,p\n", "bare.csv": "name,mem\nx,64\n", "sizes.csv": "name,ncpus,mem\nx,4,64\n", "simple.csv": "name,ncpus\nx,2\ny,2\n",
 		"dump.jsonl": "{\"placectl\":\"dump\",\"format\":4}\n{\"rows\":0}\n",
-		"nodes.json": `[{"name":"x"}]`, "select.sql": "SELECT 1", "verbs.tx": "submit 1\n", "job.sh": "#PBS -N x\ntrue\n", "lax.sh": "#PBS -Y\ntrue\n",
+		"nodes.json": `[{"name":"x"}]`, "select.sql": "SELECT 1", "params.json": `{"a":"007"}`, "verbs.tx": "submit 1\n", "job.sh": "#PBS -N x\ntrue\n", "lax.sh": "#PBS -Y\ntrue\n",
 		"plan.json": `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`,
 		"files.csv": "name,size\nf1,100\nf2,100\nf3,100\n", "jobs.csv": "first,last\nf1,f2\nf1,f2\nf2,f3\nf2,\nf3,\nf3,\n",
 		"trace.swf": "; MaxProcs: 8\n1 0 0 600 3 -1 -1 4 600 -1 1 1 1 1 1 -1 -1 -1\n2 1 0 60 4 -1 -1 4 60 -1 1 1 1 1 1 -1 -1 -1\n3 2 0 60 1 -1 -1 1 60 -1 1 1 1 1 1 -1 -1 -1\n",

@@ -12,6 +12,7 @@ import tempfile
 import time
 import uuid
 from datetime import datetime, timedelta
+from decimal import Decimal
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
 from ._errors import REPEATED, NotNow, PlacectlError, UsageError, error_of
@@ -101,9 +102,11 @@ class Database:
         return self.call("explain", select, **given)
 
     def query(self, sql: str, params: Union[Mapping[str, Any], Sequence[Any], None] = None, pandas: bool = False) -> Any:
-        """Returns the rows of a SELECT as dicts, or as a DataFrame. params are for :name, or for ?."""
+        """Returns the rows of a SELECT as dicts, or as a DataFrame. params are for :name, or for ?: they keep their
+        types, None is NULL, and times and durations are as in the program's own columns."""
         named = params.items() if isinstance(params, Mapping) else enumerate(params or (), 1)
-        rows = self.call("query", sql, param=[f"{name}={_word(value)}" for name, value in named])
+        typed = {str(name): _typed(value) for name, value in named}
+        rows = self.call("query", sql, params="-", stdin=json.dumps(typed, allow_nan=False)) if typed else self.call("query", sql)
         if not pandas:
             return rows
         from pandas import DataFrame
@@ -176,7 +179,7 @@ class Job:
         if isinstance(timeout, timedelta):
             timeout = timeout.total_seconds()
         try:
-            self.db.call("wait", self.id, timeout=None if timeout is None else f"{timeout:g}s")
+            self.db.call("wait", self.id, timeout=None if timeout is None else _word(float(timeout)) + "s")
         except NotNow as e:
             raise TimeoutError(str(e)) from None
         except PlacectlError as e:
@@ -203,12 +206,19 @@ def _word(value: Any) -> str:
     if isinstance(value, Job):
         return str(value.id)
     if isinstance(value, timedelta):
-        return f"{value.total_seconds():.0f}"
+        value = value.total_seconds()
     if isinstance(value, float):
-        return f"{value:g}"
+        return f"{value:.0f}" if value.is_integer() else format(Decimal(repr(value)), "f")
     if isinstance(value, datetime):
         return value.astimezone().isoformat(timespec="seconds")
     return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+
+
+def _typed(value: Any) -> Any:
+    """Returns a value as JSON has it, for a parameter of a query."""
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return value if value is None or isinstance(value, (bool, int, float, str)) else _word(value)
 
 
 def flags(**given: Any) -> List[str]:

@@ -6,6 +6,7 @@ import ast
 import asyncio
 import collections
 import concurrent.futures
+import datetime
 import os
 import pathlib
 import random
@@ -103,6 +104,20 @@ class TestDatabase(Case):
         self.assertEqual(self.db.query("SELECT :a AS a, 2 AS b", {"a": 1}), [{"a": 1, "b": 2}])
         self.assertEqual(self.db.query("SELECT ? AS a", ["x"]), [{"a": "x"}])
         self.assertEqual(self.db.query("SELECT * FROM jobs"), [])
+        for value, kind in [(1797000123.456, "real"), (0.1 + 0.2, "real"), (1e300, "real"), (2 ** 62, "integer"), ("007", "text"), ("1e3", "text"), ("", "text"),
+                            ("a\n=b", "text"), (None, "null")]:
+            with self.subTest(value=value):
+                self.assertEqual(self.db.query("SELECT ?1 AS v, typeof(?1) AS t", [value]), [{"v": value, "t": kind}])
+        self.assertEqual(self.db.query("SELECT 1 AS n WHERE :yes AND NOT :no", {"yes": True, "no": False}), [{"n": 1}])
+        with self.assertRaises(ValueError):
+            self.db.query("SELECT ?", [float("nan")])
+
+    def test_words(self):
+        for value, word in [(14 * 86400.0, "1209600"), (1000000, "1000000"), (1e6, "1000000"), (0.25, "0.25"), (1e-5, "0.00001"),
+                            (datetime.timedelta(days=14), "1209600"), (datetime.timedelta(milliseconds=500), "0.5")]:
+            self.assertEqual(placectl._database._word(value), word)
+        job = self.db.submit(["true"], walltime=14 * 86400.0, out="/dev/null")
+        self.assertEqual((job.wait(1000000), job.show()["walltime"]), ("finished", 14 * 86400))
 
     def test_transaction(self):
         answers = self.db.transaction([["submit", "1", "--hold", "--name", "a b"], ["cancel", "1"]])

@@ -1,11 +1,15 @@
 package sqlshell
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -15,16 +19,49 @@ import (
 // MostNumbered is the greatest number of a parameter.
 const MostNumbered = 1000
 
-// SetParam sets the value of a parameter, :NAME or a number for ?1. A value that looks like a number is
-// one.
+// numeral matches words that are numbers. 007 and 1e3 are texts.
+var numeral = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?(0|[1-9][0-9]*)(\.[0-9]+)?$`) })
+
+// SetParam sets the value of a parameter, :NAME or a number for ?1. A word such as 12, -3 or 0.5 is a number, any other
+// a text; so is an integer beyond 64 bits.
 func (s *Settings) SetParam(name, value string) error {
 	var v any = value
-	if n, err := strconv.ParseInt(value, 10, 64); err == nil && strconv.FormatInt(n, 10) == value {
-		v = n
-	} else if f, err := strconv.ParseFloat(value, 64); err == nil && strings.Trim(value, "-.0123456789") == "" {
-		v = f
+	if numeral().MatchString(value) {
+		if n, err := strconv.ParseInt(value, 10, 64); err == nil {
+			v = n
+		} else if f, err := strconv.ParseFloat(value, 64); err == nil && strings.Contains(value, ".") {
+			v = f
+		}
 	}
 	return s.setParam(name, v)
+}
+
+// SetParams sets parameters to the values of a JSON object: numbers, texts, true, false and null.
+func (s *Settings) SetParams(text []byte) error {
+	var object map[string]any
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	if err := dec.Decode(&object); err != nil {
+		return fmt.Errorf(`%w; write an object such as {"user":"ann","1":0.5}`, err)
+	}
+	for name, v := range object {
+		if number, ok := v.(json.Number); ok {
+			n, err := number.Int64()
+			if v = n; err != nil {
+				if v, err = number.Float64(); err != nil {
+					return fmt.Errorf("%s: %w", name, err)
+				}
+			}
+		}
+		switch v.(type) {
+		case []any, map[string]any:
+			return fmt.Errorf("%s is no number, text, true, false or null", name)
+		}
+		if err := s.setParam(name, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Settings) setParam(name string, v any) error {

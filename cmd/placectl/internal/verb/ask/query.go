@@ -41,6 +41,7 @@ func Query() *session.Verb {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read the statements from `FILE`, - for standard input"},
 			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "set parameter :NAME, `NAME=VALUE`, or ?1, 1=VALUE"},
+			&cli.StringFlag{Name: "params", Usage: "read parameters with their types from a JSON object in `FILE`, - for standard input"},
 			&cli.Int64Flag{Name: "max-rows", Usage: "give up after examining `N` rows"},
 			&cli.StringFlag{Name: "max-time", Usage: "give up after `D`"},
 		},
@@ -59,7 +60,7 @@ func runQuery(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	q := store.Query{Text: text, Limits: query.Limits{Rows: c.Int64("max-rows")}}
-	if err := readParams(c, &q); err != nil {
+	if err := readParams(r, c, &q); err != nil {
 		return err
 	}
 	limit, err := r.Duration(c, "max-time")
@@ -112,9 +113,23 @@ func queryText(r *session.Run, c *cli.Context) (string, error) {
 	return string(text), err
 }
 
-// readParams reads --param.
-func readParams(c *cli.Context, q *store.Query) error {
+// readParams reads --params and --param.
+func readParams(r *session.Run, c *cli.Context, q *store.Query) error {
 	var given sqlshell.Settings
+	if c.IsSet("params") {
+		in, err := r.Input(c.String("params"))
+		if err != nil {
+			return err
+		}
+		defer in.Close()
+		object, err := io.ReadAll(io.LimitReader(in, 16<<20))
+		if err == nil {
+			err = given.SetParams(object)
+		}
+		if err != nil {
+			return usage.Errorf("--params: %w", err)
+		}
+	}
 	for _, p := range c.StringSlice("param") {
 		name, value, ok := strings.Cut(p, "=")
 		if !ok || name == "" {
