@@ -19,11 +19,23 @@ import sys
 import threading
 import time
 import uuid
+import weakref
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
 from . import _main
 from ._database import Database, Job, flags, shell_line
 from ._errors import Conflict, JobFailed, Never, PlacectlError, RemoteTraceback, UnknownOutcome
+
+_open: "weakref.WeakSet[PlacectlExecutor]" = weakref.WeakSet()  # executors that are not shut down
+
+
+def _finish() -> None:
+    """Commits and awaits all tasks at the end of the program, as executors of concurrent.futures do."""
+    for executor in list(_open):
+        executor.shutdown()
+
+
+threading._register_atexit(_finish)  # type: ignore[attr-defined] # before the threads are stopped, as these do
 
 GATHER = 0.005  # seconds for which tasks are gathered into a batch
 ENDED = ("finished", "failed", "cancelled")
@@ -93,7 +105,21 @@ class PlacectlExecutor(futures.Executor):
         # The events of before are of no interest, if the folder is new.
         self._since: int = max([e["id"] for e in self.db.call("events", last=1)], default=0)
         self._write("main", pickle.dumps(_main.description()))
+        _open.add(self)
         self._threads = [threading.Thread(target=run, daemon=True) for run in (self._commit_batches, self._follow)]
+
+    def _refuse_forgotten(self, name: str) -> None:
+        """Refuses a batch that is so old that its key, if it was committed, may be forgotten: it would be executed again."""
+        written = int(os.stat(os.path.join(self.folder, name)).st_mtime)
+        keep = self.db.call("config get", "keep_keys")["value"]
+        if self.db.query(f"SELECT now() - datetime(:written, 'unixepoch') >= '{keep}' AS old", {"written": written})[0]["old"]:
+            raise Conflict(f"{name} is older than keep_keys={keep}, so it is unknown whether its tasks were executed: "
+                           "remove the file if they were, or submit them anew", 7, "conflict")
+
+    def _keep(self, name: str, batch: Dict[str, Any], made: List[Dict[str, Any]]) -> None:
+        """Keeps the numbers of the jobs of a batch beside it, so that it is never committed again."""
+        facts = [{k: one[k] for k in ("job", "reason", "reason_code")} for one in made]
+        self._write(name, json.dumps({**batch, "made": facts}).encode())
 
     def _start(self) -> None:
         for thread in self._threads:
@@ -110,12 +136,19 @@ class PlacectlExecutor(futures.Executor):
         for name in sorted(names, key=lambda n: int(n.split(".")[0])):
             with open(os.path.join(ex.folder, name), encoding="utf-8") as f:
                 kept = json.load(f)
-            answers = ex.db.change("tx", key=kept["key"], stdin=kept["text"])
+            made = kept.get("made")
+            if made is None:  # it is not known whether it was committed
+                ex._refuse_forgotten(name)
+                made = [answer["result"] for answer in ex.db.change("tx", key=kept["key"], stdin=kept["text"])]
+                ex._keep(name, kept, made)
             ex._batches = max(ex._batches, int(name.split(".")[0]))
-            for answer, numbers in zip(answers, kept["tasks"]):
+            for one, numbers in zip(made, kept["tasks"]):
                 tasks = [JobFuture(ex, n) for n in range(numbers[0], numbers[0] + numbers[1])]
                 ex.futures.update({t._number: t for t in tasks})
-                ex._adopt(answer["result"], tasks)
+                ex._adopt(one, tasks)
+                for task in tasks:  # its job may be forgotten by now
+                    if os.path.exists(os.path.join(ex.folder, f"{task._number}.out")):
+                        ex._heard({"job": task._job.id, "new": "finished"})
         ex._number = max([int(n.split(".")[0]) for n in os.listdir(ex.folder) if n.endswith(".in")], default=0)
         ex._ask()
         ex._start()
@@ -147,6 +180,7 @@ class PlacectlExecutor(futures.Executor):
             self._change.notify_all()
             if self._follower is not None:
                 self._follower.kill()
+        _open.discard(self)
         for thread in self._threads:
             if thread.ident is not None and thread is not threading.current_thread():
                 thread.join(5)
@@ -222,8 +256,8 @@ class PlacectlExecutor(futures.Executor):
         self._batches += 1
         name, key = f"{self._batches}.batch", uuid.uuid4().hex
         text = "".join(b.line for b in batches)
-        numbers = [[b.tasks[0]._number, len(b.tasks)] for b in batches]
-        self._write(name, json.dumps({"key": key, "text": text, "tasks": numbers}).encode())
+        kept = {"key": key, "text": text, "tasks": [[b.tasks[0]._number, len(b.tasks)] for b in batches]}
+        self._write(name, json.dumps(kept).encode())
         try:
             answers = self.db.change("tx", key=key, stdin=text)
         except UnknownOutcome as e:
@@ -237,6 +271,7 @@ class PlacectlExecutor(futures.Executor):
             for batch in batches:  # what is wrong with one is not the others' fault
                 self._commit([batch])
             return
+        self._keep(name, kept, [answer["result"] for answer in answers])
         for answer, batch in zip(answers, batches):
             self._adopt(answer["result"], batch.tasks)
 

@@ -7,6 +7,7 @@ import asyncio
 import collections
 import concurrent.futures
 import datetime
+import json
 import os
 import pathlib
 import random
@@ -326,6 +327,38 @@ class TestPrograms(Case):
         done = self.python("-", text=imported, PLACECTL_PICKLE="plain")
         self.assertEqual((done.stdout, done.returncode), ("[0, 1, 4]\n", 0), done.stderr)
 
+    def test_end_of_program(self):
+        """What was submitted is committed and awaited at the end of a program that does not shut its executor down; the process
+        that follows events ends with it, also if it is killed."""
+        for end in ["", "    ex.shutdown(wait=False)\n", "    ex.shutdown(wait=False, cancel_futures=False)\n    raise SystemExit(3)\n"]:
+            with self.subTest(end=end):
+                before = self.jobs()
+                done = self.python(self.file(self.SQUARE + "if __name__ == '__main__':\n    ex = placectl.PlacectlExecutor(" + repr(self.db.path) +
+                                             ", walltime='5m')\n    for i in range(5):\n        ex.submit(square, i)\n" + end))
+                self.assertEqual((done.returncode, self.jobs() - before), (3 if "3" in end else 0, 5), done.stderr)
+                self.assertEqual(self.db.query("SELECT DISTINCT state FROM jobs"), [{"state": "finished"}])
+                self.assertFalse(self.followers())
+        client = subprocess.Popen([sys.executable, self.file(self.guarded.replace("square, i", "__import__('time').sleep, 60"))], cwd=self.folder)
+        while not self.followers():
+            time.sleep(0.05)
+        client.kill()
+        client.wait()
+        end = time.monotonic() + 10
+        while self.followers() and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertEqual(self.followers(), [])
+
+    def followers(self):
+        found = []
+        for entry in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
+            try:
+                words = entry.read_bytes().decode(errors="replace").split("\0")
+            except OSError:
+                continue
+            if "events" in words and self.db.path in words:
+                found.append(words)
+        return found
+
     def test_readme(self):
         """README's example, as a script, with a database that has what it asks for."""
         text = (HERE.parent.parent / "README.md").read_text()
@@ -337,6 +370,45 @@ class TestPrograms(Case):
         done = self.python(self.file(example))
         self.assertEqual((done.stdout, done.returncode), (f"{[n * n for n in range(20)]}\n", 0), done.stderr)
         self.assertEqual(made.query("SELECT count(*) AS n FROM jobs"), [{"n": 20}])
+
+
+class TestAttach(Case):
+    def setUp(self):
+        super().setUp()
+        self.folder_of_tasks, self.marks = tempfile.mkdtemp(dir=self.folder), tempfile.mkdtemp(dir=self.folder)
+        with placectl.PlacectlExecutor(self.db, folder=self.folder_of_tasks, keep=True, walltime="1m") as ex:
+            self.assertEqual(list(ex.map(tasks.mark, [self.marks] * 4, range(4))), list(range(4)))
+            self.assertEqual(ex.submit(tasks.mark, self.marks, 4).result(60), 4)
+
+    def attach(self):
+        ex = placectl.PlacectlExecutor.attach(self.folder_of_tasks, self.db)
+        self.addCleanup(ex.shutdown)
+        return [r[0] if isinstance(r, list) else r for r in (f.result(30) for f in ex.futures.values())]  # map makes chunks
+
+    def test_forgotten(self):
+        """Finished tasks are not executed again, though the database has forgotten their keys and their jobs."""
+        self.db.call("archive", before="now", to=os.path.join(self.folder, "old.jsonl"))
+        other = placectl.Database.create_local(os.path.join(self.folder, "other.db"))
+        self.addCleanup(other.call, "cancel", all=True)
+        self.db = other
+        self.assertEqual(self.attach(), list(range(5)))
+        self.assertEqual(len(os.listdir(self.marks)), 5)
+
+    def test_unknown(self):
+        """A batch of which it is not known whether it was committed is committed again with its key, as long as keys are kept."""
+        batches = list(pathlib.Path(self.folder_of_tasks).glob("*.batch"))
+        for path in batches:
+            batch = json.loads(path.read_text())
+            del batch["made"]
+            path.write_text(json.dumps(batch))
+        self.assertEqual(self.attach(), list(range(5)))
+        self.assertEqual(len(os.listdir(self.marks)), 5)
+        batch = json.loads(batches[0].read_text())
+        del batch["made"]
+        batches[0].write_text(json.dumps(batch))
+        os.utime(batches[0], (0, 0))
+        with self.assertRaisesRegex(placectl.Conflict, "keep_keys"):
+            self.attach()
 
 
 class TestSource(unittest.TestCase):

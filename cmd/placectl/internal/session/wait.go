@@ -72,10 +72,14 @@ func (r *Run) WaitForChange(seen FileStamp, deadline, named time.Time) error {
 	}
 }
 
-// WaitForFile sleeps until the file differs from seen. It fails when the run is interrupted.
+// WaitForFile sleeps until the file differs from seen. It fails when the run is interrupted, and as a write would when
+// no process can read the answer any more: what follows a database must end with the process that reads it.
 func (r *Run) WaitForFile(seen FileStamp) error {
 	for r.FileStamp() == seen {
-		if err := r.WaitForChange(seen, r.Env.Clock().Add(time.Hour), time.Time{}); err != nil {
+		if r.Answers.IsUnread() {
+			return r.Answers.Err
+		}
+		if err := r.WaitForChange(seen, r.Env.Clock().Add(time.Second), time.Time{}); err != nil {
 			return err
 		}
 	}
