@@ -38,8 +38,9 @@ func (n *noCluster) Throttle(uint64, int64) error              { n.changed++; re
 func (n *noCluster) Getenv(name string) string {
 	return map[string]string{"SLURM_JOB_ID": "1", "SLURM_JOB_NODELIST": "n[1-2]", "SLURM_TASKS_PER_NODE": "2(x2)", "SLURM_JOB_CPUS_PER_NODE": "4(x2)"}[name]
 }
-func (n *noCluster) Create(string, bool) (io.WriteCloser, error) { return nil, fs.ErrPermission }
-func (n *noCluster) Counted() int                                { return 0 }
+func (n *noCluster) Create(string, bool) (io.WriteCloser, error)  { return nil, fs.ErrPermission }
+func (n *noCluster) Occupy([]fronts.CPUs, func()) (func(), error) { return func() {}, nil }
+func (n *noCluster) Counted() int                                 { return 0 }
 func (n *noCluster) Step(s *fronts.Step) ([]fronts.TaskEnd, error) {
 	n.submitted++
 	return make([]fronts.TaskEnd, len(s.Tasks)), nil

@@ -15,12 +15,21 @@ type Here interface {
 	Allocate(s Submission, told func(*Job), env func(*Job) []string) (status int, err error)
 	// Create opens an output file, new or for appending.
 	Create(name string, append bool) (io.WriteCloser, error)
+	// Occupy takes cpus of the current job, and waits while other steps have them. busy is called once if
+	// it has to. free gives them back.
+	Occupy(cpus []CPUs, busy func()) (free func(), err error)
 	// Counted numbers the steps of the current job, from 0.
 	Counted() int
 }
 
 // Ourselves is this program as a command.
 const Ourselves = "placectl"
+
+// CPUs are those that a step wants of a node of its job.
+type CPUs struct {
+	Node       int // its place in the job
+	Has, Wants int
+}
 
 // Step is tasks that run in parallel.
 type Step struct {
@@ -33,7 +42,8 @@ type Step struct {
 type Task struct {
 	Node     string
 	Words    []string
-	Env      []string // added to the environment
+	Env      []string               // added to the environment
+	Keeps    func(name string) bool // whether it keeps a variable of the environment; nil: all
 	In       io.Reader
 	Feed     bool // it reads Step.In
 	Out, Err io.Writer

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -113,7 +114,26 @@ func step(c *fronts.Call, set fronts.Set, words []string) error {
 	if err != nil {
 		return err
 	}
-	st := &stepping{c: c, set: set, layout: l, number: c.Counted(), job: c.Getenv("SLURM_JOB_ID"), files: make(map[string]io.WriteCloser)}
+	export, err := exportOf(cmp.Or(set["export"], c.Getenv("SLURM_EXPORT_ENV")))
+	if err != nil {
+		return err
+	}
+	gpus, err := l.gpus(c, set["gpus-per-task"])
+	if err != nil {
+		return err
+	}
+	if set.Has("exact") {
+		free, err := c.Occupy(l.cpus(a, max(1, s.cpus)), func() {
+			if !set.Has("quiet") {
+				fmt.Fprintln(c.Stderr, "srun: Job "+cmp.Or(c.Getenv("SLURM_JOB_ID"), c.Getenv("PLACECTL_JOB"))+" step creation temporarily disabled, retrying (Requested nodes are busy)")
+			}
+		})
+		if err != nil {
+			return err
+		}
+		defer free()
+	}
+	st := &stepping{export: export, gpus: gpus, c: c, set: set, layout: l, number: c.Counted(), job: c.Getenv("SLURM_JOB_ID"), files: make(map[string]io.WriteCloser)}
 	if st.job == "" {
 		st.job = c.Getenv("PLACECTL_JOB")
 	}
@@ -146,6 +166,8 @@ type stepping struct {
 	set    fronts.Set
 	job    string
 	number int
+	export *export
+	gpus   []string // variables of each task's devices, nil if it has those of the job
 	files  map[string]io.WriteCloser
 	labels []*labelled
 	pen    sync.Mutex // lines of labelled tasks are written whole
@@ -163,7 +185,7 @@ func (st *stepping) close() {
 
 // task returns a task of the step.
 func (st *stepping) task(rank int, words []string) (t fronts.Task, err error) {
-	t = fronts.Task{Node: st.nodes[st.node[rank]], Words: words, Env: st.environ(rank)}
+	t = fronts.Task{Node: st.nodes[st.node[rank]], Words: words, Env: st.environ(rank), Keeps: st.export.keeps()}
 	switch in := st.set["input"]; {
 	case in == "" || in == "all":
 		t.Feed = len(st.node) > 1
@@ -278,17 +300,10 @@ func (st *stepping) environ(rank int) []string {
 	if dir := st.set["chdir"]; dir != "" {
 		env = append(env, "PWD="+dir)
 	}
-	return append(env, exported(st.set["export"])...)
-}
-
-// exported returns the variables that --export sets. The current environment goes along in any case.
-func exported(list string) (env []string) {
-	for _, word := range strings.Split(list, ",") {
-		if strings.Contains(word, "=") {
-			env = append(env, word)
-		}
+	if st.gpus != nil {
+		env = append(env, st.gpus[rank])
 	}
-	return env
+	return append(env, st.export.sets...)
 }
 
 // labelled writes whole lines, each with a label in front.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
@@ -67,13 +68,84 @@ func (h *stepHost) Counted() int {
 	return int(info.Size())
 }
 
+// Occupy takes cpus by locks on bytes of a file in the attempt's directory: a process that ends gives its
+// own back. Without that directory there is one step.
+func (h *stepHost) Occupy(cpus []fronts.CPUs, busy func()) (free func(), err error) {
+	nodes := h.Getenv("PLACECTL_NODEFILE")
+	if nodes == "" || len(cpus) == 0 {
+		return func() {}, nil
+	}
+	name := filepath.Join(filepath.Dir(nodes), "cpus-"+h.Getenv("SLURM_JOB_ID"))
+	for {
+		f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		taken, err := takeCPUs(f, cpus)
+		if taken {
+			return func() { f.Close() }, nil
+		}
+		f.Close()
+		if err != nil {
+			return nil, err
+		}
+		busy()
+		busy = func() {}
+		time.Sleep(100 * time.Millisecond)
+	}
+}
+
+// takeCPUs locks a byte for each cpu. What it has locked is free again when the file is closed.
+func takeCPUs(f *os.File, cpus []fronts.CPUs) (bool, error) {
+	const perNode, turn = 1 << 20, 1 << 40
+	lock := func(how int, at int64, kind int16) error {
+		return unix.FcntlFlock(f.Fd(), how, &unix.Flock_t{Type: kind, Start: at, Len: 1})
+	}
+	if err := lock(unix.F_OFD_SETLKW, turn, unix.F_WRLCK); err != nil { // one at a time: others may need the same
+		return false, err
+	}
+	for _, c := range cpus {
+		wants := c.Wants
+		for i := 0; i < c.Has && wants > 0; i++ {
+			err := lock(unix.F_OFD_SETLK, int64(c.Node)*perNode+int64(i), unix.F_WRLCK)
+			switch {
+			case err == nil:
+				wants--
+			case !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EACCES):
+				return false, err
+			}
+		}
+		if wants > 0 {
+			return false, nil
+		}
+	}
+	return true, lock(unix.F_OFD_SETLK, turn, unix.F_UNLCK)
+}
+
+// kept returns the variables of the environment that a task keeps.
+func (h *stepHost) kept(keeps func(name string) bool) []string {
+	if keeps == nil {
+		return h.Environ
+	}
+	return slices.DeleteFunc(slices.Clone(h.Environ), func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return !keeps(name)
+	})
+}
+
 // Step runs the tasks of a step.
 func (h *stepHost) Step(s *fronts.Step) ([]fronts.TaskEnd, error) {
 	run := &launch.Tasks{In: s.In, Together: s.Together, Terminal: h.Terminal}
 	for _, t := range s.Tasks {
-		task := &launch.Task{Words: t.Words, Env: slices.Concat(h.Environ, t.Env), In: t.In, Feed: t.Feed, Out: t.Out, Err: t.Err}
+		env := slices.Concat(h.kept(t.Keeps), t.Env)
+		task := &launch.Task{Words: t.Words, Env: env, In: t.In, Feed: t.Feed, Out: t.Out, Err: t.Err}
 		if here := h.Getenv("SLURMD_NODENAME"); here == "" || here != t.Node {
-			task.Own, task.Words = true, slices.Concat([]string{"placectl", "--db", h.Database, "on", t.Node, "--"}, t.Words)
+			words := t.Words
+			if t.Keeps != nil { // the way there needs an environment that the task has not
+				words = slices.Concat([]string{"/usr/bin/env", "-i"}, env, words)
+			}
+			task.Env = slices.Concat(h.Environ, t.Env)
+			task.Own, task.Words = true, slices.Concat([]string{"placectl", "--db", h.Database, "on", t.Node, "--"}, words)
 		}
 		run.List = append(run.List, task)
 	}
