@@ -89,6 +89,7 @@ const importRules = `
 	internal/text              < command
 	cmd/placectl/internal/spool              < command, cmd/placectl/internal/output
 	cmd/placectl/internal/told               < command
+	placer/priorityf                         < command
 	cmd/placectl/internal/output             < command, cmd/placectl/internal/chart
 	index, timeline, placer                  < placer/cycle
 	index, timeline, placer, placer/cycle    < placer/cluster

@@ -53,24 +53,38 @@ var oneWordTerms = []struct {
 	name string
 	op   op
 	res  index.ResID
+	doc  string
 }{
-	{"PRIORITY", opPriority, 0},
-	{"SPEED", opSpeed, 0},
-	{"LOAD", opLoad, 0},
-	{"USAGE", opUsage, 0},
-	{"JOBCOUNT", opJobCount, 0},
-	{"FREETIME", opFreeTime, 0},
-	{"NODEINDEX", opNodeIndex, 0},
-	{"PREF", opPref, 0},
-	{"RESAFFINITY", opAffinity, 0},
-	{"CPROCS", opConfigured, index.NCPUs},
-	{"CMEM", opConfigured, index.Mem},
-	{"CSWAP", opConfigured, index.Swap},
-	{"CDISK", opConfigured, index.Disk},
-	{"APROCS", opAvailable, index.NCPUs},
-	{"AMEM", opAvailable, index.Mem},
-	{"ASWAP", opAvailable, index.Swap},
-	{"ADISK", opAvailable, index.Disk},
+	{"PRIORITY", opPriority, 0, "the node's priority"},
+	{"SPEED", opSpeed, 0, "its speed, 1 if none is set"},
+	{"LOAD", opLoad, 0, "its load: measured now, or the cpus planned on it for a later start"},
+	{"USAGE", opUsage, 0, "how much of its time it was busy, 0 to 1; Maui's manual has a percentage, so multiply its weights by 100"},
+	{"JOBCOUNT", opJobCount, 0, "jobs on it when the request would start"},
+	{"FREETIME", opFreeTime, 0, "seconds from then to its next event, a billion at most"},
+	{"NODEINDEX", opNodeIndex, 0, "its number, in the order of declaration"},
+	{"PREF", opPref, 0, "1 if the request prefers it, else 0"},
+	{"RESAFFINITY", opAffinity, 0, "1, 0 or -1: the affinity to the reservation it is in"},
+	{"CPROCS", opConfigured, index.NCPUs, "its cpus"},
+	{"CMEM", opConfigured, index.Mem, "its memory in MB"},
+	{"CSWAP", opConfigured, index.Swap, "its swap in MB"},
+	{"CDISK", opConfigured, index.Disk, "its disk in MB"},
+	{"APROCS", opAvailable, index.NCPUs, "cpus not taken when the request would start; 0 if a job has the whole node"},
+	{"AMEM", opAvailable, index.Mem, "memory not taken then, in MB"},
+	{"ASWAP", opAvailable, index.Swap, "swap not taken then, in MB"},
+	{"ADISK", opAvailable, index.Disk, "disk not taken then, in MB"},
+}
+
+// Component is a component of the priority function of a node.
+type Component struct{ Name, Doc string }
+
+// Components lists the components, Maui's seventeen first.
+func Components() []Component {
+	var list []Component
+	for _, t := range oneWordTerms {
+		list = append(list, Component{t.name, t.doc})
+	}
+	return append(list, Component{"FEATURE[x]", "1 if the node has the feature x, else 0"},
+		Component{"C.name, A.name", "what it has of any consumable resource, and the part not taken"})
 }
 
 func oneIf(b bool) float64 {
@@ -143,10 +157,15 @@ func (p *exprReader) noTerm(at int, word string) error {
 		return p.Fail(at, "no term %q: write A.%s for what is available of it, C.%[2]s for what is configured", word, def.Name)
 	}
 	known := []string{"FEATURE", "min", "max", "abs"}
+	var all []string
 	for _, t := range oneWordTerms {
-		known = append(known, t.name)
+		known, all = append(known, t.name), append(all, t.name)
 	}
-	return p.Fail(at, "no term %q%s", word, index.DidYouMean(word, known))
+	hint := index.DidYouMean(word, known)
+	if hint == "" {
+		hint = "; there are " + strings.Join(all, ", ") + ", FEATURE[x], C.name and A.name"
+	}
+	return p.Fail(at, "no term %q%s", word, hint)
 }
 
 // feature reads the [x] or ['x'] after FEATURE.

@@ -164,7 +164,7 @@ class TestExecutor(Case):
         return ex
 
     def test_many(self):
-        with placectl.PlacectlExecutor(self.db, walltime="5m", mem="1m") as ex:
+        with placectl.PlacectlExecutor(self.db, walltime="5m", mem="100m") as ex:
             submitted = [ex.submit(tasks.square, i) for i in range(30)]
             self.assertEqual([f.result(120) for f in submitted], [i * i for i in range(30)])
             self.assertEqual(len({f.job.id for f in submitted}), 30)

@@ -1,11 +1,13 @@
 package about
 
 import (
+	"fmt"
 	"io"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/placer/priorityf"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -45,11 +47,21 @@ func man(r *session.Run, _ *cli.Context) error {
 		manSection(&page, e.Verb(), "")
 	}
 	part("EXIT STATUS", verbs.Statuses)
+	section("COMPONENTS OF PRIORITYF", components())
 	section("ENVIRONMENT", manEnvironment)
 	section("FILES", manFiles)
 	page.WriteString(".SH SEE ALSO\n.BR sbatch (1),\n.BR qsub (1),\n.BR crontab (5);\nplacectl slurm and placectl pbs are those commands over a database.\n")
 	_, err := io.WriteString(r.Stdout, page.String())
 	return err
+}
+
+// components lists what a node's value in the setting priorityf may be made of.
+func components() string {
+	var b strings.Builder
+	for _, t := range priorityf.Components() {
+		fmt.Fprintf(&b, "%-16s  %s\n", t.Name, t.Doc)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 const manEnvironment = `PLACECTL_DB       the database, as --db
