@@ -34,6 +34,33 @@ func TestLiftedAtItsTurn(t *testing.T) {
 	}
 }
 
+// TestLiftedWhateverWasLooked: a lifted plan takes the room of those behind it whether or not the file
+// says that a cycle has looked since room was made; a cycle that changes nothing leaves that unsaid.
+func TestLiftedWhateverWasLooked(t *testing.T) {
+	for _, said := range []bool{false, true} {
+		s := newStory(t, "conservative", "n0=1 n1=2 n2=2")
+		s.place("X", "1:ncpus=2", 0, 600)
+		s.place("Y", "1:ncpus=2", 0, 600)
+		s.submit("HEAD", "1:ncpus=2", 600, prio(3))
+		s.submit("LOW", "1:ncpus=2", 3600, prio(1), func(sub *Submission) { sub.Begin = s.clock.now().Add(600 * time.Second) })
+		s.cycle()
+		s.at(100).done("Y")
+		s.cycle()
+		s.want("X running 0 n1, HEAD reserved 600 n1, LOW reserved 600 n2")
+		if said {
+			s.submit("HELD", "1:ncpus=1", 600, func(sub *Submission) { sub.Hold = true })
+			s.cycle()
+		}
+		s.submit("NEW", "1:ncpus=1", 600, prio(5))
+		s.cycle()
+		want := "X running 0 n1, HEAD running 100 n2, NEW running 100 n0, LOW reserved 600 n1"
+		if said {
+			want += ", HELD held"
+		}
+		s.want(want)
+	}
+}
+
 // TestPutOffInTurn: a job whose start is postponed by an overdue one keeps its turn, whoever
 // writes first, and later jobs come after it.
 func TestPutOffInTurn(t *testing.T) {

@@ -110,7 +110,7 @@ func TestNoPlanMovesNone(t *testing.T) {
 	s := newShareStory(t, Conservative, 1, 0)
 	s.update(func(tx *Tx) error { return tx.Limits().Set(Limit{Key: "user:eve", Measure: "running", Max: 0}) })
 	s.submit("a never", 1, 60, func(sub *Submission) { sub.User = "eve" })
-	s.submit("a later", 4, 60, func(sub *Submission) { sub.Begin = time.Unix(s.from+240, 0) })
+	s.submit("a later", 4, 60, func(sub *Submission) { sub.Begin, sub.Priority = time.Unix(s.from+240, 0), 1 })
 	s.submit("a now", 2, 240)
 	s.submit("b", 2, 720)
 	for range 3 { // a has no more turns of its own once its job runs

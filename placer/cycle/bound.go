@@ -40,13 +40,15 @@ func (p *Pass) found(k *kind, start int64) {
 
 // soonest returns the first instant at which a planned job might start, which is the start of
 // its plan if it cannot be earlier. A request for chunks of one kind can be earlier only if
-// one of them fits a node on which room was made.
+// one of them fits a node on which room was made. A lifted one may also have the room of those behind
+// it, whether or not a pass has looked since room was made: so one pass decides as another would.
 func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
 	from := max(p.now, j.Begin)
 	if j.Promised > 0 && !p.spec.Relaxed {
 		return from, nil // its plan is later than it could be
 	}
-	if !p.freed.Any && p.freed.Nodes.IsEmpty() {
+	anywhere := p.freed.Any || p.lifted[j]
+	if !anywhere && p.freed.Nodes.IsEmpty() {
 		return j.Start, nil
 	}
 	snap, err := p.host.Snapshot(j)
@@ -55,16 +57,16 @@ func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
 		return 0, err
 	case len(k.Demands) > 0: // amounts given back to its counters may be of any job
 		return from, nil
-	case !p.freed.Any && !k.uses(snap.Index, p.freed.Nodes):
+	case !anywhere && !k.uses(snap.Index, p.freed.Nodes):
 		return j.Start, snap.Index.Err()
 	case !k.comparable:
 		return from, nil
 	}
-	own := timeline.Own{Owner: j.Owner, Nodes: p.host.Nodes(j)}
-	if p.freed.Any {
-		return snap.Sooner(k.asked(j), own, nil, from, j.Start)
+	own, on := timeline.Own{Owner: j.Owner, Nodes: p.host.Nodes(j)}, p.freed.Nodes
+	if anywhere {
+		on = nil
 	}
-	return snap.Sooner(k.asked(j), own, p.freed.Nodes, from, j.Start)
+	return snap.Sooner(k.asked(j), own, on, from, j.Start)
 }
 
 // uses reports whether a request could use some of the nodes.

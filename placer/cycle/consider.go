@@ -41,9 +41,19 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 	}
 	soonest := int64(0)
 	if j.Planned && !j.Delayed {
-		kept := false
-		if kept, soonest, err = p.stays(j, k); kept || err != nil {
-			return !j.Placed, err
+		if soonest, err = p.soonest(j, k); err != nil {
+			return false, err
+		}
+		if soonest >= j.Start {
+			kept := !p.lifted[j]
+			if kept {
+				p.counts(j)
+			} else if kept, err = p.putBack(j); err != nil {
+				return false, err
+			}
+			if kept {
+				return !j.Placed, nil
+			}
 		}
 	}
 	if mayStart && !j.Planned && p.passes(k) {
@@ -84,30 +94,6 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 	}
 	blocked, err = p.plan(j, k, mayStart, soonest)
 	return blocked && !j.Placed, err
-}
-
-// stays reports whether a job's plan stays where it is. A lifted one first goes back to its place: it is
-// no obstacle for the jobs before it, but it moves only if its place is taken, or to a sooner one beside
-// the plans of all others. So no plan moves into the place of another that was lifted with it. If the
-// plan does not stay, the job cannot start before soonest.
-func (p *Pass) stays(j *Job, k *kind) (kept bool, soonest int64, err error) {
-	if p.lifted[j] {
-		if back, err := p.putBack(j); err != nil {
-			return false, 0, err
-		} else if !back {
-			soonest, err = p.soonest(j, k)
-			return false, soonest, err
-		}
-	} else {
-		p.counts(j)
-	}
-	if soonest, err = p.soonest(j, k); err != nil || soonest >= j.Start {
-		return err == nil, soonest, err
-	}
-	if !j.Placed {
-		p.planned--
-	}
-	return false, soonest, p.allBack()
 }
 
 // counts counts a job with a plan toward the depth.

@@ -10,7 +10,7 @@
 // gets a plan, at the earliest start that the jobs before it leave, if it is among the first
 // Depth such jobs. Later jobs still start if they fit around the plans. So a plan is never
 // delayed by a job behind it. It is delayed by a job that comes before it, and otherwise kept
-// or improved: moved to an earlier start beside the plans of all others.
+// or improved.
 //
 // # What it does not know
 //

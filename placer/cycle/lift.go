@@ -30,9 +30,6 @@ func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 		}
 		p.clearing = append(p.clearing, o)
 	}
-	if len(p.clearing) > 0 {
-		p.bounds = nil
-	}
 	for class := range p.standing {
 		if j.lifts(class) {
 			delete(p.standing, class)
@@ -149,7 +146,7 @@ func (p *Pass) comeFirst(before *Job, room *roaring.Bitmap) error {
 // needsRoom reports whether a job may be started or planned anew.
 func (p *Pass) needsRoom(j *Job) (bool, error) {
 	if j.Planned {
-		return j.Delayed || p.displaced[j], nil
+		return j.Delayed, nil
 	}
 	k, err := p.kind(j)
 	if err == nil && j.Never {
@@ -180,27 +177,6 @@ func (p *Pass) putBack(j *Job) (bool, error) {
 		p.counts(j)
 	}
 	return back, err
-}
-
-// allBack puts back the lifted plans whose places are free. The others' jobs need room at their turns.
-func (p *Pass) allBack() error {
-	for _, j := range p.queue {
-		if !p.lifted[j] || j.Delayed {
-			continue
-		}
-		back, err := p.host.PutBack(j)
-		if err != nil {
-			return err
-		}
-		p.standing[j.Class] = true
-		if !back {
-			p.displaced[j] = true
-			continue
-		}
-		delete(p.lifted, j)
-		p.taken++
-	}
-	return nil
 }
 
 // giveUp gives a job without a new plan its old one, or none if that no longer fits.

@@ -22,7 +22,6 @@ type Pass struct {
 	bounds    []bound                  // of requests that were planned in this pass
 	lifted    map[*Job]bool            // plans taken off the nodes, to be made again
 	standing  map[int]bool             // classes with plans behind the current job
-	displaced map[*Job]bool            // lifted plans whose places were found taken before their turn
 	clearing  []*Job                   // jobs whose plans were lifted for it
 	room      *roaring.Bitmap          // where those were, until it is clear whether that job gets a plan
 	reordered bool                     // jobs are taken out of order
@@ -51,7 +50,7 @@ type Pass struct {
 // during the pass. A pass that has looked at every job leaves nothing else in it.
 func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 	freed.begin()
-	p := &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool), displaced: make(map[*Job]bool), standing: make(map[int]bool),
+	p := &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool), standing: make(map[int]bool),
 		keeps: make(map[*limits.Counter]bool), claimed: make(map[*Job]bool)}
 	if m := spec.Memory; m != nil {
 		p.kinds, p.taken = m.kinds, m.taken
@@ -116,7 +115,6 @@ func (p *Pass) begin(queue []*Job) {
 	clear(p.claimed)
 	clear(p.standing)
 	clear(p.lifted)
-	clear(p.displaced)
 	for _, j := range queue {
 		if j.Late {
 			p.lifted[j] = true
