@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -169,7 +170,7 @@ func (l *suspectLife) play(steps string) {
 	}
 }
 
-// TestUnclaimedIsWhoseFault: an attempt that is not claimed for 15 minutes is the host's
+// TestUnclaimedIsWhoseFault: an attempt that is not claimed in time is the host's
 // fault, unless others' attempts are executed there. Then its user makes no passes, and the
 // host is not at fault.
 func TestUnclaimedIsWhoseFault(t *testing.T) {
@@ -191,8 +192,65 @@ func TestUnclaimedIsWhoseFault(t *testing.T) {
 		clock.t += 15 * 60
 		l.update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{By: BySupervisor}); return err })
 		others := claimer != ""
-		if state, reason := l.node(); (state == index.Drained) == others || !others && !strings.HasPrefix(reason, "suspect: not claimed in time on n0 (user") {
+		if state, reason := l.node(); (state == index.Drained) == others || !others && !strings.HasPrefix(reason, "suspect: no process claimed it on n0 (for") {
 			t.Errorf("executed there by %q; the node is %s: %s", claimer, state, reason)
 		}
+	}
+}
+
+// TestUnclaimed: a job that no process claims within claim_within is queued again, is never held, and gets
+// another node at the next try only, if another could take it. A heartbeat of its host within a third of
+// lost_after takes the blame off the node. PutBack does the same at once.
+func TestUnclaimed(t *testing.T) {
+	for name, c := range map[string]struct {
+		request  string
+		walltime time.Duration
+		start    string
+		within   int64
+		back     bool // by PutBack
+		nodes    []uint32
+	}{
+		"another node":     {request: "1:ncpus=1", walltime: 20 * time.Minute, start: StartAuto, within: 90, nodes: []uint32{0, 1, 0, 1}},
+		"the only node":    {request: "1:ncpus=1:vnode=n0", walltime: 20 * time.Minute, start: StartAuto, within: 90, nodes: []uint32{0, 0, 0}},
+		"a short job":      {request: "1:ncpus=1", walltime: time.Minute, start: StartAuto, within: 60, nodes: []uint32{0, 1, 0}},
+		"only cron":        {request: "1:ncpus=1", walltime: time.Hour, start: StartManual, within: 15 * 60, nodes: []uint32{0, 1}},
+		"given up at once": {request: "1:ncpus=1", walltime: time.Hour, start: StartAuto, back: true, nodes: []uint32{0, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			db, clock := newDB(t)
+			l := &suspectLife{t: t, db: db, clock: clock}
+			addNodes(t, db, "n", 2, 64)
+			l.update(func(tx *Tx) error {
+				if err := errors.Join(tx.Config().Set("start", c.start), tx.Config().Set("suspect_after", "0"), tx.Attempts().LaunchBy(LaunchWork)); err != nil {
+					return err
+				}
+				_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: c.request, Walltime: c.walltime}, Command: []string{"true"}})
+				return err
+			})
+			cycle := func() (j *Job) {
+				l.update(func(tx *Tx) (err error) {
+					if _, err = tx.Cycle().Run(CycleSpec{By: BySupervisor}); err == nil {
+						j, err = tx.Jobs().Get(1)
+					}
+					return err
+				})
+				return j
+			}
+			for i, node := range c.nodes {
+				j := cycle()
+				if j.State != JobRunning || j.Attempt != i+1 || j.Chunks[0].Nodes[0].Node != node {
+					t.Fatalf("try %d: the job is %s at %d on %v: %s", i+1, j.State, j.Attempt, j.Chunks, j.Reason)
+				}
+				if c.back {
+					l.update(func(tx *Tx) error { _, err := tx.Attempts().PutBack(node, "n0 went down"); return err })
+					continue
+				}
+				if clock.t += c.within - 1; cycle().Attempt != i+1 {
+					t.Fatalf("try %d ended early", i+1)
+				}
+				clock.t++
+			}
+			sound(t, db)
+		})
 	}
 }

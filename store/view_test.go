@@ -117,7 +117,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"Devices.Cut": writes(uint32(0), "ngpus", []string{"0"}, 2, "gslices"), "Devices.HeldBy": reads(job), "Devices.Of": reads(job), "Nodes.Moved": reads(), "Devices.OfNode": reads(node), "Devices.On": reads(job, uint32(0)),
 		"Attempts.Claim":  writes(Claim{Job: 4, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n00", PID: 7}}),
 		"Attempts.Report": writes(Result{Job: 4, Attempt: 1, Nonce: Nonce{1}, Outcome: OutcomeUnbegun}),
-		"Attempts.Finish": writes(Finished{Job: 4, Attempt: 1}), "Attempts.GiveBack": writes(executed), "Attempts.Lose": writes(uint32(0), "test"), "Attempts.Attend": writes(uint64(4), Attendant{Nonce: Nonce{5}, Process: Process{Host: "n00"}}), "Attempts.AttendedOn": reads("n00"), "Attempts.LaunchBy": writes(LaunchWork), "Hook": reads(), "Hosts": reads(),
+		"Attempts.Finish": writes(Finished{Job: 4, Attempt: 1}), "Attempts.GiveBack": writes(executed), "Attempts.Lose": writes(uint32(0), "test"), "Attempts.PutBack": writes(uint32(0), "test"), "Attempts.Attend": writes(uint64(4), Attendant{Nonce: Nonce{5}, Process: Process{Host: "n00"}}), "Attempts.AttendedOn": reads("n00"), "Attempts.LaunchBy": writes(LaunchWork), "Hook": reads(), "Hosts": reads(),
 		"Attempts.Get": reads(uint64(4), 0), "Attempts.Each": reads(uint64(0), func(*Attempt) error { return nil }),
 		"Attempts.Unclaimed": reads(func(*Job) error { return nil }), "Attempts.ClaimedOn": reads("n00", func(*Job, *Attempt) error { return nil }), "Attempts.HostOf": reads(job), "Identity": reads(),
 		"Batches.Expire": writes("work0"), "Batches.Recompute": writes("work0"),

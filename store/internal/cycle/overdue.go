@@ -26,7 +26,7 @@ func (p *pass) overdue() error {
 	for _, j := range late {
 		switch {
 		case j.ToLaunch():
-			err = missed(p.tx, j)
+			err = notLaunched(p.tx, j, set)
 		case kernel.IsExecuted(j):
 			err = executed(p.tx, j, set)
 			kept = append(kept, j)
@@ -54,6 +54,14 @@ func executed(tx *kernel.Tx, j *row.Job, set *kernel.Settings) error {
 		return err
 	}
 	return jobs.MachineOf(tx).EndsAs(j, row.JobFailed, WalltimeOver)
+}
+
+// notLaunched requeues a job past its end that no process has claimed, or that was not reported.
+func notLaunched(tx *kernel.Tx, j *row.Job, set *kernel.Settings) error {
+	if done, err := jobs.UnclaimedTooLong(tx, j, set); done || err != nil {
+		return err
+	}
+	return missed(tx, j)
 }
 
 // missed requeues a job that was not reported for launching before its end. A planned job
@@ -85,6 +93,9 @@ func (p *pass) unready() error {
 			}
 			continue
 		}
+		if err := p.toClaim(j, set); err != nil {
+			return err
+		}
 		waitsFor, err := jobs.Ready(p.tx, j)
 		if errors.Is(err, kernel.ErrUnmet) { // it is cancelled when the queue is read
 			waitsFor, err = err.Error(), nil
@@ -97,6 +108,18 @@ func (p *pass) unready() error {
 		}
 	}
 	return nil
+}
+
+// toClaim makes a cycle at the instant by which a started job must be claimed.
+func (p *pass) toClaim(j *row.Job, set *kernel.Settings) error {
+	if set.Launch != kernel.LaunchWork || !j.HasCommand() {
+		return nil
+	}
+	a, err := p.tx.Attempts().Of(j, j.CurrentAttempt())
+	if err == nil {
+		p.at(jobs.ClaimedBy(p.tx, a.Began, set))
+	}
+	return err
 }
 
 // OverdueJobs lists the running jobs that should have ended by now.

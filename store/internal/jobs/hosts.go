@@ -254,10 +254,12 @@ func (hs Hosts) refuses(number uint32, r Result) error {
 // blame decides who is to blame for an unclaimed attempt on a host. It is not the host if
 // other attempts run there, or if it sent a heartbeat lately: then only this user's passes are
 // missing there.
-func (hs Hosts) blame(host string) (Blame, error) {
+func (hs Hosts) blame(host string, set *kernel.Settings) (Blame, error) {
 	who := BlameNode
 	beats, err := hosts.Beats(hs.tx.File)
-	if err != nil || slices.ContainsFunc(beats, func(b row.Beat) bool { return kernel.SameHost(b.Host, host) && hs.tx.Now-b.Seen < claimWithin }) {
+	if err != nil || slices.ContainsFunc(beats, func(b row.Beat) bool {
+		return kernel.SameHost(b.Host, host) && hs.tx.Now-b.Seen < kernel.Seconds(set.LostAfter)/3
+	}) {
 		return BlameNobody, err
 	}
 	err = hs.tx.File.Each(row.Claimed, nil, func(key, _ []byte) (bool, error) {
@@ -270,7 +272,7 @@ func (hs Hosts) blame(host string) (Blame, error) {
 			return false, err
 		}
 		a, err := hs.tx.Attempts().Of(j, number)
-		if a != nil && a.By == row.BySupervisor {
+		if a != nil {
 			who = BlameNobody
 		}
 		return who == BlameNode, err

@@ -96,6 +96,10 @@ func (as Attempts) LaunchBy(way string) error {
 // were printed, but never claimed. A job that has waited long begins another attempt, so that
 // there is time to claim it.
 func LeftToLaunch(tx *kernel.Tx) error {
+	set, err := tx.Settings()
+	if err != nil {
+		return err
+	}
 	return tx.EachJob(func(j *row.Job) error {
 		if !j.OnlyPrinted() || j.End <= tx.Now {
 			return nil
@@ -104,7 +108,7 @@ func LeftToLaunch(tx *kernel.Tx) error {
 		switch {
 		case err != nil || a.State != row.AttemptStarted:
 			return err
-		case tx.Now >= a.Began+claimWithin:
+		case tx.Now >= ClaimedBy(tx, a.Began, set):
 			return again(tx, j, row.Because(row.CauseUntold, "it was not launched before jobs were launched here"))
 		}
 		j.Launched = false

@@ -154,6 +154,9 @@ func (m Machine) leave(j *row.Job, from, to kernel.Stage, s *Step) error {
 
 // endAttempt ends the attempt of a job that runs.
 func (m Machine) endAttempt(j *row.Job, goesOn bool, s *Step) error {
+	if err := allowed(m.tx, j); err != nil {
+		return err
+	}
 	if s.Leaving != NeverTold {
 		if err := m.tx.Allocations().Accrue(j); err != nil {
 			return err

@@ -122,34 +122,64 @@ func (as Attempts) BeforeClaim(job uint64, attempt int) (bool, error) {
 
 // Lose ends the attempts executed on a host that is dead or will not come back. The host of an
 // attempt is the first node of its job. They are lost, as for Report: how much was executed is
-// unknown. It returns the jobs.
+// unknown. Those that no process has claimed are queued again, as for PutBack. It returns the jobs.
 func (as Attempts) Lose(node uint32, why string) ([]*kernel.Job, error) {
+	lost, err := as.PutBack(node, why)
+	if err != nil {
+		return nil, err
+	}
+	err = as.runningOn(node, func(j *row.Job, a *row.Attempt) error {
+		if !kernel.IsExecuted(j) {
+			return nil
+		}
+		ended, err := report(as.tx, j, Result{Job: j.ID, Attempt: a.Number, Nonce: a.Nonce, Outcome: row.OutcomeLost, Why: why})
+		lost = append(lost, ended)
+		return err
+	})
+	return lost, err
+}
+
+// PutBack queues the jobs again that a host should execute and that no process there has claimed. It returns
+// them.
+func (as Attempts) PutBack(node uint32, why string) (back []*kernel.Job, err error) {
 	if err := access.Operates(as.tx, "nodes"); err != nil {
 		return nil, err
 	}
-	var lost []*kernel.Job
+	err = as.runningOn(node, func(j *row.Job, a *row.Attempt) error {
+		if !j.ToLaunch() || !j.HasCommand() {
+			return nil
+		}
+		if err := as.tx.Spoil(unclaimed(as.tx, j, a, why, BlameNobody)); err != nil {
+			return err
+		}
+		back = append(back, kernel.JobOf(j))
+		return nil
+	})
+	return back, err
+}
+
+// runningOn calls fn for the jobs that a node's host executes, or should, with their attempts.
+func (as Attempts) runningOn(node uint32, fn func(*row.Job, *row.Attempt) error) error {
 	for _, b := range slices.Clone(as.tx.Calendar().At(node)) {
 		if b.Claim || b.Start > as.tx.Now || row.IsReservation(b.Owner) {
 			continue
 		}
 		j, err := as.tx.ListedJob(b.Owner >> 1)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if nodes := j.NodeNumbers(); !kernel.IsExecuted(j) || nodes[0] != node {
+		if nodes := j.NodeNumbers(); j.State != row.JobRunning || nodes[0] != node {
 			continue
 		}
-		a, err := AttemptsOf(as.tx).Get(j.ID, 0)
-		if err != nil {
-			return nil, err
+		a, err := as.tx.Attempts().Of(j, j.CurrentAttempt())
+		if err == nil {
+			err = fn(j, a)
 		}
-		ended, err := report(as.tx, j, Result{Job: j.ID, Attempt: a.Number, Nonce: a.Nonce, Outcome: row.OutcomeLost, Why: why})
 		if err != nil {
-			return nil, err
+			return err
 		}
-		lost = append(lost, ended)
 	}
-	return lost, nil
+	return nil
 }
 
 func lateResult(r Result, j *row.Job, why string) error {
@@ -284,17 +314,15 @@ func again(tx *kernel.Tx, j *row.Job, why row.Reason) error {
 	return PutJob(tx, j, j.State)
 }
 
-// claimWithin is the time to claim an attempt, in seconds, if passes claim attempts.
-const claimWithin = 15 * 60
-
-// UnclaimedTooLong gives up on the node of a job whose attempt was not claimed there in time, and
-// reports whether it did.
+// UnclaimedTooLong takes a job off its nodes if no process has claimed its attempt in time, and reports
+// whether it did. A suspend of the machine with the database gives hosts that time anew.
 func UnclaimedTooLong(tx *kernel.Tx, j *row.Job, set *kernel.Settings) (bool, error) {
 	if set.Launch != kernel.LaunchWork || !j.HasCommand() {
 		return false, nil
 	}
 	a, err := tx.Attempts().Of(j, j.CurrentAttempt())
-	if err != nil || tx.Now < a.Began+claimWithin {
+	late := err == nil && tx.Now >= ClaimedBy(tx, a.Began, set)
+	if err != nil || !late && tx.Now < j.End {
 		return false, err
 	}
 	if why, err := tx.Copy(); err != nil || why != "" {
@@ -304,16 +332,55 @@ func UnclaimedTooLong(tx *kernel.Tx, j *row.Job, set *kernel.Settings) (bool, er
 	if err != nil {
 		return false, err
 	}
-	why := fmt.Sprintf("not claimed in time on %s (user %s)", host, j.User)
-	blame, err := HostsOf(tx).blame(host)
+	blame := BlameNobody
+	if late && tx.Now < j.End {
+		if blame, err = HostsOf(tx).blame(host, set); err != nil {
+			return false, err
+		}
+	}
+	return true, unclaimed(tx, j, a, fmt.Sprintf("no process claimed it on %s (for %s)", host, j.User), blame)
+}
+
+// ClaimedBy returns until when an attempt that has begun at an instant must be claimed.
+func ClaimedBy(tx *kernel.Tx, began int64, set *kernel.Settings) int64 {
+	return max(began, tx.State.Jumped) + kernel.Seconds(set.ClaimWithin)
+}
+
+// unclaimed takes a job whose attempt was not claimed off its nodes. The node whose host should have claimed
+// it is left out of the next try, if another could take the job.
+func unclaimed(tx *kernel.Tx, j *row.Job, a *row.Attempt, why string, blame Blame) error {
+	err := HostsOf(tx).refuses(firstNode(j), Result{Job: j.ID, Why: why, Blame: blame})
+	if err == nil {
+		err = allowed(tx, j)
+	}
+	if err == nil {
+		err = elsewhere(tx, j)
+	}
 	if err != nil {
-		return false, err
+		return err
 	}
 	a.Outcome, a.Why, a.State, j.Claimed = row.OutcomeRefused, row.Because(row.CauseUntold, why), row.AttemptClaimed, true
 	if err := tx.Attempts().Put(a); err != nil {
-		return false, err
+		return err
 	}
-	return true, refused(tx, j, Result{Job: j.ID, Why: why, Blame: blame})
+	j.Unbegun, j.Lost = 0, 0
+	return MachineOf(tx).Do(j, Step{To: row.JobQueued, Reason: row.Because(row.CauseRefused, why), Leaving: Exited})
+}
+
+// allowed ends the exclusion of the node that did not claim the attempt before the current one: it was
+// left out of this try only.
+func allowed(tx *kernel.Tx, j *row.Job) error {
+	if len(j.Excluded) == 0 || j.CurrentAttempt() < 2 {
+		return nil
+	}
+	before, err := tx.Attempts().Of(j, j.CurrentAttempt()-1)
+	if err != nil || before.Outcome != row.OutcomeRefused || before.Why.Cause != row.CauseUntold {
+		return err
+	}
+	if nodes := before.AllNodes(); len(nodes) > 0 {
+		j.Excluded = slices.DeleteFunc(slices.Clone(j.Excluded), func(n uint32) bool { return n == nodes[0] })
+	}
+	return nil
 }
 
 // refused requeues a job that its node could not execute, so that it runs on other nodes.
@@ -321,7 +388,7 @@ func refused(tx *kernel.Tx, j *row.Job, r Result) error {
 	j.Unbegun, j.Lost = 0, 0
 	node := firstNode(j)
 	r.Job = j.ID
-	if err := HostsOf(tx).refuses(node, r); err != nil {
+	if err := errors.Join(HostsOf(tx).refuses(node, r), allowed(tx, j)); err != nil {
 		return err
 	}
 	if r.Blame == BlameJob || !j.Queued {

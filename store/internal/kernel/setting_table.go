@@ -55,6 +55,10 @@ var SettingDefs = []settingDef{
 			}
 			return nil
 		}},
+	{"claim_within", "90", "time for a process to claim a started job before it is queued again; if it is not set and start is not auto: 15m",
+		func(_ *index.Defs, v string, s *Settings) error {
+			return settings.Duration(v, time.Second, &s.ClaimWithin)
+		}},
 	{"default_partition", "main", "queue that qsub, sbatch and so on show for nodes and jobs without one",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Name(v, &s.Partition) }},
 	{"default_walltime", "3600", "walltime of requests without one, such as 3600 or 1h",

@@ -43,6 +43,7 @@ type Settings struct {
 	Health          []string       // the program that checks a node's health, and its arguments; empty for none
 	SuspectAfter    int            // a node that refuses this many different jobs is drained; 0 for never
 	SuspectWindow   time.Duration  // within this time
+	ClaimWithin     time.Duration  // an attempt that no process has claimed after this is queued again
 	LostAfter       time.Duration  // attempts on a host are unreachable after this long without a heartbeat; 0 for never
 	Pin             string         // whether jobs are kept to their cores: PinCores, or none
 	Detect          string         // action for missing devices of a host: drain, warn or off
@@ -64,6 +65,9 @@ type Settings struct {
 	Slack           float64       // how much later than its earliest start the first job may be promised one with Relaxed, in multiples of its walltime
 	Enforce         string        // how memory limits are enforced: auto, cgroup, poll or none
 }
+
+// claimWithinManual is ClaimWithin unless it is set where cron makes the passes, which come rarely.
+const claimWithinManual = 15 * time.Minute
 
 // PinCores is the value of the setting pin that keeps jobs to the cores they hold.
 const PinCores = "cpus"
@@ -121,6 +125,9 @@ func (tx *Tx) Settings() (*Settings, error) {
 		if err := def.read(defs, v, s); err != nil {
 			return nil, fmt.Errorf("%w: setting %s: %v", row.ErrDamaged, def.Name, err)
 		}
+	}
+	if _, ok := set["claim_within"]; !ok && s.Start != StartAuto {
+		s.ClaimWithin = claimWithinManual
 	}
 	if s.Launch == "" && s.Start == StartAuto {
 		s.Launch = LaunchWork

@@ -276,5 +276,9 @@ func (ch *change) SetNode(name, state, reason string) error {
 	if err != nil {
 		return err
 	}
-	return ch.Tx.Nodes().SetState(number, to, reason)
+	err = ch.Tx.Nodes().SetState(number, to, reason)
+	if err == nil && to == index.Down {
+		_, err = ch.Tx.Attempts().PutBack(number, "node "+name+" went down")
+	}
+	return err
 }
