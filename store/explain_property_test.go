@@ -86,6 +86,7 @@ func (q *queueLife) requestsAsSaid(t *rapid.T) {
 	}
 	what := fmt.Sprintf("%+v, said to start %s", r, ex.Verdict)
 	err = q.placed(r, now)
+	absent := errors.Is(err, placer.ErrAbsent)
 	switch ex.Verdict {
 	case placer.StartsNow:
 		if err != nil {
@@ -99,8 +100,11 @@ func (q *queueLife) requestsAsSaid(t *rapid.T) {
 		if !errors.Is(err, placer.ErrNotNow) {
 			q.t.Fatalf("%s: %v", what, err)
 		}
-		if ex.Plan == nil {
-			q.t.Fatalf("%s, and nobody knows when", what)
+		if (ex.Plan == nil) != absent {
+			q.t.Fatalf("%s, and whether that time is known is %t: %v", what, ex.Plan != nil, err)
+		}
+		if absent {
+			break // until nodes are back in service
 		}
 		if err := q.placed(r, ex.Plan.Start); err != nil {
 			q.t.Fatalf("%s, at %d: %v", what, ex.Plan.Start, err)
@@ -109,8 +113,11 @@ func (q *queueLife) requestsAsSaid(t *rapid.T) {
 	for i := range ex.Helps {
 		h := &ex.Helps[i]
 		start := now
-		if ex.Verdict == placer.NeverStarts {
+		if ex.Verdict == placer.NeverStarts || absent {
 			start = h.Start
+		}
+		if h.Change == placer.HelpResume {
+			continue // it changes nodes, not the request
 		}
 		if err := q.placed(followed(r, h), start); err != nil {
 			q.t.Fatalf("%s: with %s %s it was to start at %d: %v", what, h.Change, h.To, start, err)
