@@ -179,7 +179,7 @@ func (db *DB) View(fn func(*Tx) error) error {
 //
 // once takes at most one Once: then Update runs fn only if that key has not been used before.
 func (db *DB) Update(fn func(*Tx) error, once ...*Once) error {
-	if len(once) == 0 {
+	if len(once) == 0 || once[0] == nil {
 		return db.write(fn, true)
 	}
 	return db.write(func(tx *Tx) error { return tx.Once(once[0], func() error { return fn(tx) }) }, true)

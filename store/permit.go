@@ -21,10 +21,10 @@ const Operator = sharing.Operator
 // path. If the file is damaged, the owner on disk counts as its owner; a file that is missing
 // permits everything.
 func Permit(path string, opt *Options, right Right, what string) error {
-	a := opt.Actor
-	if right == Anybody || a == nil || IsLog(path) {
+	if opt == nil || opt.Actor == nil || right == Anybody || IsLog(path) {
 		return nil
 	}
+	a := opt.Actor
 	shared, uid, err := kernel.OnDisk(path)
 	if errors.Is(err, fs.ErrNotExist) || a.UID == 0 && !a.Namespaced || err == nil && !shared && uid == a.UID {
 		return nil

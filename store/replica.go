@@ -158,6 +158,9 @@ type FromOptions struct {
 // if a database has that name. Unless forced, it fails with ErrConflict if claimed attempts in
 // the other have not ended.
 func CreateFrom(name string, from *DB, opt *FromOptions) (held []uint64, err error) {
+	if opt == nil {
+		opt = new(FromOptions)
+	}
 	if !opt.Force {
 		if err := from.View(noneUnderWay); err != nil {
 			return nil, err

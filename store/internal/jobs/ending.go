@@ -62,7 +62,10 @@ func prolong(tx *kernel.Tx, j *row.Job, end int64) error {
 		return err
 	}
 	s := Step{To: j.State, Reason: j.Reason}
-	return errors.Join(untilAnother(tx, j, end, &s), MachineOf(tx).Do(j, s))
+	if err := untilAnother(tx, j, end, &s); err != nil {
+		return err
+	}
+	return MachineOf(tx).Do(j, s)
 }
 
 // untilAnother makes a step change a job's end on its nodes.

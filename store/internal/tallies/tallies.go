@@ -213,8 +213,11 @@ func (ts *Tallies) All() ([]*Queue, error) {
 	if err == nil && !ts.counted() {
 		err = ts.Jobs.EachJob(func(j *row.Job) error {
 			q, err := ts.of(j.Queue)
+			if err != nil {
+				return err
+			}
 			q.known[j.State] = true
-			return errors.Join(err, ts.add(q, j.State, 1))
+			return ts.add(q, j.State, 1)
 		})
 	}
 	slices.SortFunc(ts.queues, func(a, b *Queue) int { return cmp.Compare(a.Name, b.Name) })
