@@ -78,53 +78,8 @@ func (p *clockAdvance) job(c change) error {
 
 // putOff takes a planned job that cannot begin off its nodes.
 func (p *clockAdvance) putOff(j *row.Job, why row.Reason) error {
-	if p.waits() {
-		p.blocked = why
-		return nil
-	}
 	p.late = append(p.late, j)
 	return jobs.PutOff(p.tx, j, jobs.WasToStart(j, why))
-}
-
-// A job is often reported to have ended at its end, or just after it. Then the job that begins on its
-// nodes should begin, and the plans behind it should stay. So a writer leaves a job that cannot begin
-// where it is until the transaction has done what it is for, or makes a cycle. Only then it is put off.
-
-// waits reports whether a job that cannot begin may wait.
-func (p *clockAdvance) waits() bool { return p.tx.Writable() && !p.last && !p.tx.Opt.Plays }
-
-// beginBlocked begins the jobs that had to wait in this transaction, or puts them off.
-func beginBlocked(tx *kernel.Tx) error {
-	list := tx.Loaded.Blocked
-	if len(list) == 0 {
-		return nil
-	}
-	tx.Loaded.Blocked = nil
-	p := &clockAdvance{tx: tx, last: true}
-	var due []change
-	for _, b := range list {
-		if b.At == tx.Now {
-			due = append(due, change{b.At, row.JobOwner(b.Job)})
-			continue
-		}
-		j, err := tx.Job(b.Job)
-		if errors.Is(err, row.ErrNotFound) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if j.State != row.JobReserved || j.Start != b.At {
-			continue
-		}
-		if err := tx.File.Remove(row.Changes, row.TimeKey(b.At, row.JobOwner(j.ID))); err != nil {
-			return err
-		}
-		if err := p.putOff(j, b.Why); err != nil {
-			return err
-		}
-	}
-	return p.all(due)
 }
 
 // clearBefore takes overdue jobs off the nodes on which something begins now. It takes those whose

@@ -16,8 +16,6 @@ type clockAdvance struct {
 	tx      *kernel.Tx
 	late    []*row.Job // planned jobs that could not begin
 	renewed []string   // standing reservations with an occurrence that has ended
-	blocked row.Reason // why the last job could not begin, if it waits
-	last    bool       // no job waits any more
 }
 
 // advance brings the bitmaps to the transaction's instant: it applies the changes in (asOf,
@@ -76,7 +74,7 @@ func (p *clockAdvance) farBehind() error {
 // for example, it replans jobs that could not begin. A reader neither searches for nodes nor
 // runs programs, and shows such jobs as late.
 func (p *clockAdvance) all(due []change) error {
-	if len(due)+len(p.late) == 0 {
+	if len(due) == 0 {
 		return nil
 	}
 	defer p.tx.File.Pass()()
@@ -100,9 +98,6 @@ func (p *clockAdvance) all(due []change) error {
 		if err := happen(c); err != nil {
 			return err
 		}
-		if err := p.keepBlocked(c, key); err != nil {
-			return err
-		}
 	}
 	p.tx.Calendar().SetNow(p.tx.Now)
 	if err := p.renew(); err != nil {
@@ -118,16 +113,6 @@ func (p *clockAdvance) all(due []change) error {
 		}
 	}
 	return nil
-}
-
-// keepBlocked keeps the change of a job that waits to begin.
-func (p *clockAdvance) keepBlocked(c change, key []byte) error {
-	if p.blocked == (row.Reason{}) {
-		return nil
-	}
-	p.tx.Loaded.Blocked = append(p.tx.Loaded.Blocked, kernel.BlockedJob{Job: c.owner >> 1, At: c.at, Why: p.blocked})
-	p.blocked = row.Reason{}
-	return p.tx.File.Mark(row.Changes, key)
 }
 
 // change is an instant at which a job or reservation begins or ends by the clock.
@@ -193,9 +178,6 @@ func (p *pass) settle() error { return Settle(p.tx) }
 // Settle settles what changes have left open: missed occurrences of standing reservations, and
 // plans that cannot be kept. Plans that move may leave room for such an occurrence, too.
 func Settle(tx *kernel.Tx) error {
-	if err := beginBlocked(tx); err != nil {
-		return err
-	}
 	if tx.Loaded.Freed.Made() {
 		if err := booking.RetryStandings(tx, false); err != nil {
 			return err

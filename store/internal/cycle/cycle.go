@@ -4,7 +4,6 @@ package cycle
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"time"
 
@@ -146,7 +145,7 @@ func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 			return nil, err
 		}
 	}
-	if err := errors.Join(beginBlocked(tx), PlaceAnew(tx)); err != nil {
+	if err := PlaceAnew(tx); err != nil {
 		return nil, tx.Spoil(err)
 	}
 	start, since := tx.Opt.Now(), tx.Written()

@@ -66,7 +66,6 @@ type loaded struct {
 	Overruns     map[uint64]int64   // how long overdue owners are expected to continue
 	Moved        []*row.Job         // jobs placed at an instant, whose plans could not be kept
 	Queue        *PlayedQueue       // during a play; otherwise nil
-	Blocked      []BlockedJob       // planned jobs that wait, until the transaction is done, for others to leave their nodes
 	Unplaced     []*row.Job         // the displaced jobs without a new plan
 	Stranded     []uint64           // placed jobs whose nodes went out of service; they keep their plans until the change is complete
 	Displaced    []uint64           // queued jobs whose plans could not be kept: they have their turn before the commit
@@ -79,13 +78,6 @@ type loaded struct {
 	Past         *nodehistory.Log
 	kept         map[any]any // for the packages above: see Slot
 	failure      error       // the first error from reading rows where none can be returned
-}
-
-// A BlockedJob was to begin at an instant, and could not.
-type BlockedJob struct {
-	Job uint64
-	At  int64
-	Why row.Reason
 }
 
 // NewLoaded returns the state of a transaction that has not read anything yet.
