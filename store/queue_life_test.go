@@ -257,6 +257,13 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*row.Job) {
 		if j.State != JobQueued || waits || j.Begin > q.clock.t || j.Reason.String() != "" || j.Never || j.Deadline != 0 {
 			continue
 		}
+		absent := false
+		if err := q.dbs[0].View(func(tx *Tx) (err error) { absent, err = waitsForNodes(tx, j); return err }); err != nil {
+			q.t.Fatal(err)
+		}
+		if absent {
+			continue
+		}
 		if spec.Backfill == Conservative {
 			q.t.Fatalf("after a conservative cycle job %d has no plan: %+v", j.ID, j)
 		}

@@ -63,7 +63,7 @@ func TestAttemptsKilled(t *testing.T) {
 	}
 	t.Log("killed", killed, "jobs", jobs)
 	left := func() []string {
-		list, _ := filepath.Glob(dir + "/state/*/*.*")
+		list, _ := filepath.Glob(dir + "/state/*.*/*.*") // not what sessions and attempts were told
 		return list
 	}
 	for end := time.Now().Add(time.Minute); s.over(t) < jobs || len(left()) > 0 || len(s.processes()) > 0; {
@@ -148,7 +148,7 @@ func TestAttendedKilled(t *testing.T) {
 	t.Log("killed", killed)
 	s.must("", "status")
 	left := func() []string {
-		list, _ := filepath.Glob(dir + "/state/*/*.*")
+		list, _ := filepath.Glob(dir + "/state/*.*/*.*") // not what sessions and attempts were told
 		return list
 	}
 	idle := s.live(t) == 0

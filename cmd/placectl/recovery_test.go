@@ -33,7 +33,7 @@ func newRecovery(t *testing.T) *recovery {
 	r.must("", "submit", "1:ncpus=1", "--array", "600", "--hold", "-o", "id")
 	r.must("", "backup", r.path("backup.db"))
 	r.old = rows(r.must("", "dump"))
-	r.must("", "cancel", "1-600")
+	r.must("", "cancel", "1")
 	r.must("", "node", "set", "n[0000-0900]", "priority=3")
 	dump := r.must("", "dump")
 	if err := os.WriteFile(r.path("dump.jsonl"), []byte(dump), 0o600); err != nil {

@@ -224,7 +224,7 @@ func TestTwoUsersByThemselves(t *testing.T) {
 	}
 	does(ownerUID, fmt.Sprint("init --local --group ", labGID), "")
 	here := strings.TrimSpace(does(ownerUID, "node list -o id", ""))
-	const job = "submit -q -t 1m --place excl -o id -- sleep 0.1"
+	const job = "submit -q -t 1m --place excl --out /dev/null -o id -- sleep 0.1"
 	for range 4 {
 		does(ownerUID, job, "")
 		does(guestUID, job, "")

@@ -68,7 +68,7 @@ var causes = [...]struct{ word, doc string }{
 	CauseUntold:      {"untold", "no process was told of its start"},
 	CauseUnreachable: {"unreachable", "its host was not heard of"},
 	CauseUnreached:   {"unreached", "no pass could be made on its host"},
-	CauseNever:       {"never", "it can never run, as the cluster is"},
+	CauseNever:       {"never", "the declared nodes could not hold it, even with all in service"},
 	CauseAltered:     {"altered", "it asks for something else now"},
 	CauseRestored:    {"restored", "the database is a backup's: it may have run since"},
 	CauseSalvaged:    {"salvaged", "its rows were damaged"},

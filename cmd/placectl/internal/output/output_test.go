@@ -86,7 +86,7 @@ n1               3  0.25  true   2026-11-20 10:30:00  1h30m  8.0 GiB  a[1-2]
 		{"csv", Options{Format: CSV}, false, `
 name,jobs,load,up,since,left,mem,nodes
 n1,3,0.25,true,2026-11-20T09:30:00Z,5400,8589934592,"a1,a2"
-` + "\"=a|\t\x1b\"\"\u009bé\"" + `,-1,-2,false,1970-01-01T00:00:00Z,60,512,
+` + "\"=a|\t\x1b\"\"é\"" + `,-1,-2,false,1970-01-01T00:00:00Z,60,512,
 ,,,,,,,
 `},
 		{"csv on a terminal", Options{Format: CSV, NoHeader: true}, true, `
@@ -214,10 +214,11 @@ func TestNoRows(t *testing.T) {
 
 func stripBold(s string) string { return strings.NewReplacer("\x1b[1m", "", "\x1b[0m", "").Replace(s) }
 
-func TestCSVGuard(t *testing.T) {
+// TestCSVExact: cells are as they are, whatever a spreadsheet makes of them.
+func TestCSVExact(t *testing.T) {
 	res := Result{Columns: []Column{{Name: "@x"}}}
 	rows := [][]any{{"+1"}, {"-a"}, {"\rx"}, {" a"}, {""}, {int64(-3)}, {-0.5}, {[]string{"=a"}}, {"a\nb"}, {"'"}}
-	want := "'@x\n'+1\n'-a\n\"'\rx\"\n\" a\"\n\"\"\n-3\n-0.5\n'=a\n\"a\nb\"\n'\n"
+	want := "@x\n+1\n-a\n\"\rx\"\n\" a\"\n\"\"\n-3\n-0.5\n=a\n\"a\nb\"\n'\n"
 	if got := render(t, Options{Format: CSV}, false, 0, res, rows); got != want {
 		t.Errorf("CSV:\n got %q\nwant %q", got, want)
 	}

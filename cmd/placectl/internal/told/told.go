@@ -4,7 +4,6 @@
 package told
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"golang.org/x/sys/unix"
 )
 
@@ -74,7 +74,7 @@ func (b *Book) Read() (*Page, error) {
 // decode reads a page. One that a loss of power has cut is empty.
 func decode(text []byte) *Page {
 	p := new(Page)
-	if json.Unmarshal(text, p) != nil {
+	if bytejson.Unmarshal(text, p) != nil {
 		return new(Page)
 	}
 	return p
@@ -99,7 +99,7 @@ func (b *Book) Write(change func(*Page)) error {
 	}
 	p := decode(text)
 	change(p)
-	if text, err = json.Marshal(p); err != nil {
+	if text, err = bytejson.Marshal(p); err != nil {
 		return err
 	}
 	_, err = f.WriteAt(text, 0)

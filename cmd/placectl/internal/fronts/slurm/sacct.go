@@ -237,7 +237,7 @@ func steps(refs []ref, j *fronts.Job, step string) bool {
 
 func (fs accountTable) help(c *fronts.Call) error {
 	for i, f := range fs {
-		fmt.Fprintf(c.Stdout, "%-19s", f.name)
+		fmt.Fprintf(c.Stdout, "%-19s ", f.name)
 		if i%4 == 3 || i == len(fs)-1 {
 			fmt.Fprintln(c.Stdout)
 		}
