@@ -108,7 +108,7 @@ func TestCopies(t *testing.T) {
 	}
 	t.Logf("-copies-seed=%d", seed)
 	r := rand.New(rand.NewPCG(seed, 0))
-	for _, k := range drawn(r, copyKinds) {
+	for _, k := range sampled(r, copyKinds) {
 		verbs := slices.Clone(lookers)
 		r.Shuffle(len(verbs), func(i, j int) { verbs[i], verbs[j] = verbs[j], verbs[i] })
 		if !*long {
@@ -131,7 +131,7 @@ func TestCopies(t *testing.T) {
 			h.run(fmt.Sprintf(copiesAdopt, k.path))
 		})
 	}
-	for _, m := range drawn(r, moves) {
+	for _, m := range sampled(r, moves) {
 		t.Run(m.name, func(t *testing.T) {
 			t.Parallel()
 			if m.root && os.Getuid() != 0 {
@@ -176,8 +176,8 @@ var moves = []struct {
 		placectl submit -q $here -- sh job.sh; placectl wait -q 7 --timeout 30s`},
 }
 
-// drawn draws as many as the flag says, or takes all.
-func drawn[T any](r *rand.Rand, all []T) []T {
+// sampled draws as many as the flag says, or takes all.
+func sampled[T any](r *rand.Rand, all []T) []T {
 	all = slices.Clone(all)
 	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	if *long {
