@@ -37,7 +37,8 @@
 //     Sign, Signed, Submit, Unhold.
 //   - [Tx.Attempts], the starts of jobs: who executes them, how they ended. Attend, AttendedOn,
 //     BeforeClaim, Claim, ClaimedOn, Each, Finish, Get, GiveBack, HoldUnsigned, HostOf, LaunchBy,
-//     LaunchEnded, LeftOver, Lose, PutBack, Report, Signal, Signalled, Unclaimed, Unreached.
+//     LaunchEnded, LeftOver, Lose, PutBack, Report, Signal, Signalled, StopAgain, Unclaimed,
+//     Unreached.
 //   - [Tx.Cycle], running the queue, and playing it forward. Forecasts, FreshForecasts, LastTook,
 //     MayStop, NextChange, Overdue, Pending, Play, Run, Startable, WouldStop.
 //   - [Tx.Reservations], single and repeating reservations. Add, Each, EachStanding, Get,

@@ -64,6 +64,7 @@ func TestOperatorsAlone(t *testing.T) {
 		"one less":    func(tx *Tx) error { _, err := tx.Reservations().Remove("r"); return err },
 		"a lost node": func(tx *Tx) error { _, err := tx.Attempts().Lose(0, ""); return err },
 		"a launch":    func(tx *Tx) error { return tx.Attempts().LaunchEnded(1, nil, 3) },
+		"a stop":      func(tx *Tx) error { return tx.Attempts().StopAgain(new(Job)) },
 		"over limits": func(tx *Tx) error {
 			_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", User: "eve", OverLimits: true})
 			return err

@@ -72,6 +72,26 @@ func toStop(tx *kernel.Tx, j *row.Job) error {
 	return tx.File.Put(row.Stops, row.Key64(j.ID), row.EncodeJob(j))
 }
 
+// StopAgain has the next cycle report once more that a job must be stopped, because its launcher failed. The
+// job is one of a cycle's Stopped. StopAgain ignores one that is reported anyway or no longer in the file.
+func (as Attempts) StopAgain(stopped *kernel.Job) error {
+	if err := access.Operates(as.tx, "a launch"); err != nil {
+		return err
+	}
+	j, key := stopped.Row(), row.Key64(stopped.ID)
+	if _, err := as.tx.Job(j.ID); err != nil {
+		if errors.Is(err, row.ErrNotFound) {
+			err = nil
+		}
+		return err
+	}
+	if told, err := as.tx.File.Get(row.Stops, key); told != nil || err != nil {
+		return err
+	}
+	j.State = row.JobRunning
+	return as.tx.File.Put(row.Stops, key, row.EncodeJob(&j))
+}
+
 // LaunchBy sets how the jobs of this database are launched. The first call decides; others fail
 // with a Conflict if they differ.
 func (as Attempts) LaunchBy(way string) error {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +21,7 @@ type Notice struct {
 	Chunks  []string `json:"chunks"` // the node of each chunk, in select order
 
 	NodeFiles []string `json:"-"` // variables, beside PLACECTL_NODEFILE, that name the file with the nodes
+	Run       string   `json:"-"` // a script for sh that runs the job; empty for none
 }
 
 // The events of notices.
@@ -65,6 +68,17 @@ func (p *Program) tell(ctx context.Context, database string, n *Notice) (d Done)
 		return Done{Err: err}
 	}
 	defer remove()
+	if env, err = callsUs(env); err != nil {
+		return Done{Err: err}
+	}
+	if n.Run != "" {
+		file, err := tempFile("placectl-run-*", n.Run)
+		if err != nil {
+			return Done{Err: err}
+		}
+		defer os.Remove(file)
+		env = append(env, "PLACECTL_RUN="+file)
+	}
 	d.Said, d.Err = p.run(ctx, n.Command, env, nil, nil)
 	var late *timeoutError
 	switch {
@@ -78,7 +92,7 @@ func (p *Program) tell(ctx context.Context, database string, n *Notice) (d Done)
 
 // environ adds the variables of a job to an environment. remove removes the file with its nodes.
 func (n *Notice) environ(base []string, database string) (env []string, remove func(), err error) {
-	file, err := hostFile(n.Chunks)
+	file, err := tempFile("placectl-nodes-*", strings.Join(n.Chunks, "\n")+"\n")
 	if err != nil {
 		return nil, nil, err
 	}
@@ -89,13 +103,25 @@ func (n *Notice) environ(base []string, database string) (env []string, remove f
 	return append(env, n.Env...), func() { os.Remove(file) }, nil
 }
 
-// hostFile writes the nodes of the chunks into a file, one a line.
-func hostFile(chunks []string) (string, error) {
-	f, err := os.CreateTemp("", "placectl-nodes-*")
+// callsUs has an environment lead to this program, as PLACECTL_PROGRAM and at the front of PATH: cron's PATH
+// does not.
+func callsUs(env []string) ([]string, error) {
+	path, err := self()
+	if err != nil {
+		return nil, err
+	}
+	search := "PATH=" + filepath.Dir(path) + ":" + os.Getenv("PATH")
+	env = slices.DeleteFunc(env, func(kv string) bool { return strings.HasPrefix(kv, "PATH=") })
+	return append(env, strings.TrimSuffix(search, ":"), "PLACECTL_PROGRAM="+path), nil
+}
+
+// tempFile writes a file for the time of a launch.
+func tempFile(pattern, text string) (string, error) {
+	f, err := os.CreateTemp("", pattern)
 	if err != nil {
 		return "", err
 	}
-	_, err = f.WriteString(strings.Join(chunks, "\n") + "\n")
+	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
 		os.Remove(f.Name())
 		return "", err

@@ -6,18 +6,25 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"syscall"
 )
+
+// self returns the file of this program, as it was started.
+func self() (string, error) {
+	path, err := exec.LookPath(os.Args[0])
+	if err != nil {
+		return os.Executable()
+	}
+	return filepath.Abs(path)
+}
 
 // Self runs this program again until it ends or the context does. It returns its output, its error
 // messages and its exit status, -1 if it was killed or did not start. It never outlives this process.
 // Self fails if it cannot find the program's own file.
 func Self(ctx context.Context, args ...string) (out, complaint []byte, status int, err error) {
-	path, err := exec.LookPath(os.Args[0]) // how this program was started
-	if err != nil {
-		path, err = os.Executable()
-	}
+	path, err := self()
 	if err != nil {
 		return nil, nil, -1, err
 	}

@@ -187,8 +187,8 @@ func TestScriptWords(t *testing.T) {
 		{"#!\n", "", "/bin/sh|S"},
 	} {
 		o := &Order{Payload: &store.Payload{Script: c.script, Interpreter: c.interpreter}}
-		if got := strings.Join(o.scriptWords("S"), "|"); got != c.want {
-			t.Errorf("scriptWords of %q = %s, want %s", c.script, got, c.want)
+		if got := strings.Join(ScriptWords(o.Payload, "S", o.Command), "|"); got != c.want {
+			t.Errorf("ScriptWords of %q = %s, want %s", c.script, got, c.want)
 		}
 	}
 }

@@ -145,7 +145,7 @@ func (a *attendance) plan() (*plan, error) {
 		if err := sl.write(scriptFile, o.Payload.Script, 0o700); err != nil {
 			return nil, err
 		}
-		p.Words = o.scriptWords(sl.path + "/" + scriptFile)
+		p.Words = ScriptWords(o.Payload, sl.path+"/"+scriptFile, o.Command)
 	}
 	p.Env = o.environment(&a.Site, sl.path, sl.nonce)
 	p.Task = o.Payload.Compat == "slurm"

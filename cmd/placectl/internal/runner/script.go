@@ -1,15 +1,19 @@
 package runner
 
-import "strings"
+import (
+	"strings"
 
-// scriptWords returns the command that runs a script: with the interpreter given at submission, or else
+	"github.com/placectl/placectl/store"
+)
+
+// ScriptWords returns the command that runs a job's script from a file, with arguments: with the interpreter given at submission, or else
 // the one in its #! line, or else sh. It reads the line itself, because the kernel may not execute
 // files in the script's directory.
-func (o *Order) scriptWords(path string) []string {
-	first, _, _ := strings.Cut(o.Payload.Script, "\n")
+func ScriptWords(p *store.Payload, path string, args []string) []string {
+	first, _, _ := strings.Cut(p.Script, "\n")
 	line, marked := strings.CutPrefix(strings.TrimSuffix(first, "\r"), "#!")
-	if o.Payload.Interpreter != "" {
-		line, marked = o.Payload.Interpreter, true
+	if p.Interpreter != "" {
+		line, marked = p.Interpreter, true
 	}
 	// As in the kernel, everything after the program is one argument.
 	program, argument, _ := strings.Cut(strings.Trim(line, " \t"), " ")
@@ -23,5 +27,5 @@ func (o *Order) scriptWords(path string) []string {
 			words = append(words, argument)
 		}
 	}
-	return append(append(words, path), o.Command...)
+	return append(append(words, path), args...)
 }

@@ -41,11 +41,13 @@ func Cycle() *session.Verb {
 			"other classes, if cancelled or queued again by hand, or past their walltime if overdue=finish. If no cycle\n" +
 			"announced a planned job before its end, it is queued again.\n\n" +
 			"--exec runs its program without a shell, with the job's command after the program's own arguments. It gets\n" +
-			"PLACECTL_EVENT (start or stop), PLACECTL_JOB, PLACECTL_NAME, PLACECTL_USER, PLACECTL_NODELIST,\n" +
-			"PLACECTL_NODEFILE (a line for each chunk; gone when the program has ended), PLACECTL_WALLTIME, PLACECTL_ARRAY\n" +
-			"and PLACECTL_INDEX. From the environment it gets PATH, HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ, TMPDIR,\n" +
-			"SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It should return at once. If it fails, the job is queued again;\n" +
-			"after three failures it is held.\n\n" +
+			"PLACECTL_EVENT (start or stop), PLACECTL_JOB, PLACECTL_ATTEMPT, PLACECTL_NAME, PLACECTL_USER,\n" +
+			"PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk), PLACECTL_WALLTIME, PLACECTL_ARRAY and\n" +
+			"PLACECTL_INDEX. PLACECTL_RUN is a script for sh that runs the job in its directory, with its variables and\n" +
+			"output files; it has none of SLURM_ and PBS_. Both files are gone when the program has ended. PLACECTL_PROGRAM\n" +
+			"is placectl, which is in PATH, too. From the environment it gets HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ,\n" +
+			"TMPDIR, SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It should return at once. If it cannot start a job, the job\n" +
+			"is queued again; after three failures it is held. If it cannot stop one, the next cycle tells it again.\n\n" +
 			"--forecast simulates the queue after the commit and stores the expected starts, which job list and others\n" +
 			"show. Processes that run the queue do so themselves.\n\n" +
 			"--launch makes passes after the commit on the hosts with work. On other hosts it uses ssh HOST placectl --db D\n" +
@@ -93,6 +95,7 @@ func cycle(r *session.Run, c *cli.Context) error {
 		spec.By = store.BySupervisor
 	}
 	var told []launch.Notice
+	var stopped []*store.Job
 	hooked := false
 	err = r.Update(c, func(tx *store.Tx) error {
 		if _, err := r.EndAttended(tx); err != nil {
@@ -112,6 +115,7 @@ func cycle(r *session.Run, c *cli.Context) error {
 		} else if r.Rec != nil {
 			r.Rec.Add(keyed.Part{Launch: told})
 		}
+		stopped = report.Stopped
 		sayCycle(r, report)
 		if err == nil {
 			hooked, err = r.Dispatched("", os.Getuid()).Hooked(tx)
@@ -128,7 +132,7 @@ func cycle(r *session.Run, c *cli.Context) error {
 	}
 	if launcher != nil && r.Kept == nil && errors.Is(err, store.ErrUnknown) {
 		if claimed, errRead := toldUnder(r, spec.Nonce, told); errRead == nil {
-			return launchAll(r, launcher, claimed, "", err)
+			return launchAll(r, launcher, claimed, stopped, "", err)
 		}
 	}
 	switch {
@@ -139,9 +143,9 @@ func cycle(r *session.Run, c *cli.Context) error {
 	case launcher == nil || c.Bool(verbs.DryRun):
 		return nil
 	case r.Kept != nil:
-		return launchKept(r, c, launcher)
+		return launchKept(r, c, launcher, stopped)
 	}
-	return launchAll(r, launcher, told, "", nil)
+	return launchAll(r, launcher, told, stopped, "", nil)
 }
 
 // forecast plays the queue forward after a cycle, within what is left of the cycle's time.
@@ -221,7 +225,7 @@ func deviceEnv(tx *store.Tx, j *store.Job) ([]string, error) {
 
 // aboutJob returns the variables that describe a job to a launcher, or to the job's command.
 func aboutJob(j *store.Job, nodes []string) []string {
-	env := []string{"PLACECTL_JOB=" + listing.JobID(j), "PLACECTL_NAME=" + j.Name,
+	env := []string{"PLACECTL_JOB=" + listing.JobID(j), "PLACECTL_ATTEMPT=" + strconv.Itoa(j.Attempt), "PLACECTL_NAME=" + j.Name,
 		"PLACECTL_USER=" + j.User, "PLACECTL_QUEUE=" + j.Queue, "PLACECTL_CLASS=" + j.Class,
 		"PLACECTL_NODELIST=" + index.FoldNodeList(nodes), "PLACECTL_WALLTIME=" + strconv.FormatInt(int64(j.Walltime/time.Second), 10)}
 	if j.Array != 0 {

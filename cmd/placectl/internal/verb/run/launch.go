@@ -152,15 +152,22 @@ func launcher(r *session.Run, c *cli.Context) (*launch.Program, error) {
 }
 
 // launchAll runs the launcher for each job and records the result. A kept answer gets the
-// result, too. failed is an earlier failure of the cycle.
-func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, key string, failed error) error {
-	done := launcher.All(r.Ctx, r.DatabasePath(), told)
+// result, too. stopped are the jobs that it is told to stop. failed is an earlier failure of the cycle.
+func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, stopped []*store.Job, key string, failed error) error {
+	done := make([]launch.Done, len(told))
+	if err := addRuns(r, told); err == nil {
+		done = launcher.All(r.Ctx, r.DatabasePath(), told)
+	} else {
+		for i := range done {
+			done[i].Err = err
+		}
+	}
 	for i := range done {
 		if done[i].Err == nil {
 			r.Debugf("job %d: launched%s", told[i].Job, done[i].Said)
 		}
 	}
-	return noteLaunches(r, told, done, key, failed)
+	return noteLaunches(r, told, done, stopped, key, failed)
 }
 
 // toldUnder returns those of the notices whose jobs are claimed under the cycle's nonce. It reads
@@ -179,7 +186,7 @@ func toldUnder(r *session.Run, nonce store.Nonce, told []launch.Notice) ([]launc
 // launchKept launches the jobs that a kept answer names: all of them after the commit that keeps
 // it. If the commit's outcome was unknown, or the process ended before it recorded the launches,
 // the same key leads here again. Then it launches those that still hold their nodes.
-func launchKept(r *session.Run, c *cli.Context, launcher *launch.Program) error {
+func launchKept(r *session.Run, c *cli.Context, launcher *launch.Program, stopped []*store.Job) error {
 	told := r.Kept.Notices()
 	err := r.View(func(tx *store.Tx) error {
 		told = slices.DeleteFunc(told, func(n launch.Notice) bool {
@@ -191,12 +198,12 @@ func launchKept(r *session.Run, c *cli.Context, launcher *launch.Program) error 
 	if err != nil {
 		return err
 	}
-	return launchAll(r, launcher, told, c.String(verbs.Key), nil)
+	return launchAll(r, launcher, told, stopped, c.String(verbs.Key), nil)
 }
 
-// noteLaunches records successful launches, and puts back the jobs whose launch failed. It prints
-// the successful ones.
-func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, key string, earlier error) error {
+// noteLaunches records successful launches, puts back the jobs whose launch failed, and has the next cycle
+// repeat the stops that failed. It prints the successful ones.
+func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, toStop []*store.Job, key string, earlier error) error {
 	if len(told) == 0 {
 		return earlier
 	}
@@ -214,6 +221,11 @@ func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, key 
 			if n.Event == launch.Start {
 				what = "launch"
 				if err := tx.Attempts().LaunchEnded(n.Job, done[i].Err, maxFailures); err != nil {
+					return err
+				}
+			}
+			if at := slices.IndexFunc(toStop, func(j *store.Job) bool { return j.ID == n.Job }); n.Event == launch.Stop && at >= 0 && done[i].Err != nil {
+				if err := tx.Attempts().StopAgain(toStop[at]); err != nil {
 					return err
 				}
 			}
