@@ -153,7 +153,7 @@ func (p *Pass) place(snap *placer.Snapshot, k *kind, a placer.Ask) (*placer.Plan
 		return nil, cmp.Or(err, error(tooFewCPUs))
 	}
 	plan, err := snap.Place(a, p.now)
-	k.waited = k.waited || errors.Is(err, placer.ErrNotNow)
+	k.waited = k.waited || errors.Is(err, placer.ErrNotNow) && !neverFits(err)
 	return plan, err
 }
 

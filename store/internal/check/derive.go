@@ -156,7 +156,7 @@ func (d *recomputed) job(j *row.Job) {
 		d.executed[j.ID] = true
 	}
 	switch {
-	case j.State == row.JobReserved && j.Start > d.now:
+	case j.State == row.JobReserved && j.Start >= d.now: // at this instant if an overdue job is on its nodes
 		d.rows[row.Changes][string(row.TimeKey(j.Start, row.JobOwner(j.ID)))] = row.EncodeMark()
 	case j.State == row.JobReserved:
 		d.contradict("job %d was to start at @%d, and it is @%d", j.ID, j.Start, d.now)

@@ -52,17 +52,17 @@ func (p *clockAdvance) job(c change) error {
 			return err
 		}
 		if why != "" {
-			return p.putOff(j, row.Because(row.CauseRoom, why))
+			return p.putOff(c, j, row.Because(row.CauseRoom, why))
 		}
 	}
 	if why, err := tx.Counters().Exceeds(j, c.at, c.at+1, false); err != nil {
 		return err
 	} else if why != "" {
-		return p.putOff(j, row.Because(row.CauseLimit, why))
+		return p.putOff(c, j, row.Because(row.CauseLimit, why))
 	}
 	var short *row.Conflict
 	if err := booking.BindDevices(tx, j, nil); errors.As(err, &short) {
-		return p.putOff(j, row.Because(row.CauseRoom, short.Why))
+		return p.putOff(c, j, row.Because(row.CauseRoom, short.Why))
 	} else if err != nil {
 		return err
 	}
@@ -76,8 +76,14 @@ func (p *clockAdvance) job(c change) error {
 	return jobs.MachineOf(tx).Do(j, jobs.Step{To: row.JobRunning, Reason: j.Reason, Begins: true, Around: around})
 }
 
-// putOff takes a planned job that cannot begin off its nodes.
-func (p *clockAdvance) putOff(j *row.Job, why row.Reason) error {
+// putOff takes a planned job that cannot begin off its nodes. A job before it may end at this very
+// instant, and its end may still be reported. Until a cycle decides, or the instant is over, the plan
+// and those behind it stay.
+func (p *clockAdvance) putOff(c change, j *row.Job, why row.Reason) error {
+	if c.at == p.tx.Now && !p.decides && !p.tx.Opt.Plays {
+		p.stays = true
+		return booking.Begin(p.tx, j.AllNodes())
+	}
 	p.late = append(p.late, j)
 	return jobs.PutOff(p.tx, j, jobs.WasToStart(j, why))
 }

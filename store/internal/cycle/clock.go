@@ -16,6 +16,8 @@ type clockAdvance struct {
 	tx      *kernel.Tx
 	late    []*row.Job // planned jobs that could not begin
 	renewed []string   // standing reservations with an occurrence that has ended
+	decides bool       // no job stays blocked
+	stays   bool       // the last job stays planned for its instant
 }
 
 // advance brings the bitmaps to the transaction's instant: it applies the changes in (asOf,
@@ -34,6 +36,16 @@ func (p *clockAdvance) advance() error {
 	if err := jumped(tx); err != nil {
 		return err
 	}
+	if err := p.happen(); err != nil {
+		return err
+	}
+	tx.State.AsOf = tx.Now
+	return nil
+}
+
+// happen applies the changes that are due.
+func (p *clockAdvance) happen() error {
+	tx := p.tx
 	var due []change
 	err := tx.File.Each(row.Changes, nil, func(k, _ []byte) (bool, error) {
 		at, owner := row.SplitTimeKey(k)
@@ -46,11 +58,7 @@ func (p *clockAdvance) advance() error {
 	if err != nil {
 		return err
 	}
-	if err := p.all(due); err != nil {
-		return err
-	}
-	tx.State.AsOf = tx.Now
-	return nil
+	return p.all(due)
 }
 
 // farBehind refuses a writer whose clock is far behind the file's time: past events would be in its
@@ -97,6 +105,12 @@ func (p *clockAdvance) all(due []change) error {
 		}
 		if err := happen(c); err != nil {
 			return err
+		}
+		if p.stays {
+			p.stays = false
+			if err := p.tx.File.Mark(row.Changes, key); err != nil {
+				return err
+			}
 		}
 	}
 	p.tx.Calendar().SetNow(p.tx.Now)
@@ -178,6 +192,9 @@ func (p *pass) settle() error { return Settle(p.tx) }
 // Settle settles what changes have left open: missed occurrences of standing reservations, and
 // plans that cannot be kept. Plans that move may leave room for such an occurrence, too.
 func Settle(tx *kernel.Tx) error {
+	if err := (&clockAdvance{tx: tx}).happen(); err != nil { // what was in a job's way may have ended
+		return err
+	}
 	if tx.Loaded.Freed.Made() {
 		if err := booking.RetryStandings(tx, false); err != nil {
 			return err

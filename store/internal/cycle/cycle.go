@@ -145,7 +145,11 @@ func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 			return nil, err
 		}
 	}
-	if err := PlaceAnew(tx); err != nil {
+	err := (&clockAdvance{tx: tx, decides: true}).happen()
+	if err == nil {
+		err = PlaceAnew(tx)
+	}
+	if err != nil {
 		return nil, tx.Spoil(err)
 	}
 	start, since := tx.Opt.Now(), tx.Written()
@@ -165,7 +169,7 @@ func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 			return nil, tx.Spoil(err)
 		}
 	}
-	err := tx.Loaded.Tallies.Cycled(tx.Now, tx.Opt.Now().Sub(start), tx.Changed())
+	err = tx.Loaded.Tallies.Cycled(tx.Now, tx.Opt.Now().Sub(start), tx.Changed())
 	if asPasses && !p.alone { // a cycle of the passes would see no more: this one saw everything before it in the transaction
 		since = tx.Starts.Clock
 	}

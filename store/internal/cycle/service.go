@@ -41,13 +41,12 @@ func (cy Cycle) Overdue() (bool, error) {
 // NextChange returns when something planned next begins or ends by the clock, or the zero time
 // for never.
 func (cy Cycle) NextChange() (next time.Time, err error) {
-	for _, t := range [...]row.Table{row.Changes, row.Releases} {
-		err := cy.tx.File.Each(t, nil, func(key, _ []byte) (bool, error) {
-			at, _ := row.SplitTimeKey(key)
-			if at > cy.tx.Now && (next.IsZero() || at < next.Unix()) {
+	for t, from := range map[row.Table]int64{row.Changes: cy.tx.Now, row.Releases: cy.tx.Now + 1} { // a job may wait at this instant
+		err := cy.tx.File.EachFrom(t, row.TimeKey(from, 0), nil, func(key, _ []byte) (bool, error) {
+			if at, _ := row.SplitTimeKey(key); next.IsZero() || at < next.Unix() {
 				next = kernel.Instant(at)
 			}
-			return at <= cy.tx.Now, nil
+			return false, nil
 		})
 		if err != nil {
 			return time.Time{}, err
