@@ -10,6 +10,13 @@
 // exactly. A plan of totals could not tell whether amounts free at two moments are free on the
 // same nodes.
 //
+// Of the parts of Flux's planner, placectl uses a Planner where only totals count: limits
+// (placer/limits) and machines of alike processors in traces (placer/backfill). A Calendar stands
+// for the planners that Flux keeps on each vertex. In place of its aggregate planners, which tell a
+// search early that a subtree has too little, a Calendar keeps lower bounds of when a node has
+// room. A Planner and a Multi also serve a program alone, as an answer to "from when are n of
+// these free for so long?".
+//
 // # Terms
 //
 // Time is an integer without a unit. A plan covers [start, end) and has a total. A span takes

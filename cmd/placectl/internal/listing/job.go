@@ -21,6 +21,7 @@ type jobView struct {
 	look     *store.Outlook  // the forecast; nil if the answer shows only facts about the job
 	prospect *store.Prospect // the job's part of look
 	event    string          // the event, in a cycle's answer
+	met      string          // the buckets that its placement met
 	carries  *store.Payload  // cached once read
 	past     *usage          // cached once read
 	err      error
@@ -57,7 +58,7 @@ var jobReaders = output.Fields[*jobView]{
 		return readJob(j, func(job *store.Job) ([]chunkObject, error) { return chunkObjects(j.tx, job) })
 	}},
 	{Name: "why", Value: func(j *jobView) any {
-		return readJob(j, func(job *store.Job) (string, error) { return explainRoute(j.tx, job) })
+		return readJob(j, func(job *store.Job) (string, error) { return explainRoute(j.tx, job, j.met) })
 	}},
 	{Name: "after", Value: func(j *jobView) any { return dependenciesOf(j.Job) }},
 	{Name: "command", Value: func(j *jobView) any { return j.Command }},
@@ -224,6 +225,7 @@ type Jobs struct {
 	fields output.Fields[*jobView]
 	tx     *store.Tx
 	Look   *store.Outlook // the jobs' forecast; nil to show only facts
+	Met    string         // the buckets that their placement met
 	err    error          // the first error of reading a value
 }
 
@@ -262,7 +264,7 @@ func (p *Jobs) Print(job *store.Job) error { return p.PrintEvent("", job) }
 // PrintEvent prints a job with its event in a cycle's answer.
 func (p *Jobs) PrintEvent(event string, job *store.Job) error {
 	if p.err == nil {
-		j := &jobView{Job: job, tx: p.tx, look: p.Look, event: event}
+		j := &jobView{Job: job, tx: p.tx, look: p.Look, event: event, met: p.Met}
 		p.err = errors.Join(p.fields.Print(p.Printer, j), j.err)
 	}
 	return p.err

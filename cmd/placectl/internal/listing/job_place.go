@@ -7,7 +7,7 @@ import (
 )
 
 // explainRoute says why the job took its path, and where it was placed.
-func explainRoute(tx *store.Tx, job *store.Job) (string, error) {
+func explainRoute(tx *store.Tx, job *store.Job, met string) (string, error) {
 	path, why, err := tx.Ask().Route(job.Request())
 	if err != nil {
 		return "", err
@@ -16,7 +16,7 @@ func explainRoute(tx *store.Tx, job *store.Job) (string, error) {
 	if job.Set != "" {
 		text += "; kept to placement set " + job.Set
 	}
-	return text, nil
+	return text + met, nil
 }
 
 // chunkObject is a node's part of a chunk, as JSON shows it: count times the resources, including the

@@ -193,13 +193,14 @@ func (r *Run) NotDatabase(flag, path string) error {
 	return nil
 }
 
-// PrintPlacement prints the answer about a job that was placed.
-func (r *Run) PrintPlacement(tx *store.Tx, job *store.Job, explain bool) error {
+// PrintPlacement prints the answer about a job that was placed; explain adds why, with the buckets that it met.
+func (r *Run) PrintPlacement(tx *store.Tx, job *store.Job, explain bool, met string) error {
 	columns := "job state start end path policy exec_vnode* nodes chunks* set why* reason* reason_code*"
 	if explain {
 		columns = strings.Replace(columns, "why*", "why", 1)
 	}
 	p := r.MadeJobs(tx, true, columns)
+	p.Met = met
 	p.Print(job)
 	return p.Close()
 }

@@ -3,6 +3,8 @@
 package place
 
 import (
+	"fmt"
+	"slices"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
@@ -41,7 +43,7 @@ func Place() *session.Verb {
 			"job=$(placectl place -l 1:ncpus=1 --place excl --wait 10m -o id)",
 		Run: place,
 		Used: func(r *session.Run, tx *store.Tx, c *cli.Context, jobs []*store.Job) error {
-			return r.PrintPlacement(tx, jobs[0], c.Bool("explain"))
+			return r.PrintPlacement(tx, jobs[0], c.Bool("explain"), "")
 		},
 	}
 }
@@ -64,15 +66,44 @@ func place(r *session.Run, c *cli.Context) error {
 				if err := localorder.Wanted(tx, &q); err != nil {
 					return err
 				}
+				met := ""
+				if c.Bool("explain") {
+					var err error
+					if met, err = bucketsFor(tx, q); err != nil {
+						return err
+					}
+				}
 				job, err := decide(tx, q)
 				if err != nil {
 					return err
 				}
-				return r.PrintPlacement(tx, job, c.Bool("explain"))
+				return r.PrintPlacement(tx, job, c.Bool("explain"), met)
 			})
 		})
 	}
 	return r.KeepTrying(patience, try)
+}
+
+// bucketsFor tells the sizes of the four maps of each bucket that serves a request.
+func bucketsFor(tx *store.Tx, q placer.Request) (string, error) {
+	explained, err := tx.Ask().Explain(q, placer.Explain{})
+	if err != nil {
+		return "", err
+	}
+	all, err := tx.Ask().Buckets()
+	if err != nil {
+		return "", err
+	}
+	text := ""
+	for _, b := range all {
+		serves := func(chunk placer.ChunkView) bool {
+			return slices.ContainsFunc(chunk.Buckets, func(v placer.BucketView) bool { return v.ID == b.ID })
+		}
+		if slices.ContainsFunc(explained.Chunks, serves) {
+			text += fmt.Sprintf("; bucket %d (%s): %d nodes, %d free, %d later, %d busy", b.ID, b.Signature, b.Up+b.NotUp, b.Free, b.Later, b.Busy)
+		}
+	}
+	return text, nil
 }
 
 // placeHow reads from the flags how to place, and for how long to try.

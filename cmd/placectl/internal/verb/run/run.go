@@ -73,7 +73,7 @@ func run(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	if c.Bool(verbs.DryRun) {
-		return r.View(func(tx *store.Tx) error { return r.PrintPlacement(tx, job, false) })
+		return r.View(func(tx *store.Tx) error { return r.PrintPlacement(tx, job, false, "") })
 	}
 	if job.State != store.JobRunning {
 		r.Notef("job %d waits for its turn", job.ID)
