@@ -29,7 +29,8 @@ type DB struct {
 }
 
 // Open returns a handle on an existing database and checks that it is one. A database whose name is
-// a URL is kept in a log: see IsLog. It fails with ErrNotFound, ErrNotOurs, ErrUnsafe, ErrNewer,
+// a URL is kept in a log: see IsLog. If another database gets the name later, the handle's transactions fail with
+// ErrConflict. Open fails with ErrNotFound, ErrNotOurs, ErrUnsafe, ErrNewer,
 // ErrDamaged or ErrLocked.
 func Open(path string, opt *Options) (*DB, error) {
 	if opt == nil {
@@ -141,7 +142,7 @@ func Others(path string) string {
 	return file.Others(path)
 }
 
-// Path returns the database's name as given.
+// Path returns the database's name as given, or absolute if the working directory has changed since Open.
 func (db *DB) Path() string {
 	if db.log != nil {
 		return db.log.Name

@@ -61,7 +61,7 @@ func (f *File) CopyTo(path string, watch Watch) (Content, error) {
 	}
 	content, err := Verify(path, watch)
 	if errors.Is(err, row.ErrDamaged) {
-		err = fmt.Errorf("%s cannot be copied: %w; placectl check says more, placectl salvage recovers the readable rows", f.path, err)
+		err = fmt.Errorf("%s cannot be copied: %w; placectl check says more, placectl salvage recovers the readable rows", f.Path(), err)
 	}
 	return content, err
 }
@@ -75,7 +75,7 @@ func (f *File) copyInto(to *os.File, watch Watch) error {
 			defer copied.Close()
 			from = copied
 		} else {
-			f.detail(fmt.Sprintf("%s: writers wait until the copy is made: %v", f.path, err))
+			f.detail(fmt.Sprintf("%s: writers wait until the copy is made: %v", f.Path(), err))
 		}
 	}
 	return from.run(sharing, func(o *opened) error {
@@ -88,7 +88,7 @@ func (f *File) copyInto(to *os.File, watch Watch) error {
 		}
 		for at := int64(0); at < size; {
 			var n int64
-			err := calls.Do(Operation{Kind: "copy", Path: f.path, At: at}, func() (err error) {
+			err := calls.Do(Operation{Kind: "copy", Path: f.Path(), At: at}, func() (err error) {
 				n, err = copyRange(to, o.data, at, min(copyChunk, size-at))
 				return err
 			})

@@ -25,7 +25,7 @@ func (f *File) Reserve(fn func(*Reserved) error) error {
 	if f.copied != nil {
 		return ErrReadOnly
 	}
-	lock, err := openLock(f.path, true)
+	lock, err := openLock(f.Path(), true)
 	if err != nil {
 		return err
 	}

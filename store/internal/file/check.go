@@ -64,7 +64,7 @@ func scanPages(f *os.File, meta boltMeta, find func(format string, args ...any))
 // Whole reports whether the pages of the last committed state are sound, and reports damage to
 // find. The caller must hold the lock.
 func (f *File) Whole(find func(format string, args ...any)) (bool, error) {
-	data, err := os.Open(f.path)
+	data, err := os.Open(f.Path())
 	if err != nil {
 		return false, err
 	}

@@ -30,10 +30,10 @@ func (f *File) commit(o *opened, r *Recorder) error {
 	}
 	// A mark that stays does no harm: the next process to open the file syncs it again.
 	if err := o.lock.unmark(); err != nil {
-		f.warn(fmt.Sprintf("%s: %v", f.path, err))
+		f.warn(fmt.Sprintf("%s: %v", f.Path(), err))
 	}
 	if err := o.sameFile(); err != nil {
-		return fmt.Errorf("%w: %s was removed or replaced while it was written, and the change went with it: %v", ErrUnknown, f.path, err)
+		return fmt.Errorf("%w: %s was removed or replaced while it was written, and the change went with it: %v", ErrUnknown, f.Path(), err)
 	}
 	f.last.Store(transaction)
 	if f.Committed != nil {

@@ -22,25 +22,25 @@ const compactBytes = 4 << 20
 // file to itself meanwhile. The new file is the database itself if settles is set, else a copy.
 func (f *File) Compact(dryRun, settles bool, watch Watch) (done Compacted, err error) {
 	err = f.run(writing, func(o *opened) error {
-		old, err := os.Lstat(f.path)
+		old, err := os.Lstat(f.Path())
 		if err != nil {
 			return err
 		}
 		done.Before = old.Size()
 		take := func(tmp string) error {
 			o.spent = true // the open file is now the old one
-			return rename(tmp, f.path, 0)
+			return rename(tmp, f.Path(), 0)
 		}
 		if dryRun {
 			take = os.Remove
 		}
-		return beside(f.path, func(tmp string) error {
+		return beside(f.Path(), func(tmp string) error {
 			if err := f.compactInto(tmp, o.bolt, watch); err != nil {
 				return err
 			}
 			again := Detach
 			if settles {
-				again = func(tmp string) error { return Settle(tmp, f.path) }
+				again = func(tmp string) error { return Settle(tmp, f.Path()) }
 			}
 			if err := again(tmp); err != nil {
 				return err
@@ -58,7 +58,7 @@ func (f *File) Compact(dryRun, settles bool, watch Watch) (done Compacted, err e
 
 // compactInto copies the rows of a file into an empty one, and compares.
 func (f *File) compactInto(tmp string, from *bbolt.DB, watch Watch) error {
-	if _, err := Verify(f.path, watch); err != nil {
+	if _, err := Verify(f.Path(), watch); err != nil {
 		return fmt.Errorf("%w; nothing was changed", err)
 	}
 	data, err := openFile(tmp, os.O_RDWR)

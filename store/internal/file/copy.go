@@ -39,15 +39,15 @@ func (f *File) Copy() (*File, error) {
 	})
 	f.closed(o.close())
 	if err != nil {
-		return nil, fmt.Errorf("a copy of %s to read: %w", f.path, err)
+		return nil, fmt.Errorf("a copy of %s to read: %w", f.Path(), err)
 	}
 	bolt, err := openBolt(copied, false, 0)
 	if err != nil {
-		return nil, openError(f.path, err)
+		return nil, openError(f.Path(), err)
 	}
 	opt := f.opt
 	opt.Private = false
-	return &File{path: f.path, opt: opt, copied: &opened{bolt: bolt, data: copied, lock: new(fileLock), where: o.where}}, nil
+	return &File{path: f.path, full: f.full, opt: opt, copied: &opened{bolt: bolt, data: copied, lock: new(fileLock), where: o.where}}, nil
 }
 
 // errOver means that the copy is no longer needed.

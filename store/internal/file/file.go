@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -37,7 +38,9 @@ type File struct {
 	// Committed receives what each commit changed, before the next one; it may be nil.
 	Committed func(*ChangeSet)
 
-	path string
+	path string   // as given
+	full string   // absolute, as of Open
+	id   [16]byte // the database, zero if it is not known
 	opt  Options
 
 	mu     sync.RWMutex // one writer at a time through a private handle, or several readers
@@ -51,11 +54,20 @@ type File struct {
 // Open makes a handle on an existing file and checks that it is a database.
 func Open(path string, opt Options) (*File, error) {
 	f := &File{path: path, opt: opt}
+	var err error
+	if f.full, err = filepath.Abs(path); err != nil {
+		return nil, err
+	}
 	warning, err := preflight(path)
 	if err != nil {
 		return nil, err
 	}
 	f.warn(warning)
+	if !opt.Scratch && !opt.Replica {
+		if id, err := identityAt(path); err == nil {
+			f.id = id.ID
+		}
+	}
 	return f, nil
 }
 
@@ -113,8 +125,13 @@ func (f *File) detail(text string) {
 // Last returns the last transaction that this handle committed.
 func (f *File) Last() uint64 { return f.last.Load() }
 
-// Path returns the file's name as given.
-func (f *File) Path() string { return f.path }
+// Path returns the file's name: as given, or absolute if the working directory has changed since Open.
+func (f *File) Path() string {
+	if full, err := filepath.Abs(f.path); f.full != "" && (err != nil || full != f.full) {
+		return f.full
+	}
+	return f.path
+}
 
 // View runs fn on a snapshot of the file.
 func (f *File) View(fn func(*Recorder) error) error {
@@ -249,7 +266,7 @@ func (f *File) mayShare() bool {
 // transaction is not affected.
 func (f *File) closed(err error) {
 	if err != nil {
-		f.warn(fmt.Sprintf("%s: giving the file back failed: %v", f.path, err))
+		f.warn(fmt.Sprintf("%s: giving the file back failed: %v", f.Path(), err))
 	}
 }
 

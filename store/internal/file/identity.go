@@ -3,6 +3,7 @@ package file
 import (
 	"crypto/rand"
 	"encoding/binary"
+	"fmt"
 	"os"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -16,6 +17,18 @@ func (r *Recorder) Identity() (*row.Identity, error) {
 		return id, err
 	}
 	return id, id.Decode(payload)
+}
+
+// same fails if another database has the name of the one that was opened.
+func (f *File) same(r *Recorder) error {
+	if f.id == [16]byte{} || f.copied != nil {
+		return nil
+	}
+	id, err := r.Identity()
+	if err != nil || id.ID == f.id {
+		return nil // damage is for those who look for it
+	}
+	return fmt.Errorf("%s is another database now, not the one that was opened%w", f.path, Wordless(row.ErrConflict))
 }
 
 // identify draws the id and the epoch of a file that has none. Its owner is the user of this

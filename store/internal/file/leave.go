@@ -52,7 +52,7 @@ func (f *File) leave(o *opened, tx *bbolt.Tx, after, latest time.Duration) *depa
 			return
 		}
 		if err := d.leave(); err != nil && !d.over.Load() {
-			f.detail(fmt.Sprintf("%s: writers wait until this read is over: it could not go on with a copy: %v", f.path, err))
+			f.detail(fmt.Sprintf("%s: writers wait until this read is over: it could not go on with a copy: %v", f.Path(), err))
 		}
 	})
 	return d

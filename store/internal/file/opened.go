@@ -31,12 +31,12 @@ const openTimeout = 10 * time.Second
 
 // sayLocks warns if the locks of the file may not keep others out.
 func (f *File) sayLocks() {
-	locks := LocksOf(f.path)
+	locks := LocksOf(f.Path())
 	say := f.opt.Warn
 	if locks.Fail && f.opt.LocksFail != nil {
 		say = f.opt.LocksFail
 	}
-	if text := locks.Warning(f.path); text != "" && say != nil {
+	if text := locks.Warning(f.Path()); text != "" && say != nil {
 		say(text)
 	}
 }
@@ -55,12 +55,12 @@ func (f *File) open(want lockMode) (*opened, error) {
 			take = acquire
 		}
 		var err error
-		if lock, err = take(f.path, want, f.opt.LockTimeout); err != nil {
+		if lock, err = take(f.Path(), want, f.opt.LockTimeout); err != nil {
 			return nil, err
 		}
 	}
 	o := &opened{lock: lock}
-	if err := guard(func() error { return o.open(f.path, want != sharing, f.opt.Scratch) }); err != nil {
+	if err := guard(func() error { return o.open(f.Path(), want != sharing, f.opt.Scratch) }); err != nil {
 		lock.release() //nolint:errcheck // the other error says more
 		return nil, err
 	}

@@ -71,6 +71,9 @@ func (f *File) begin(o *opened, tx *bbolt.Tx) (*Recorder, error) {
 	if err := r.readSums(); err != nil {
 		return nil, err
 	}
+	if err := f.same(r); err != nil {
+		return nil, err
+	}
 	if !tx.Writable() || f.opt.Replica {
 		return r, nil
 	}
