@@ -18,12 +18,23 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Printer starts an answer on stdout.
+// Printer starts an answer.
 func (r *Run) Printer(res output.Result) *output.Printer {
 	if r.Rec != nil {
 		return r.Rec.Answer(r.OutputOptions(), res)
 	}
-	return output.New(r.Stdout, r.OutputOptions(), res)
+	return output.New(r.Out(), r.OutputOptions(), res)
+}
+
+// Hushed reports whether people have asked with -q to be told of failures alone.
+func (r *Run) Hushed() bool { return r.Quiet && r.Audience().Table && !r.Dry }
+
+// Out returns where an answer goes: stdout, or nowhere if the verb has done what it was run for and the run is hushed.
+func (r *Run) Out() io.Writer {
+	if r.Rec == nil && r.Hushed() && r.Verb != nil && r.Verb.Changes() {
+		return io.Discard
+	}
+	return r.Stdout
 }
 
 // OutputOptions returns what a printer needs to know about the reader of stdout.
@@ -58,9 +69,14 @@ func (r *Run) MadeJobs(tx *store.Tx, record bool, columns string) *listing.Jobs 
 }
 
 // Failing ends a verb with an answer and, if err is set, with that error. Programs get no separate
-// answer then: it becomes the value of a key of the error.
+// answer then: it becomes the value of a key of the error. A hushed run has no answer without an error.
 func (r *Run) Failing(key string, err error, answer func() error) error {
+	if err == nil && r.Hushed() {
+		return nil
+	}
 	if err == nil || !r.Audience().Document {
+		defer func(was bool) { r.NoHeader = was }(r.NoHeader)
+		r.NoHeader = r.NoHeader || r.Hushed()
 		return errors.Join(answer(), err)
 	}
 	var value bytes.Buffer

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -88,7 +89,7 @@ func (r *Run) Repeat(rec *keyed.Recording) error {
 		r.Rec.Parts = append(r.Rec.Parts, rec.Parts...)
 		return nil
 	}
-	return rec.Print(audienceOf{r.Stdout, r}, r.Output)
+	return rec.Print(audienceOf{r.Out(), r}, r.Output)
 }
 
 // audienceOf prints the parts of a recorded answer for the readers of a run.
@@ -116,6 +117,9 @@ func (a audienceOf) Lines(lines []keyed.Part) error {
 	for _, line := range lines {
 		var out bytes.Buffer
 		sub := *a.r
+		if inv, _ := sub.Verbs.Parse(strings.Fields(line.Verb)); len(inv.Path) > 0 { // without its arguments
+			sub.Verb = inv.Leaf()
+		}
 		sub.Stdout, sub.Output = &out, LineFormat(sub.Output)
 		if err := sub.Repeat(line.Line); err != nil {
 			return err

@@ -57,7 +57,7 @@ var GlobalFlags = []GlobalFlag{
 	{Name: "raw", Usage: "print logs to the terminal unchanged, even if that would execute them", set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
 	{Name: "lock-timeout", Value: "DUR", Usage: "timeout for waiting for other processes (30s)", set: setLockTimeout},
 	{Name: "stale", Value: "DUR", Env: "PLACECTL_STALE", Usage: "accept answers this old, or of \"any\" age, from a database in etcd", set: setStale},
-	{Name: "quiet", Short: "q", Usage: "no notes, no progress", set: setSwitch(func(g *Globals) *bool { return &g.Quiet })},
+	{Name: "quiet", Short: "q", Usage: "say nothing when all is well; else a line for each failure", set: setSwitch(func(g *Globals) *bool { return &g.Quiet })},
 	{Name: "verbose", Short: "v", Usage: "more notes", set: setSwitch(func(g *Globals) *bool { return &g.Verbose })},
 	{Name: "no-color", Env: "NO_COLOR", Usage: "no colour", set: setNoColor},
 	{Name: "begun", Value: "WORD", Hidden: true, set: setBegun},

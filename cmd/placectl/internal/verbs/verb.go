@@ -35,6 +35,7 @@ type Verb[R any] struct {
 	Raw         bool   // all words behind its name are arguments, whatever they look like
 	Whole       bool   // its Run reads its input, makes one transaction, and does nothing else
 	Brief       bool   // it reads few rows, however large the database
+	Asks        bool   // it writes, but what it prints is what it was asked for: -q leaves that
 	Thinks      bool   // its transactions may take long: readers of a file go on meanwhile
 	Unkeyed     bool   // it writes, but takes no --key: it cannot be repeated
 	Stays       string // why it leaves no attendant behind though it writes; "": it does leave one
@@ -171,6 +172,14 @@ func (v *Verb[R]) AllStatuses() []int {
 // transaction.
 func (v *Verb[R]) InWords() bool {
 	return v.Access == Writes && v.CanJoin() && (v.InTx != nil || v.Whole)
+}
+
+// Changes reports whether the verb is run for what it changes, not for its answer.
+func (v *Verb[R]) Changes() bool {
+	has := func(name string) bool {
+		return slices.ContainsFunc(v.Flags, func(f cli.Flag) bool { return slices.Contains(f.Names(), name) })
+	}
+	return has(DryRun) && !v.Asks && !has(Repair)
 }
 
 // CanJoin reports whether the verb can be part of a transaction.

@@ -34,6 +34,7 @@ func Demo() *session.Verb {
 			&cli.BoolFlag{Name: "force", Usage: "replace an earlier demo's file"},
 		},
 		Access:   verbs.Makes,
+		Asks:     true,
 		Statuses: []int{exit.Locked},
 		Example:  "placectl demo\nplacectl demo --db /tmp/demo.db --force",
 		Run:      makeDemo,

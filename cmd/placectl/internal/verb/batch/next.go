@@ -35,6 +35,7 @@ func batchNextVerb() *session.Verb {
 		},
 		Exclusive: []string{"want seconds"},
 		Access:    verbs.Writes,
+		Asks:      true,
 		Statuses:  []int{exit.NotNow, exit.Never},
 		Example: "placectl batch next night-12 --host $(hostname) -o tsv --no-header | while read -r action name rest; do ...\n" +
 			"placectl batch next night-12 --host h7 --user ann --seconds 1h --lease 4h -o json",

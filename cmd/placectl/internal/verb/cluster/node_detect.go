@@ -44,6 +44,7 @@ func nodeDetectVerb() *session.Verb {
 		},
 		Takes:   map[string]store.Right{"apply": store.Operators},
 		Access:  verbs.Writes,
+		Asks:    true,
 		Unkeyed: true,
 		Alone:   true,
 		Example: "placectl node detect -o json\nplacectl node detect --apply\nplacectl node detect n1 n2 --apply",

@@ -52,9 +52,11 @@ func backup(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	r.Changed = true
-	p := r.Printer(output.Result{Record: true, Columns: contentColumns()})
-	p.Row(contentRow(name, content)...)
-	return p.Close()
+	return r.Failing("", nil, func() error {
+		p := r.Printer(output.Result{Record: true, Columns: contentColumns()})
+		p.Row(contentRow(name, content)...)
+		return p.Close()
+	})
 }
 
 func backupToStdout(r *session.Run, db *store.DB) error {

@@ -110,7 +110,7 @@ func repair(r *session.Run, c *cli.Context) error {
 		return nil
 	}, func() error {
 		r.Notef("%s: %s %s", r.DB, text.Plural(len(findings), "finding"), done)
-		return printFindings(r, findings)
+		return r.Failing("findings", nil, func() error { return printFindings(r, findings) })
 	})
 }
 

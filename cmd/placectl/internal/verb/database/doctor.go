@@ -97,8 +97,12 @@ func doctor(r *session.Run, c *cli.Context) error {
 		{Name: "detail", Value: func(f attempts.Finding) any { return output.OrNil(f.Detail) }},
 	}
 	err = nil
-	if i := slices.IndexFunc(all, func(f attempts.Finding) bool { return f.State == attempts.Fails }); i >= 0 {
+	fails := func(f attempts.Finding) bool { return f.State == attempts.Fails }
+	if i := slices.IndexFunc(all, fails); i >= 0 {
 		err = fmt.Errorf("%w: %s", errUnfit, all[i].What)
+	}
+	if r.Hushed() {
+		all = slices.DeleteFunc(all, func(f attempts.Finding) bool { return !fails(f) })
 	}
 	return r.Failing("findings", err, func() error { return session.PrintAll(r, fields, all...) })
 }

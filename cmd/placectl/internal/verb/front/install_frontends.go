@@ -62,7 +62,7 @@ func installFrontends(r *session.Run, c *cli.Context) error {
 			return err
 		}
 	}
-	fmt.Fprintf(r.Stdout, "%s in %s\n", text.List(commands, "and"), text.Printable(dir))
+	fmt.Fprintf(r.Out(), "%s in %s\n", text.List(commands, "and"), text.Printable(dir))
 	sayPath(r, dir, commands[0])
 	if err := frontDatabase(r); err != nil {
 		r.Notef("%v", err)

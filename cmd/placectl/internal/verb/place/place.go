@@ -35,6 +35,7 @@ func Place() *session.Verb {
 			&cli.BoolFlag{Name: "explain", Usage: "show how it was placed, and why"}),
 		Exclusive: []string{"at or-reserve wait"},
 		Access:    verbs.Writes,
+		Asks:      true,
 		Whole:     true,
 		Brief:     true,
 		Statuses:  []int{exit.NotNow, exit.Never},

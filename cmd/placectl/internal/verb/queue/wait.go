@@ -26,7 +26,8 @@ func Wait() *session.Verb {
 			"or retried them. Inside a job it waits for the jobs that this job has submitted, but not for those that wait\n" +
 			"for this one.\n\n" +
 			"It holds no lock while waiting. The exit status is 0 if all ended well (or started). It is 1 if one failed,\n" +
-			"was cancelled, or ended without starting, and 3 if it timed out.",
+			"was cancelled, or ended without starting, and 3 if it timed out. -q prints nothing if all ended well, else a\n" +
+			"line for each job that did not. Otherwise an array is one line.",
 		Flags: []cli.Flag{
 			verbs.Choice(&cli.StringFlag{Name: "for", Value: "ended", Usage: "state to wait for, `WHAT`"}, "started", "ended"),
 			&cli.StringFlag{Name: "timeout", Aliases: []string{"wait"}, Usage: "timeout `D`"},
@@ -128,7 +129,7 @@ func waitedFor(r *session.Run, words []string, started bool) (jobs []*store.Job,
 func waitResult(r *session.Run, jobs []*store.Job) error {
 	bad := 0
 	for _, j := range jobs {
-		if j.State == store.JobFailed || j.State == store.JobCancelled {
+		if isBad(j) {
 			bad++
 		}
 	}
@@ -142,13 +143,4 @@ func waitResult(r *session.Run, jobs []*store.Job) error {
 		err = fmt.Errorf("%d of %s failed or %s cancelled", bad, text.Plural(len(jobs), "job"), were)
 	}
 	return r.Failing("jobs", err, func() error { return printWaited(r, jobs) })
-}
-
-// printWaited prints the awaited jobs.
-func printWaited(r *session.Run, jobs []*store.Job) error {
-	p := r.Jobs(nil, false, "job state start end reason exit* reason_code* array* index*")
-	for _, j := range jobs {
-		p.Print(j)
-	}
-	return p.Close()
 }

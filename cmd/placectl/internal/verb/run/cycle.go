@@ -65,6 +65,7 @@ func Cycle() *session.Verb {
 		},
 		Takes:     map[string]store.Right{"exec": store.Operators, "backfill": store.Operators, "depth": store.Operators, "slack": store.Operators, "widest": store.Operators},
 		Access:    verbs.Writes,
+		Asks:      true,
 		Thinks:    true,
 		Exclusive: []string{"launch exec"},
 		Example: "placectl cycle --launch\nplacectl cycle --exec ./launch\nplacectl cycle --backfill conservative --dry-run\n" +
