@@ -39,8 +39,8 @@
 //     BeforeClaim, Claim, ClaimedOn, Each, Finish, Get, GiveBack, HoldUnsigned, HostOf, LaunchBy,
 //     LaunchEnded, LeftOver, Lose, PutBack, Report, Signal, Signalled, StopAgain, Unclaimed,
 //     Unreached.
-//   - [Tx.Cycle], running the queue, and playing it forward. Forecasts, FreshForecasts, LastTook,
-//     MayStop, NextChange, Overdue, Pending, Play, Run, Startable, WouldStop.
+//   - [Tx.Cycle], running the queue, and playing it forward. Forecasts, FreshForecasts, LastBegan,
+//     LastTook, MayStop, NextChange, Overdue, Pending, Play, Run, Startable, WouldStop.
 //   - [Tx.Reservations], single and repeating reservations. Add, Each, EachStanding, Get,
 //     Occurrences, Remove, Reserve, ReserveNodes, Standing.
 //   - [Tx.Nodes], the nodes, and what is on them. Allocations, Beginning, ByNumber, Each, Get,

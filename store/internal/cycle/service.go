@@ -31,6 +31,15 @@ func (cy Cycle) LastTook() (time.Duration, error) {
 	return time.Duration(last.Took), nil
 }
 
+// LastBegan returns when the last cycle began, up to a minute early, or the zero time if there was none.
+func (cy Cycle) LastBegan() (time.Time, error) {
+	last, err := cy.tx.Loaded.Tallies.LastCycle()
+	if err != nil || last == nil {
+		return time.Time{}, err
+	}
+	return kernel.Instant(last.Began), nil
+}
+
 // Overdue reports whether any running job is past its end. How long it will stay is estimated anew
 // in each transaction, so the same cycle may decide differently in another one.
 func (cy Cycle) Overdue() (bool, error) {

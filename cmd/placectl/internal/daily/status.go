@@ -72,7 +72,7 @@ type Happening struct {
 
 // Warning is a problem that needs attention.
 type Warning struct {
-	Kind string `json:"kind"`         // copy, locks, overdue, starting, late, node, never, held, hook, unattended
+	Kind string `json:"kind"`         // copy, locks, overdue, starting, late, node, never, held, hook, unattended, cycles
 	Of   string `json:"of,omitempty"` // a job's number, or a node's name
 	Text string `json:"text"`
 	Help string `json:"help,omitempty"` // the command that explains it, or helps
@@ -136,6 +136,23 @@ func (s *Status) WarnOfLocks(why string) {
 	if why != "" {
 		s.warn("locks", "", "placectl doctor", "%s", why)
 	}
+}
+
+// WarnOfCycles warns that waiting jobs may wait for ever.
+func (s *Status) WarnOfCycles(why string) {
+	if why != "" {
+		s.warn("cycles", "", "", "%s", why)
+	}
+}
+
+// WaitsSince returns when the first of the waiting jobs was submitted, if one waits for a cycle.
+func (s *Status) WaitsSince() (since time.Time, waits bool) {
+	for _, j := range s.waiting {
+		if j.State != store.JobReserved && (!waits || j.Submit.Before(since)) {
+			since, waits = j.Submit, true
+		}
+	}
+	return since, waits
 }
 
 // warn adds a warning. It lists the first few of a kind, and counts the others.

@@ -59,7 +59,7 @@ func (a *attemptObject) text() string {
 		text += " on " + index.FoldNodeList(a.Nodes)
 	}
 	if a.Devices != nil {
-		text += " with " + *a.Devices
+		text += " with " + heldDevices(*a.Devices).String()
 	}
 	if a.Why != nil {
 		text += " (" + *a.Why + ")"

@@ -62,7 +62,7 @@ var jobReaders = output.Fields[*jobView]{
 	}},
 	{Name: "after", Value: func(j *jobView) any { return dependenciesOf(j.Job) }},
 	{Name: "command", Value: func(j *jobView) any { return j.Command }},
-	{Name: "devices", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.Devices().Of)) }},
+	{Name: "devices", Value: func(j *jobView) any { return output.OrNil(heldDevices(readJob(j, j.tx.Devices().Of))) }},
 	{Name: "pools", Value: func(j *jobView) any {
 		var list []string
 		for _, a := range j.Pools {

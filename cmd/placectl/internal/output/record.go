@@ -71,6 +71,10 @@ func record(v any) (out recorded) {
 		list := append([]string{}, v...) // JSON would turn an empty list into nil
 		out.List = &list
 	default:
+		if s, ok := namedString(v); ok {
+			out.Text = &s
+			return out
+		}
 		out.Other = bytes.TrimSpace(appendJSONAny(nil, v))
 	}
 	return out

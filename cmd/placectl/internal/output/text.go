@@ -3,6 +3,7 @@ package output
 import (
 	"fmt"
 	"math"
+	"reflect"
 	"strconv"
 	"strings"
 	"time"
@@ -103,7 +104,16 @@ func appendMachine(b []byte, v any, k Kind) []byte {
 		}
 		return append(b, strings.Join(v, ",")...)
 	}
+	if s, ok := namedString(v); ok {
+		return append(b, s...)
+	}
 	return appendBriefJSON(b, v)
+}
+
+// namedString returns the text of a value whose type is a string with a name: people read its String.
+func namedString(v any) (string, bool) {
+	s := reflect.ValueOf(v)
+	return s.String(), s.Kind() == reflect.String
 }
 
 // appendBriefJSON appends an object within a field of a row. It omits keys without a value, as its Go

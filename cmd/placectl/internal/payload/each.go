@@ -60,9 +60,34 @@ func ReadLines(name string, in io.Reader) (list Lines, err error) {
 // compiled at the first use, because few runs need it.
 var placeholder = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\{(#|[1-9][0-9]{0,2})?\}`) })
 
+// unknown matches a name in braces, such as {name}, and with it a $ of a shell before it.
+var unknown = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\$?\{[A-Za-z_][A-Za-z0-9_]*\}`) })
+
+// known refuses a command with a name in braces, which no line would fill. The first line may have been meant to name
+// its fields, and would run as a job.
+func (list Lines) known(command []string) error {
+	for _, word := range command {
+		for _, name := range unknown().FindAllString(word, -1) {
+			if name[0] == '$' {
+				continue
+			}
+			header := ""
+			if slices.Contains(list[0].fields(), name[1:len(name)-1]) {
+				header = fmt.Sprintf("; line %d is a job like the others, so leave out a header", list[0].Number)
+			}
+			return fmt.Errorf("the command uses %s: {} is the line, {1} to {%d} its fields, {#} its index%s; for the command's own braces write { %s }",
+				name, len(list[0].fields()), header, name[1:len(name)-1])
+		}
+	}
+	return nil
+}
+
 // Each returns what the job of each line executes. In the command, {} is the line, {1} its first field,
 // and {#} its index. A command without any of these gets the line as its last argument.
 func (list Lines) Each(command []string) ([]store.Element, error) {
+	if err := list.known(command); err != nil {
+		return nil, err
+	}
 	filled := slices.ContainsFunc(command, placeholder().MatchString)
 	out := make([]store.Element, len(list))
 	for i, line := range list {

@@ -205,6 +205,49 @@ func (r *Run) Attended(tx *store.Tx) (*daily.Attended, error) {
 	return &daily.Attended{}, nil
 }
 
+// NoCycles is what a user whose job waits must do if no process runs the queue.
+const NoCycles = "nothing makes cycles here: config set start=auto, or placectl cycle"
+
+// cycleWithin is how long a job waits for a cycle where cron may make them.
+const cycleWithin = 15 * time.Minute
+
+// Uncycled returns NoCycles if a job that waits since some instant may wait for ever: start is not auto, no process
+// runs the queue, and there has been no cycle for long, or none ever if the user has not chosen start=manual. Otherwise
+// it returns "".
+func (r *Run) Uncycled(tx *store.Tx, since time.Time) (string, error) {
+	if id, err := tx.Identity(); err != nil || id.AnyTime || !r.Now.IsZero() || r.IsFront {
+		return "", err
+	}
+	settings, err := tx.Config().Settings()
+	if err != nil || settings.Start == store.StartAuto {
+		return "", err
+	}
+	if who, err := r.Attended(tx); err != nil || who != nil {
+		return "", err
+	}
+	last, err := tx.Cycle().LastBegan()
+	chosen := settings.Start != "" || r.Getenv(StartVariable) != ""
+	if err != nil || (chosen || !last.IsZero()) && (tx.Now().Sub(last) < cycleWithin || tx.Now().Sub(since) < cycleWithin) {
+		return "", err
+	}
+	return NoCycles, nil
+}
+
+// StartsByCycle reports whether a job waits for a cycle to start it.
+func StartsByCycle(j *store.Job) bool { return j.State == store.JobQueued || j.State == store.JobLate }
+
+// NoteUncycled says that a job may wait for ever.
+func (r *Run) NoteUncycled(tx *store.Tx, j *store.Job) error {
+	if !StartsByCycle(j) || j.Never {
+		return nil
+	}
+	why, err := r.Uncycled(tx, j.Submit)
+	if why != "" {
+		r.Notef("%s", why)
+	}
+	return err
+}
+
 // NoteLowered warns if the process that starts this user's jobs here has lower limits than the
 // one that submitted a job. The job would get those lower limits, too.
 func (r *Run) NoteLowered(tx *store.Tx, job *store.Job) error {

@@ -31,6 +31,13 @@ func (r *Run) Notef(format string, args ...any) {
 	r.note(keyed.Part{Note: fmt.Sprintf(format, args...)})
 }
 
+// Loudf is Notef that -q does not silence, for what has failed.
+func (r *Run) Loudf(format string, args ...any) {
+	loud := *r
+	loud.Quiet = false
+	loud.Notef(format, args...)
+}
+
 // Warnf warns of something that the user may not have meant. Programs get the code.
 func (r *Run) Warnf(code, format string, args ...any) {
 	if r.Front != nil {

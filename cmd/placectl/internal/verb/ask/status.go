@@ -51,6 +51,13 @@ func status(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 	if s.Attended, err = r.Attended(tx); err != nil {
 		return err
 	}
+	if since, waits := s.WaitsSince(); waits {
+		why, err := r.Uncycled(tx, since)
+		if err != nil {
+			return err
+		}
+		s.WarnOfCycles(why)
+	}
 	s.WarnOfLocks(store.LocksOf(r.DB).Warning(r.DB))
 	if store.IsLog(r.DB) && r.Tx == nil {
 		size, err := r.LogSize()

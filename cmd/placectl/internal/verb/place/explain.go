@@ -85,6 +85,11 @@ func explainIt(r *session.Run, c *cli.Context, what *explaining) (err error) {
 			return err
 		}
 		ex.Stops = stops
+		if ex.Job != nil {
+			if err := r.NoteUncycled(tx, ex.Job); err != nil {
+				return err
+			}
+		}
 		if ex.Explanation == nil && what.nodes != "" {
 			return usage.Errorf("--nodes is for requests; job %s has its nodes", what.job)
 		}

@@ -2,6 +2,7 @@
 package queue
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -131,7 +132,7 @@ func printSubmitted(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 	if err != nil {
 		return err
 	}
-	if err := warnMail(r, tx, jobs[0]); err != nil {
+	if err := errors.Join(warnMail(r, tx, jobs[0]), r.NoteUncycled(tx, jobs[0])); err != nil {
 		return err
 	}
 	for i, j := range jobs {

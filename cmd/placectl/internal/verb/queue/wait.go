@@ -65,9 +65,10 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 	}); err != nil {
 		return err
 	}
+	var stuck obstacle
 	for {
-		seen := r.FileStamp()
-		jobs, next, err := waitedFor(r, words, started)
+		seen, read := r.FileStamp(), r.Env.Clock()
+		jobs, next, err := waitedFor(r, words, started, &stuck)
 		if err != nil {
 			return err
 		}
@@ -82,16 +83,22 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 			}
 			return r.Failing("jobs", err, func() error { return printWaited(r, jobs) })
 		}
-		end := deadline
-		if end.IsZero() {
-			end = r.Env.Clock().Add(time.Hour)
+		stuck.say(r)
+		end := read.Add(time.Minute)
+		if !deadline.IsZero() && deadline.Before(end) {
+			end = deadline
 		}
-		for more := true; more; { // while the last of them waits, the others need not be read
-			if err := r.WaitForChange(seen, end, next); err != nil {
+		if err := r.WaitForChange(seen, end, next); err != nil {
+			return err
+		}
+		// While the last of them goes on, the others are read again only every other second.
+		for again := read.Add(2 * time.Second); !started && r.Env.Clock().Before(again) && goesOn(r, left[len(left)-1].ID); {
+			if again.After(end) {
+				again = end
+			}
+			if err := r.WaitForChange(r.FileStamp(), again, next); err != nil {
 				return err
 			}
-			seen = r.FileStamp()
-			more = !started && r.Env.Clock().Before(end) && goesOn(r, left[len(left)-1].ID)
 		}
 	}
 }
@@ -111,16 +118,21 @@ func reached(j *store.Job, started bool) bool {
 	return !j.State.Live() || started && j.State == store.JobRunning
 }
 
-// waitedFor returns the jobs as they are now, and when the clock will next start one.
-func waitedFor(r *session.Run, words []string, started bool) (jobs []*store.Job, next time.Time, err error) {
+// waitedFor returns the jobs as they are now, and when the clock will next start one. It finds out what keeps them from
+// starting.
+func waitedFor(r *session.Run, words []string, started bool, stuck *obstacle) (jobs []*store.Job, next time.Time, err error) {
 	err = r.View(func(tx *store.Tx) error {
-		return r.SeveralNames(tx).Each(words, func(j *store.Job, _ bool) error {
+		err := r.SeveralNames(tx).Each(words, func(j *store.Job, _ bool) error {
 			jobs = append(jobs, j)
 			if started && j.State == store.JobReserved && (next.IsZero() || j.Start.Before(next)) {
 				next = j.Start
 			}
 			return nil
 		})
+		if err != nil {
+			return err
+		}
+		return stuck.find(r, tx, jobs)
 	})
 	return jobs, next, err
 }

@@ -101,9 +101,7 @@ func passHosts(r *session.Run, here string) (hosts []string, database string, er
 func siteHook(r *session.Run) *hook.Hook {
 	own := *r     // its notes must not mix with those of other work,
 	own.Rec = nil // nor get into a kept answer, which is complete by now
-	loud := own
-	loud.Quiet = false
-	return &hook.Hook{Database: r.DatabasePath(), Update: own.UpdateOnce, Distrusts: own.DistrustsOpened, Note: own.Notef, Warn: loud.Notef}
+	return &hook.Hook{Database: r.DatabasePath(), Update: own.UpdateOnce, Distrusts: own.DistrustsOpened, Note: own.Notef, Warn: own.Loudf}
 }
 
 // runHook runs the site's program. Its failures are noted, and affect nothing else.

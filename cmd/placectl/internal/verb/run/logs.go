@@ -11,6 +11,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/joblog"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -76,6 +77,7 @@ type logState struct {
 	shared  bool   // the file also has the output of other attempts
 	over    bool   // nothing more will be written
 	waits   string // why the job waits, "" if it is about to start
+	idle    string // why no process will start it, "" if one may
 	alone   error  // why no other host may be asked: the database is a copy
 }
 
@@ -122,13 +124,22 @@ func (l *jobLog) show() (over *logState, err error) {
 		switch {
 		case s.over && l.c.Bool("follow"):
 			l.r.Told(s.job)
+			l.sayWhy(s)
 			return s, nil
 		case !l.c.Bool("follow"):
+			l.sayWhy(s)
 			return nil, nil
 		}
 		if err := l.follow(seen); err != nil {
 			return nil, err
 		}
+	}
+}
+
+// sayWhy says why an attempt ended that did not end by itself, or did not begin: its output does not.
+func (l *jobLog) sayWhy(s *logState) {
+	if a := s.attempt; a != nil && a.State == store.AttemptEnded && a.Why != "" {
+		l.r.Loudf("job %s, attempt %d: %s", listing.JobName(s.job), a.Number, a.Why)
 	}
 }
 
@@ -158,6 +169,11 @@ func (l *jobLog) state() (s *logState, err error) {
 		s.over = !s.job.State.Live()
 		if s.waits, err = l.waitsFor(tx, s.job); err != nil {
 			return err
+		}
+		if session.StartsByCycle(s.job) {
+			if s.idle, err = l.r.Uncycled(tx, s.job.Submit); err != nil {
+				return err
+			}
 		}
 		if s.attempt == nil {
 			return nil
@@ -236,17 +252,26 @@ func (l *jobLog) read(s *logState) error {
 func (l *jobLog) nothingYet(s *logState) error {
 	switch n := l.c.Int("attempt"); {
 	case l.c.Bool("follow") && !s.over:
-		if s.waits != "" && s.waits != l.said {
-			l.r.Notef("job %d is %s", s.job.ID, s.waits)
+		if said := s.waits + s.idle; said != l.said {
+			l.said = said
+			if s.waits != "" {
+				l.r.Notef("job %d is %s", s.job.ID, s.waits)
+			}
+			if s.idle != "" {
+				l.r.Notef("%s", s.idle)
+			}
 		}
-		l.said = s.waits
 		return nil
 	case s.attempt == nil && n > 0:
 		return fmt.Errorf("%w: job %d has not come to attempt %d", store.ErrNotFound, s.job.ID, n)
 	case s.over:
 		return fmt.Errorf("%w: job %d is %s, and nothing of it was executed", store.ErrNotFound, s.job.ID, s.job.State)
 	}
-	return fmt.Errorf("%w: job %d is %s, and has written nothing; placectl logs -f waits for it", exit.ErrNothingYet, s.job.ID, s.job.State)
+	what := "placectl logs -f waits for it"
+	if s.idle != "" {
+		what = s.idle
+	}
+	return fmt.Errorf("%w: job %d is %s, and has written nothing; %s", exit.ErrNothingYet, s.job.ID, s.job.State, what)
 }
 
 // open opens the file, at the part to show. With --follow it waits for the file.
