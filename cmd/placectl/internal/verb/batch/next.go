@@ -24,8 +24,8 @@ func batchNextVerb() *session.Verb {
 		Description: "Prints lines to carry out in order, each an action and a name: `delete FILE`, `fetch FILE`, then `job NUMBER`\n" +
 			"with its first and last file and the end of its lease. -o id prints job numbers only. If an answer was lost, ask\n" +
 			"again with the same --key. You get the same answer until the host asks for something else, or has reported all\n" +
-			"its jobs. Status 3 means no work for this host now, 4 that the batch is finished. Both print the files to\n" +
-			"delete.",
+			"its jobs. Status 3 means no work for this host now, 4 that the batch is finished; the message says how\n" +
+			"many of its jobs failed. Both print the files to delete.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "host", Required: true, Usage: "asking host `H`"},
 			&cli.StringFlag{Name: "user", Usage: "user `U` of the host; no user gets two results of a job"},
@@ -61,6 +61,9 @@ func batchNext(r *session.Run, c *cli.Context) error {
 		}
 		if b.Over() {
 			why = exit.ErrBatchFinished
+			if b.Failed > 0 {
+				why = fmt.Errorf("%w: %d of %d failed", why, b.Failed, b.Jobs)
+			}
 		}
 		if r.Rec != nil && why != nil {
 			r.Rec.Refused = true // a later call may get something
