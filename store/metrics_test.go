@@ -53,6 +53,7 @@ func metricsByHand(t failing, tx *Tx) *Metrics {
 			}
 			u := use[key]
 			u.Capacity += def.Units(a.Value)
+			used := int64(0)
 			for _, b := range list {
 				if !tx.k.Calendar().Live(b) {
 					continue
@@ -69,9 +70,10 @@ func metricsByHand(t failing, tx *Tx) *Metrics {
 				if b.Claim {
 					u.Reserved += def.Units(index.Value{Num: taken})
 				} else {
-					u.Used += def.Units(index.Value{Num: taken})
+					used += taken
 				}
 			}
+			u.Used += def.Units(index.Value{Num: min(used, a.Value.Num)}) // an overdue job is still where another should begin
 		}
 		return nil
 	})

@@ -69,9 +69,32 @@ func (p *Pass) waitsForLimit(j *Job, k *kind) (bool, error) {
 	if own || !first || j.Deadline != 0 && plan.End > j.Deadline {
 		return p.keptBack(k), nil
 	}
+	if len(p.clearing) > 0 { // a claim leaves the plans behind its job in place
+		if plan, err = p.besidePlans(j, a); plan == nil || err != nil {
+			return true, err
+		}
+	}
 	p.claimed[j] = true
 	p.taken++
 	return true, p.host.Claim(j, plan, refusing)
+}
+
+// besidePlans returns the earliest plan of a job once those that were lifted for it are back, or nil if
+// there is none.
+func (p *Pass) besidePlans(j *Job, a placer.Ask) (*placer.Plan, error) {
+	if err := p.uncleared(); err != nil {
+		return nil, err
+	}
+	p.clearing = p.clearing[:0]
+	snap, err := p.host.Snapshot(j)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := snap.Earliest(a, p.now)
+	if isRefusal(err) || err == nil && j.Deadline != 0 && plan.End > j.Deadline {
+		return nil, nil
+	}
+	return plan, err
 }
 
 // keptBack records that no job of a kind gets a claim until room is made.
