@@ -149,6 +149,7 @@ const (
 	CauseUnreached = row.CauseUnreached
 	CauseLeftover  = row.CauseLeftover
 	CauseNever     = row.CauseNever
+	CauseUnsigned  = row.CauseUnsigned
 )
 
 // MaxName is the longest name of anything, in bytes.

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/front"
@@ -42,6 +43,9 @@ func mainTwice() {
 	if name, set := os.LookupEnv(testUser); set {
 		e.Self = func() string { return name }
 	}
+	if file := os.Getenv(testPasswd); file != "" {
+		people.System.Passwd = file
+	}
 	e.AttendantKeeps = func() []string {
 		return slices.DeleteFunc(os.Environ(), func(v string) bool {
 			return !strings.HasPrefix(v, "TEST_") && !strings.HasPrefix(v, "PATH=") && !strings.HasPrefix(v, "HOME=")
@@ -60,6 +64,9 @@ func mainTwice() {
 // testUser is the variable with the name of the real uid in tests, so that answers do not depend on who
 // runs them. The command itself has no such variable.
 const testUser = "TEST_USER"
+
+// testPasswd is the variable with the file that scripts read instead of /etc/passwd.
+const testPasswd = "TEST_PASSWD"
 
 // commitTwice is Commit with a first run whose effects are lost, as if another writer had been faster. The
 // first run must leave no trace, whether it changed something or was refused. Tests in processes of their

@@ -25,6 +25,8 @@ type Status struct {
 	Attended *Attended // which process runs the queue on this host; nil if start is manual
 	waiting  []*store.Job
 	told     map[string]int // the number of warnings by kind
+
+	unverified func(*store.Job) (why, help string, err error)
 }
 
 // Attended says which process runs the queue for this user.
@@ -84,13 +86,13 @@ const (
 	mostWarnings = 5
 )
 
-// ReadStatus reads the status of a store.
-func ReadStatus(tx *store.Tx) (*Status, error) {
+// ReadStatus reads the status of a store. unverified says of a job why unhold does not help, and what does, or "".
+func ReadStatus(tx *store.Tx, unverified func(*store.Job) (why, help string, err error)) (*Status, error) {
 	stats, err := tx.Ask().Stats()
 	if err != nil {
 		return nil, err
 	}
-	s := &Status{Now: tx.Now(), Stats: stats}
+	s := &Status{Now: tx.Now(), Stats: stats, unverified: unverified}
 	for _, read := range []func(*store.Tx) error{s.readCopy, s.readRunning, s.readWaiting, s.readNodes, s.readHook, s.readRecent} {
 		if err := read(tx); err != nil {
 			return nil, err
@@ -212,7 +214,16 @@ func (s *Status) readWaiting(tx *store.Tx) error {
 		case p.Wait == store.WaitsUser:
 			unattended[j.User]++
 		case p.Wait == store.WaitsHeld && j.Reason.Text != "":
-			s.warn("held", id, "placectl unhold "+id, "job %s is held: %s", jobInWords(j), j.Reason)
+			why, help, err := s.unverified(j)
+			if err != nil {
+				return err
+			}
+			if why == "" {
+				help = "placectl unhold " + id
+			} else {
+				why = ": " + why
+			}
+			s.warn("held", id, help, "job %s is held: %s%s", jobInWords(j), j.Reason, why)
 		}
 		if j.State != store.JobHeld && p.Wait != store.WaitsNever {
 			s.waiting = append(s.waiting, j)

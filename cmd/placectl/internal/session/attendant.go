@@ -15,6 +15,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/cmd/placectl/internal/signing"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
 )
@@ -158,6 +159,9 @@ func (r *Run) attendantEnviron(path string) []string {
 	}
 	env = append(env, "PATH="+cmp.Or(path, environ.DefaultPath))
 	name, home := people.System.Login(uint32(os.Getuid()))
+	if own := r.Home(); !signing.Exists(passwdKey()) && signing.Exists(signing.Path(own)) {
+		home = own // of the only key that verifies this user's jobs
+	}
 	env = append(env, "HOME="+home, "LOGNAME="+name, "USER="+name)
 	for _, name := range []string{"LANG", "TZ", "PLACECTL_TRUST", "PLACECTL_REPLICAS"} {
 		if v := r.Getenv(name); v != "" {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/signing"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	words "github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -113,9 +115,41 @@ func (r *Run) Home() string {
 	return cmp.Or(r.Getenv("HOME"), people.System.Home(uint32(os.Getuid())))
 }
 
-// KeyPath returns the path of this user's key.
+// KeyPath returns the path of this user's key: below the home directory of the environment, unless only that of passwd
+// has one, which cron and containers may not tell us.
 func (r *Run) KeyPath() string {
-	return signing.Path(r.Home())
+	own, other := signing.Path(r.Home()), passwdKey()
+	if !signing.Exists(own) && signing.Exists(other) {
+		return other
+	}
+	return own
+}
+
+// passwdKey returns where the processes that run the queue look for this user's key.
+func passwdKey() string { return signing.Path(people.System.Home(uint32(os.Getuid()))) }
+
+// Unverified says why a job is held as not signed though this user has signed it, "" if it is not: the process that held
+// it has another key, or none, and unhold does not help. help is a command that does, "" if there is none.
+func (r *Run) Unverified(tx *store.Tx, j *store.Job) (why, help string, err error) {
+	if j.State != store.JobHeld || j.Reason.Cause != store.CauseUnsigned {
+		return "", "", nil
+	}
+	text, signature, err := tx.Jobs().Signed(j.ID)
+	if err != nil || len(signature) == 0 || !r.Verify(text, signature) {
+		return "", "", err
+	}
+	own, other := r.KeyPath(), passwdKey()
+	k, errOther := signing.Read(other)
+	switch {
+	case own != other && errOther == nil && k.Verify(text, signature): // it has come since
+		return "", "", nil
+	case own == other:
+		return fmt.Sprintf("you have signed it with %s, so the process that held it has another home directory, or runs on a host without this key", own), "", nil
+	case signing.Exists(other):
+		return fmt.Sprintf("you have signed it with %s, and the queue is run with %s: make both the same", own, other), "", nil
+	}
+	help = fmt.Sprintf("install -D -m 600 %s %s; placectl unhold %d", words.ShellWord(own), words.ShellWord(other), j.ID)
+	return fmt.Sprintf("you have signed it with %s, and where the queue looks, %s, there is no key", own, other), help, nil
 }
 
 // Sign signs what a job executes if others can write to the database: passes execute only signed

@@ -23,6 +23,12 @@ type Key struct{ secret []byte }
 // Path returns the path of the key file below a home directory.
 func Path(home string) string { return filepath.Join(home, ".config", "placectl", "key") }
 
+// Exists reports whether there is a file at the path of a key.
+func Exists(path string) bool {
+	_, err := os.Lstat(path)
+	return err == nil
+}
+
 // size is the size of a key in bytes. The file has it in hexadecimal.
 const size = 32
 

@@ -44,7 +44,7 @@ func Status() *session.Verb {
 }
 
 func status(r *session.Run, tx *store.Tx, _ *cli.Context) error {
-	s, err := daily.ReadStatus(tx)
+	s, err := daily.ReadStatus(tx, func(j *store.Job) (string, string, error) { return r.Unverified(tx, j) })
 	if err != nil {
 		return err
 	}

@@ -139,6 +139,15 @@ func jobThrottle(r *session.Run, c *cli.Context) error {
 
 // UnholdJob releases a held job. If the job is this user's, UnholdJob also signs what it executes.
 func UnholdJob(r *session.Run, tx *store.Tx, id uint64) (*store.Job, error) {
+	was, err := tx.Jobs().Get(id)
+	if err != nil {
+		return nil, err
+	}
+	if why, _, err := r.Unverified(tx, was); err != nil {
+		return nil, err
+	} else if why != "" {
+		r.Warnf("unsigned", "job %d will be held again: %s", id, why)
+	}
 	j, err := tx.Jobs().Unhold(id)
 	if err != nil || store.Others(r.DB) == "" {
 		return j, err
