@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/kernel"
+	"github.com/placectl/placectl/store/internal/row"
 	"pgregory.net/rapid"
 )
 
@@ -224,5 +226,61 @@ func TestAlterCarries(t *testing.T) {
 	})
 	if list := findings(t, db); err != nil || len(list) > 0 {
 		t.Error(err, list)
+	}
+}
+
+// TestRefusedAlterChangesNothing: after a refused change of a job, whose refusal the caller survives, the
+// transaction's other changes are as if it had not been tried: sums of limits, claims, and what the next
+// cycle examines.
+func TestRefusedAlterChangesNothing(t *testing.T) {
+	t.Parallel()
+	long, short, nowhere := 10*time.Hour, 30*time.Second, "nowhere"
+	refused := []func(tx *Tx, top, planned uint64) error{
+		func(tx *Tx, top, _ uint64) error {
+			_, err := tx.Jobs().Alter(top, Alteration{Queue: &nowhere})
+			return err
+		},
+		func(tx *Tx, top, _ uint64) error {
+			_, err := tx.Jobs().Alter(top, Alteration{Name: &nowhere, After: &[]Dependency{{Job: top + 1}}})
+			return err
+		},
+		func(tx *Tx, top, _ uint64) error { _, err := tx.Jobs().Extend(top, long); return err },
+		func(tx *Tx, _, planned uint64) error { _, err := tx.Jobs().Extend(planned, long); return err },
+	}
+	lives := func(refused func(tx *Tx, top, planned uint64) error) map[string]string {
+		s := newStory(t, "easy", "n1=8")
+		s.limit("user:ann", "running", 1)
+		s.limit("user:ann", "queued", 5)
+		s.limit("all", "walltime.job", 3600)
+		s.submit("A", "1:ncpus=1", 100)
+		s.cycle()
+		s.submit("TOP", "1:ncpus=1", 100)
+		bob := func(sub *Submission) { sub.User = "bob" }
+		s.submit("WIDE", "1:ncpus=8", 100, bob)
+		s.submit("LATER", "1:ncpus=8", 200, bob)
+		s.cycle()
+		s.claims("TOP 100")
+		s.do(func(tx *Tx) error {
+			if refused != nil {
+				if err := refused(tx, s.ids["TOP"], s.ids["WIDE"]); err == nil {
+					t.Error("it was not refused")
+				}
+			}
+			_, err := tx.Jobs().Alter(s.ids["LATER"], Alteration{Walltime: &short})
+			return err
+		})
+		s.claims("TOP 100")
+		if err := s.db.Check(func(finding string) { t.Error(finding) }); err != nil {
+			t.Error(err)
+		}
+		rows := lastingRows(t, s.db)
+		delete(rows, fmt.Sprintf("%s %x", row.Meta, row.KeyIdentity)) // drawn at random
+		return rows
+	}
+	want := lives(nil)
+	for i, refused := range refused {
+		if diff := cmp.Diff(want, lives(refused)); diff != "" {
+			t.Errorf("refusal %d (-without it +with it)\n%s", i, diff)
+		}
 	}
 }

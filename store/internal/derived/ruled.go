@@ -3,6 +3,7 @@ package derived
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -177,14 +178,35 @@ func alike(a, b *row.Job) bool {
 		a.Select == b.Select && a.Place == b.Place && a.Walltime == b.Walltime && slices.Equal(a.Pools, b.Pools)
 }
 
-// Without runs fn as if the job did not exist for the rules, then counts it again, so that a
-// job that changes does not block itself.
-func (ru *Ruled) Without(j *row.Job, fn func()) error {
-	if err := errors.Join(ru.Disclaim(j.ID), ru.Changed(j, nil)); err != nil {
-		return err
-	}
-	fn()
-	return ru.Changed(nil, j)
+// Without runs fn as if the job did not exist for the rules, so that a job that changes does not block
+// itself. Nothing is written.
+func (ru *Ruled) Without(j *row.Job, fn func() error) error {
+	return ru.Unclaimed(j.ID, func() error {
+		all, err := ru.All()
+		if all == nil || err != nil {
+			if err == nil {
+				err = fn()
+			}
+			return err
+		}
+		was := make(map[string]int64)
+		defer func() { maps.Copy(ru.tally, was) }()
+		err = all.Of(j, func(a *limits.Applied, amount int64) error {
+			if !a.Measure.Counts(j.State != row.JobRunning) {
+				return nil
+			}
+			key := row.LimitCounter(a)
+			n, err := ru.Tally(key)
+			if err == nil {
+				was[key], ru.tally[key] = n, n-amount
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return fn()
+	})
 }
 
 // Apart returns what tells a job from others for the rules: that no limit applies to it, or

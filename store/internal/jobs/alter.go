@@ -48,10 +48,7 @@ func alter(tx *kernel.Tx, id uint64, a *Alteration) (*row.Job, error) {
 	if err := a.changeOf(tx, &s); err != nil {
 		return nil, err
 	}
-	without := tx.Counters().Rules.Without(j, func() { next, never, err = submitted(tx, s) })
-	if without != nil {
-		return nil, tx.Spoil(without)
-	}
+	err = tx.Counters().Rules.Without(j, func() (err error) { next, never, err = submitted(tx, s); return err })
 	var carried *kernel.Payload
 	if err == nil && a.Payload != nil {
 		carried, err = changed(tx, j, next.Select, a.Payload)
@@ -114,6 +111,9 @@ func alterRunning(tx *kernel.Tx, j *row.Job, a *Alteration) (*row.Job, error) {
 
 // altered writes a waiting job with its changes.
 func altered(tx *kernel.Tx, j, next *row.Job, never string) error {
+	if err := tx.Counters().Rules.Disclaim(j.ID); err != nil {
+		return err
+	}
 	had := make(usage.Totals)
 	if err := tx.Loaded.Book.Whole(j, had); err != nil {
 		return err

@@ -44,15 +44,19 @@ func extend(tx *kernel.Tx, id uint64, walltime int64) (*row.Job, error) {
 		return nil, err
 	}
 	s := Step{To: j.State, Reason: j.Reason, change: func() { j.Walltime = walltime }}
-	if walltime < j.Walltime && j.State != row.JobRunning {
-		tx.Loaded.Freed.Anywhere() // other requests may fit now
+	shorter := walltime < j.Walltime && j.State != row.JobRunning
+	accept := func() error {
+		if shorter {
+			tx.Loaded.Freed.Anywhere() // other requests may fit now
+		}
+		return MachineOf(tx).Do(j, s)
 	}
 	if j.State == row.JobQueued || j.State == row.JobHeld {
-		if err := tx.Counters().Rules.Disclaim(id); err != nil {
-			return nil, err
-		}
 		s.change = func() { j.Walltime, j.Promised, j.Earliest = walltime, 0, 0 } // these were for a shorter job
-		return j, MachineOf(tx).Do(j, s)
+		if err := tx.Counters().Rules.Disclaim(id); err != nil {
+			return nil, tx.Spoil(err)
+		}
+		return j, accept()
 	}
 	spans, err := tx.Allocations().Spans(j)
 	if err != nil {
@@ -66,5 +70,5 @@ func extend(tx *kernel.Tx, id uint64, walltime int64) (*row.Job, error) {
 			return nil, err
 		}
 	}
-	return j, MachineOf(tx).Do(j, s)
+	return j, accept()
 }
