@@ -14,6 +14,9 @@ const MaxNodeList = 1_000_000
 // ErrNodeList says that a node list cannot be read; the text says where.
 var ErrNodeList = errors.New("bad node list")
 
+// EveryNode is the node list of all nodes. No node has this name.
+const EveryNode = "all"
+
 // SplitNodeList splits a node list at the commas outside brackets and quotes.
 func SplitNodeList(s string) ([]string, error) {
 	var items []string

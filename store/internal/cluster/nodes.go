@@ -51,11 +51,11 @@ func (ns Nodes) Scan(fn func(*index.Node) error) error {
 }
 
 // AllNodes is the node list that means every node.
-const AllNodes = "all"
+const AllNodes = index.EveryNode
 
 // Resolve converts a node list to node numbers, in the list's order, each once. An item that is
 // exactly a node's name means that node, whatever brackets it contains. The list "all" is every
-// node, unless a node has that name.
+// node, unless a node of an older version has that name.
 func (ns Nodes) Resolve(list string) ([]uint32, error) {
 	items, err := index.SplitNodeList(list)
 	if err != nil {
@@ -121,6 +121,9 @@ func putNode(tx *kernel.Tx, n *index.Node) (added bool, err error) {
 	number, exists, err := tx.NodeNumber(n.Name)
 	if err != nil {
 		return false, err
+	}
+	if !exists && n.Name == AllNodes {
+		return false, fmt.Errorf("%w node name %s: it means every node", row.ErrInvalid, n.Name)
 	}
 	class := index.Free
 	var old *index.Node

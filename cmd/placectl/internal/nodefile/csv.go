@@ -192,9 +192,6 @@ func (c *csvNodes) row(at int, cells []string) error {
 	}
 	p := Patch{At: at}
 	p.Name = strings.TrimSpace(cells[c.nameAt])
-	if err := CheckName(p.Name); err != nil {
-		return c.errCell(c.nameAt, err)
-	}
 	p.Res = make([]index.Amount, 0, len(cells))
 	for i, k := range c.keys {
 		cell := strings.TrimSpace(cells[i])
@@ -212,7 +209,12 @@ func (c *csvNodes) row(at int, cells []string) error {
 			return c.errCell(i, fmt.Errorf("%s: %w", k.name, err))
 		}
 	}
-	return c.add(p)
+	err := c.addEach(p)
+	var told *infile.Error
+	if err != nil && !errors.As(err, &told) {
+		err = c.errCell(c.nameAt, err)
+	}
+	return err
 }
 
 func (c *csvNodes) errCell(i int, err error) error {

@@ -19,6 +19,7 @@ type jsonNodes struct {
 	dec      *json.Decoder
 	shift    int   // where the decoder began
 	at       int   // where the last token begins
+	nameAt   int   // where the node's name is
 	own      bool  // the node has a column that only our lists have
 	unitless error // the first size of the node without a unit
 }
@@ -127,7 +128,12 @@ func (j *jsonNodes) node(tok json.Token) error {
 	if n := int(j.dec.InputOffset()) - p.At; n > infile.MaxLine {
 		return j.Errorf(p.At, "the node has %d bytes; at most %d are read", n, infile.MaxLine)
 	}
-	return j.add(p)
+	err := j.addEach(p)
+	var told *infile.Error
+	if err != nil && !errors.As(err, &told) {
+		err = j.Errorf(j.nameAt, "%w", err)
+	}
+	return err
 }
 
 // members reads the members of a node, or of its resources, up to the closing brace. Resources may be
@@ -189,12 +195,10 @@ func (j *jsonNodes) member(p *Patch, word string, outer bool) error {
 		return j.Errorf(v.at, "%s: a list where one value belongs", k.name)
 	}
 	if k.isName {
-		p.Name = v.text
-		err = CheckName(v.text)
-	} else {
-		err = j.set(p, k, v)
+		p.Name, j.nameAt = v.text, v.at
+		return nil
 	}
-	if err != nil {
+	if err := j.set(p, k, v); err != nil {
 		return j.Errorf(v.at, "%w", err)
 	}
 	return nil

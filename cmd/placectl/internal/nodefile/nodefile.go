@@ -7,6 +7,9 @@ package nodefile
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
+	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/index"
@@ -74,6 +77,9 @@ func Parse(in infile.Text, defs *index.Defs, opt Options) (*File, error) {
 		if format == "json" && len(opt.Columns) > 0 {
 			return nil, f.Errorf(0, "--map and --skip do not apply to placectl's own JSON")
 		}
+		if format == "slurm" && slurmConf().Match(f.Data) {
+			return nil, f.Errorf(0, "this is a slurm.conf, which says nothing of the nodes' state: where Slurm runs, write the output of scontrol show nodes into a file, and import that")
+		}
 		if err := r.parse(f); err != nil {
 			return nil, err
 		}
@@ -98,6 +104,40 @@ func (f *File) add(p Patch) error {
 	return nil
 }
 
+// addEach adds a node for each name that the patch's stands for, such as n[1-3],n7. A single number in brackets is part
+// of the name, as of a vnode of PBS.
+func (f *File) addEach(p Patch) error {
+	names := []string{p.Name}
+	if _, _, part := Part(p.Name); strings.ContainsAny(p.Name, "[,") && !part {
+		var err error
+		if names, err = index.ExpandNodeList(p.Name); err != nil {
+			return fmt.Errorf("name: %w", err)
+		}
+	}
+	for _, name := range names {
+		p.Name = name
+		if err := CheckName(name); err != nil {
+			return err
+		}
+		if err := f.add(p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// aPart matches an item of a node list that ends in a single number in brackets.
+var aPart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^[",]*)\[([0-9]+)\]$`) })
+
+// Part splits g1[0], which PBS means as a part of the node g1, and which is g10 as a node list.
+func Part(item string) (node, number string, is bool) {
+	m := aPart().FindStringSubmatch(item)
+	if m == nil {
+		return "", "", false
+	}
+	return m[1], m[2], true
+}
+
 // Names reports whether the file has a node of this name.
 func (f *File) Names(name string) bool {
 	_, ok := f.byName[name]
@@ -106,7 +146,10 @@ func (f *File) Names(name string) bool {
 
 // CheckName refuses an invalid name of a node.
 func CheckName(s string) error {
-	if index.ValidNodeName(s) {
+	switch {
+	case s == index.EveryNode:
+		return fmt.Errorf("name: %s means every node, so no node has this name", s)
+	case index.ValidNodeName(s):
 		return nil
 	}
 	return fmt.Errorf("name: %s cannot name a node: at most 255 printable ASCII characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", text.Quoted(s))

@@ -339,7 +339,9 @@ func (s *slurmNodes) values(n *found, r *slurmRecord) error {
 				n.give(key, "queue", v.text, v.at)
 			}
 		case "State":
-			s.state(n, r)
+			if _, told := r.values["CPUTot"]; told || v.text != "UNKNOWN" { // in slurm.conf it says nothing
+				s.state(n, r)
+			}
 		case "Gres":
 			if err := s.giveGres(n, r); err != nil {
 				return err

@@ -3,8 +3,6 @@ package cluster
 import (
 	"errors"
 	"fmt"
-	"regexp"
-	"sync"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
@@ -74,15 +72,12 @@ func namesToAdd(list string) ([]string, error) {
 	return names, nil
 }
 
-// aPart matches an item of a node list that ends in a single number in brackets.
-var aPart = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^([^[",]*)\[([0-9]+)\]$`) })
-
 // noPartOfNode refuses g1[0]: PBS means a part of the node g1 by it, but as a node list it is g10.
 func noPartOfNode(list string) error {
 	items, _ := index.SplitNodeList(list)
 	for _, item := range items {
-		if m := aPart().FindStringSubmatch(item); m != nil {
-			return usage.Errorf("%s would be the node %s%s: write that, or %s.%s for a part of %s", item, m[1], m[2], m[1], m[2], m[1])
+		if node, number, is := nodefile.Part(item); is {
+			return usage.Errorf("%s would be the node %s%s: write that, or %[2]s.%[3]s for a part of %[2]s", item, node, number)
 		}
 	}
 	return nil
