@@ -97,6 +97,7 @@ type Answer struct {
 // Attends is what an attendant needs to know about the database.
 type Attends struct {
 	StateDir, Path string // the settings state_dir and path
+	Kept           string `json:",omitempty"` // the database's directory in StateDir
 }
 
 // Encode encodes the answer for the asking process.

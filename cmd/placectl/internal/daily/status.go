@@ -74,7 +74,7 @@ type Happening struct {
 
 // Warning is a problem that needs attention.
 type Warning struct {
-	Kind string `json:"kind"`         // copy, locks, overdue, starting, late, node, never, held, hook, unattended, cycles
+	Kind string `json:"kind"`         // copy, locks, overdue, starting, late, node, never, held, hook, unattended, cycles, keeper
 	Of   string `json:"of,omitempty"` // a job's number, or a node's name
 	Text string `json:"text"`
 	Help string `json:"help,omitempty"` // the command that explains it, or helps
@@ -137,6 +137,13 @@ var kinds = [][2]string{{"overdue", "jobs that are overdue"}, {"starting", "jobs
 func (s *Status) WarnOfLocks(why string) {
 	if why != "" {
 		s.warn("locks", "", "placectl doctor", "%s", why)
+	}
+}
+
+// WarnOfKeeper warns of the process that executes the user's jobs here if it is stopped.
+func (s *Status) WarnOfKeeper(why, help string) {
+	if why != "" {
+		s.warn("keeper", "", help, "%s", why)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,13 +44,18 @@ func ring(bell *os.File) <-chan struct{} {
 	return rung
 }
 
-// ringBell rings a bell. It reports whether the bell exists.
-func ringBell(epoch *os.Root, name string) bool {
+// ringBell rings a bell unless it rings already. It reports whether the bell exists, and for how long it has been ringing.
+func ringBell(epoch *os.Root, name string) (exists bool, unheard time.Duration) {
 	bell, err := epoch.OpenFile(name, os.O_WRONLY|unix.O_NONBLOCK, 0)
 	if err != nil {
-		return false
+		return false, 0
 	}
 	defer bell.Close()
+	if n, err := unix.IoctlGetInt(int(bell.Fd()), unix.TIOCINQ); err == nil && n > 0 {
+		if is, err := bell.Stat(); err == nil && !is.ModTime().After(time.Now()) { // else the clock was set back
+			return true, time.Since(is.ModTime())
+		}
+	}
 	bell.Write([]byte{1}) //nolint:errcheck // a full pipe already rings
-	return true
+	return true, 0
 }

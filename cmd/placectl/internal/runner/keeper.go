@@ -92,6 +92,7 @@ func (r *Runner) Keep(ctx context.Context, gate *launch.Gate, inherited *os.File
 			return err
 		}
 		k.at("locked")
+		noteKeeper(k.lock, self)
 		err := k.keep(ctx)
 		removed := k.isRemoved() || k.outdated
 		k.leave()

@@ -110,10 +110,9 @@ func (p *Passes) haveKept(s *state, v *View) error {
 		return err
 	}
 	if lock == nil { // a keeper runs
-		if wanted {
-			ringBell(s.epoch, bellName(p.Host))
+		if lock, err = p.answering(s, wanted); lock == nil {
+			return err
 		}
-		return nil
 	}
 	if !wanted && !s.anyTaken(p.ID, p.Host) {
 		s.tidy(p.Host) // a keeper may have been killed

@@ -10,6 +10,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/asked"
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
+	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
@@ -69,13 +70,14 @@ func wantsAttendant(tx *store.Tx, front bool) (*asked.Attends, error) {
 	if err != nil || !pending {
 		return nil, err
 	}
-	if id, err := tx.Identity(); err != nil || id.AnyTime {
+	is, err := tx.Identity()
+	if err != nil || is.AnyTime {
 		return nil, err
 	}
 	if why, err := tx.Copy(); err != nil || why != "" {
 		return nil, err
 	}
-	return &asked.Attends{StateDir: settings.StateDir, Path: settings.Path}, nil
+	return &asked.Attends{StateDir: settings.StateDir, Path: settings.Path, Kept: keptIn(is)}, nil
 }
 
 // noteMade is NoteLeaving for a verb that has made a database, which may hold waiting jobs.
@@ -112,6 +114,40 @@ func (r *Run) Leave() {
 	if err != nil {
 		r.Debugf("no process runs the queue: %v", err)
 	}
+	if why, help := stoppedKeeper(l.StateDir, l.Kept); why != "" && !r.IsFront {
+		r.warnOnce(why + ": " + help)
+	}
+}
+
+// keptIn returns the directory, in the state directory, of what this user's processes execute.
+func keptIn(is store.Identity) string { return attempts.KeptIn(is.ID, dispatch.EpochOf(is)) }
+
+// stoppedKeeper says which process executes this user's jobs on this host if it is stopped, "" if it is not.
+func stoppedKeeper(stateDir, kept string) (why, help string) {
+	host, err := os.Hostname()
+	if err != nil || kept == "" {
+		return "", ""
+	}
+	pid := attempts.StoppedKeeper(cmp.Or(stateDir, attempts.DefaultState(os.Getuid())), kept, host)
+	if pid == 0 {
+		return "", ""
+	}
+	return fmt.Sprintf("process %d, which executes your jobs here, is stopped", pid), fmt.Sprintf("kill -CONT %d lets it go on", pid)
+}
+
+// StoppedKeeper says which process executes this user's jobs on this host if it is stopped, and what helps. Both are ""
+// if it is not.
+func (r *Run) StoppedKeeper(tx *store.Tx) (why, help string, err error) {
+	settings, err := tx.Config().Settings()
+	if err != nil {
+		return "", "", err
+	}
+	is, err := tx.Identity()
+	if err != nil {
+		return "", "", err
+	}
+	why, help = stoppedKeeper(settings.StateDir, keptIn(is))
+	return why, help, nil
 }
 
 // Summon wakes the attendant, or starts one if there is something to do. It is for processes that

@@ -58,6 +58,11 @@ func status(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 		}
 		s.WarnOfCycles(why)
 	}
+	why, help, err := r.StoppedKeeper(tx)
+	if err != nil {
+		return err
+	}
+	s.WarnOfKeeper(why, help)
 	s.WarnOfLocks(store.LocksOf(r.DB).Warning(r.DB))
 	if store.IsLog(r.DB) && r.Tx == nil {
 		size, err := r.LogSize()

@@ -161,9 +161,13 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 	var hook store.HookState
 	var mails int
 	var attended *daily.Attended
+	var stopped, help string
 	err = db.View(func(tx *store.Tx) (err error) {
 		mine = nil
 		if attended, err = r.Attended(tx); err != nil {
+			return err
+		}
+		if stopped, help, err = r.StoppedKeeper(tx); err != nil {
 			return err
 		}
 		if hook, err = tx.Hook().State(); err != nil {
@@ -201,6 +205,9 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 		add("start", attempts.Works, "auto: process %d attends to the queue", a.PID)
 	default:
 		add("start", attempts.Works, "auto: the next command that changes the queue leaves a process that attends to it")
+	}
+	if stopped != "" {
+		add("keeper", attempts.Limited, "%s; %s, and otherwise another takes its place after a minute", stopped, help)
 	}
 	var missing error
 	if hook.Program != nil {
