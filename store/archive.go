@@ -49,6 +49,13 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 	if err != nil {
 		return nil, err
 	}
+	if !opt.DryRun && !IsLog(db.Path()) { // two at once would write the same jobs into both their files
+		release, err := file.Archiving(db.Path(), db.opt.LockTimeout)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
 	from, err := db.Copy()
 	if err != nil {
 		from = db // no room for a copy: read the database itself, so writers wait

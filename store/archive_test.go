@@ -103,3 +103,51 @@ func archivedJobs(t *testing.T, path string) (list []string) {
 	}
 	return list
 }
+
+// TestArchivesAtOnce: of two archives at once, the second waits for the first, and no job gets into both files.
+func TestArchivesAtOnce(t *testing.T) {
+	t.Parallel()
+	db, clock := newDB(t)
+	err := db.Update(func(tx *Tx) error {
+		n := &index.Node{Name: "n1"}
+		n.Set(index.NCPUs, index.Value{Num: 1})
+		_, err := tx.Nodes().Put(n)
+		for range 7 {
+			var j *Job
+			if err == nil {
+				j, err = tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour})
+			}
+			if err == nil {
+				_, err = tx.Jobs().Release(j.ID)
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.t += 3600
+	dir, before := t.TempDir(), clock.now()
+	second := make(chan error, 1)
+	begun := false
+	_, err = db.Archive(filepath.Join(dir, "a.jsonl"), before, &ArchiveOptions{Watch: func(int64) error {
+		if !begun {
+			begun = true
+			go func() {
+				_, err := db.Archive(filepath.Join(dir, "b.jsonl"), before, nil)
+				second <- err
+			}()
+			time.Sleep(100 * time.Millisecond)
+		}
+		return nil
+	}})
+	if err := errors.Join(err, <-second); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "b.jsonl")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the second archive wrote a file, too: %v", err)
+	}
+	if list := archivedJobs(t, filepath.Join(dir, "a.jsonl")); len(list) != 7 {
+		t.Errorf("the jobs %v are archived, want 7", list)
+	}
+}

@@ -52,9 +52,10 @@ func (a *Aggregate) update(e *Env, s *tally, scratch []values.Value, times int64
 		}
 		if s.seen == nil {
 			s.seen = make(map[values.Value]struct{})
+			e.Held += functions.HeldMap
 		}
 		s.seen[key] = struct{}{}
-		if scratch[0], times = v, 1; e.Hold(scratch[:1]) != nil {
+		if scratch[0], times = v, 1; e.Hold(scratch[:1], functions.HeldEntry) != nil {
 			return e.Err
 		}
 	}
@@ -91,7 +92,7 @@ func (a *Aggregate) keep(e *Env, s *tally, v values.Value, args []values.Value) 
 	for i := range a.Order {
 		keys[i] = a.Order[i].Code.Eval(e)
 	}
-	if err := e.Hold(append(row, keys...)); err != nil {
+	if err := e.Hold(append(row, keys...), functions.HeldSort); err != nil {
 		return err
 	}
 	s.rows.add(keys, row)

@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/placectl/placectl/query/internal/functions"
 	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/query/values"
 )
@@ -146,7 +147,7 @@ func (st *Step) keep(e *Env) error {
 			}
 		}
 		b.n++
-		return e.Hold(b.values[len(b.values)-b.width:])
+		return e.Hold(b.values[len(b.values)-b.width:], functions.HeldJoin)
 	})
 }
 

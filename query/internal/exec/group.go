@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"github.com/placectl/placectl/query/internal/functions"
 	"github.com/placectl/placectl/query/values"
 )
 
@@ -90,8 +91,7 @@ func (gs *groups) open(e *Env) error {
 	for i := range states {
 		gs.states = append(gs.states, &states[i])
 	}
-	e.Held += int64(len(states)) * 200
-	return e.Hold(gs.scratch)
+	return e.Hold(gs.scratch, functions.HeldState*int64(len(states))+functions.HeldGroup*int64(1+len(gs.scratch)))
 }
 
 // each computes the results of every group. Without GROUP BY there is exactly one.

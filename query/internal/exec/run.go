@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/internal/functions"
 	"github.com/placectl/placectl/query/values"
 )
 
@@ -148,7 +149,7 @@ func (p *Plan) output(e *Env, row []values.Value, sort *sorter, emit func([]valu
 		if _, fresh := seen.Put(key, 0); !fresh {
 			return nil
 		}
-		if err := e.Hold(row); err != nil {
+		if err := e.Hold(row, 0); err != nil {
 			return err
 		}
 		return pass()
@@ -161,7 +162,7 @@ func (p *Plan) sort(e *Env, row []values.Value, s *sorter) error {
 	copy(all, row)
 	keys := all[len(row):]
 	p.keys(e, row, keys)
-	if err := e.Hold(all); err != nil {
+	if err := e.Hold(all, functions.HeldSort); err != nil {
 		return err
 	}
 	s.add(keys, all[:len(row):len(row)])
@@ -196,7 +197,7 @@ func (p *Plan) sortFew(e *Env, row []values.Value, s *sorter, fill func() error)
 		}
 		all := append(append(make([]values.Value, 0, len(row)+len(scratch)), row...), scratch...)
 		if s.room() {
-			if err := e.Hold(all); err != nil {
+			if err := e.Hold(all, functions.HeldSort); err != nil {
 				return err
 			}
 		}

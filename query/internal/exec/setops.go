@@ -48,7 +48,7 @@ func (s *Compound) upTo(n int, e *Env, emit func([]values.Value) error) error {
 		if _, fresh := seen.Put(key(row), 0); !fresh {
 			return nil
 		}
-		if err := e.Hold(row); err != nil {
+		if err := e.Hold(row, 0); err != nil {
 			return err
 		}
 		return emit(row)
@@ -61,7 +61,7 @@ func (s *Compound) upTo(n int, e *Env, emit func([]values.Value) error) error {
 	}
 	err := through(s.Arms[n], e, func(row []values.Value) error {
 		other.Put(key(row), 0)
-		return e.Hold(row)
+		return e.Hold(row, 0)
 	})
 	if err != nil {
 		return err

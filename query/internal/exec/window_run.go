@@ -135,7 +135,7 @@ func (r *windowRows) keep(e *Env) error {
 	if e.Err != nil {
 		return e.Err
 	}
-	return e.Hold(row[from:])
+	return e.Hold(row[from:], 0)
 }
 
 // restore moves to a kept row, with the results of the functions.

@@ -35,7 +35,7 @@ func (t *Shared) Run(e *Env, emit func([]values.Value) error) error {
 		t.rows, t.kept = nil, true
 		err := t.Plan.Run(e, func(row []values.Value) error {
 			t.rows = append(t.rows, append([]values.Value(nil), row...))
-			return e.Hold(row)
+			return e.Hold(row, 0)
 		})
 		if err != nil {
 			return err
@@ -110,7 +110,7 @@ func (r *Recursive) Run(e *Env, emit func([]values.Value) error) error {
 			keys[i] = kept[r.Order[i].Column]
 		}
 		queue.Push(sorted{keys, kept, seq})
-		return e.Hold(row)
+		return e.Hold(row, 0)
 	}
 	if err := r.First.Run(e, add); err != nil {
 		return err

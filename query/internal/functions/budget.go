@@ -77,9 +77,21 @@ func (e *Budget) Check() error {
 	return e.Err
 }
 
-// Hold counts values that are kept.
-func (e *Budget) Hold(row []values.Value) error {
-	e.Held += RowBytes(row)
+// What a kept row takes besides its values, in bytes. Maps and slices have room for more entries, and some keep a key of
+// their own.
+const (
+	heldRow   = 8
+	HeldEntry = 72  // of a map of values
+	HeldMap   = 320 // a map of values with one entry
+	HeldSort  = 176 // of a sorter
+	HeldJoin  = 80  // of the rows of a join, with their index
+	HeldGroup = 40  // of the groups, and as much for each key
+	HeldState = 200 // what an aggregate has seen
+)
+
+// Hold counts values that are kept, and more bytes that they take. TestMemoryLimit measures that it is enough.
+func (e *Budget) Hold(row []values.Value, more int64) error {
+	e.Held += RowBytes(row) + heldRow + more
 	if e.Held > e.Limits.Bytes && e.Err == nil {
 		e.Err = &fault.LimitError{What: "bytes held or answered", Limit: e.Limits.Bytes}
 	}

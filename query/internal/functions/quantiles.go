@@ -54,7 +54,7 @@ func (m *more) add(e *Budget, name string, v values.Value, times int64) {
 	for range times {
 		m.floats = append(m.floats, f)
 	}
-	e.Hold([]values.Value{{}})
+	e.Hold([]values.Value{{}}, 0)
 }
 
 // quantile returns the value below which a fraction, from 0 to 1, of the values lies.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/placectl/placectl/query/internal/exec"
+	"github.com/placectl/placectl/query/internal/functions"
 	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/values"
 )
@@ -191,7 +192,7 @@ func (s *scope) rowIn(x *syntax.In) exec.Code {
 			of, rows = e, rows[:0]
 			e.Note(p.Run(e, func(r []values.Value) error {
 				rows = append(rows, append([]values.Value(nil), r...))
-				return e.Hold(r)
+				return e.Hold(r, functions.HeldEntry)
 			}))
 		}
 		out := values.No

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"github.com/placectl/placectl/query/internal/exec"
+	"github.com/placectl/placectl/query/internal/functions"
 	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/values"
 )
@@ -66,7 +67,7 @@ func (s *scope) inSubquery(x *syntax.In, a exec.Code) exec.Code {
 			e.Note(p.Run(e, func(row []values.Value) error {
 				e.Item = row[0]
 				m.add(by.Fold(affinity.Apply(item.Eval(e))))
-				return e.Hold(row)
+				return e.Hold(row, functions.HeldEntry)
 			}))
 		}
 		return m.has(by.Fold(affinity.Apply(a.Eval(e))), x.Not)

@@ -24,6 +24,7 @@ const (
 	lockDoor     = 1
 	lockReserved = 2
 	lockTrial    = 3 // whether locks keep others out (netfs.go)
+	lockArchive  = 4 // held by an archive, which takes many transactions
 )
 
 // lockMode is a way to hold the lock.
@@ -81,6 +82,22 @@ func (l *fileLock) reserve(timeout time.Duration) error {
 	late := time.NewTimer(timeout)
 	defer late.Stop()
 	return l.await(lockReserved, unix.F_WRLCK, late, timeout)
+}
+
+// Archiving waits until no other process archives the database. The caller must call release.
+func Archiving(db string, timeout time.Duration) (release func(), err error) {
+	l, err := openLock(db, true)
+	if err != nil {
+		return nil, err
+	}
+	if fcntl(l.f, unix.F_OFD_SETLK, unix.F_WRLCK, lockArchive) != nil {
+		late := time.NewTimer(timeout)
+		defer late.Stop()
+		if err := l.await(lockArchive, unix.F_WRLCK, late, timeout); err != nil {
+			return nil, err
+		}
+	}
+	return func() { l.release() }, nil //nolint:errcheck // its close releases it
 }
 
 // openLock opens the lock file, and makes it if there is none.

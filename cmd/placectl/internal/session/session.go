@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,6 +27,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -138,6 +140,9 @@ func (r *Run) Main() error {
 		return r.printHelp(inv)
 	case globalsErr != nil:
 		return globalsErr
+	}
+	if word := r.Getenv(StartVariable); !slices.Contains([]string{"", store.StartAuto, store.StartManual}, word) {
+		return usage.Of("", "%s: %w", StartVariable, text.NotOneOf(word, []string{store.StartAuto, store.StartManual}))
 	}
 	if g.Begun != "" {
 		fmt.Fprintln(r.Stderr, forward.Begins+g.Begun)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/sqlshell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -55,6 +56,7 @@ func Query() *session.Verb {
 }
 
 func runQuery(r *session.Run, c *cli.Context) error {
+	process.CollectWithin(query.DefaultLimits.Bytes) // as much as a statement may keep
 	text, err := queryText(r, c)
 	if err != nil {
 		return err

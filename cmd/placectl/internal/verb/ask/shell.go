@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/sqlshell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -39,6 +40,7 @@ func Shell() *session.Verb {
 }
 
 func shell(r *session.Run, _ *cli.Context) error {
+	process.CollectWithin(query.DefaultLimits.Bytes)
 	db, err := r.Open()
 	if err != nil {
 		return err
