@@ -196,3 +196,23 @@ func (p *Pick) before(q *Pick) bool {
 	}
 	return p.Node < q.Node
 }
+
+// RestsOn returns the owner of an overdue stretch after whose expected end a plan begins, or 0. How long
+// what is overdue goes on is a guess, and so is such a plan's start.
+func RestsOn(c *timeline.Calendar, p *Plan) (owner uint64) {
+	for _, node := range p.NodeNumbers() {
+		for _, b := range c.At(node) {
+			if b.Held && b.End <= c.Now() && c.End(b) <= p.Start {
+				return b.Owner
+			}
+		}
+	}
+	for _, d := range p.Demands {
+		for h := range d.Holders {
+			if h.End <= c.Now() && d.End(h) == p.Start {
+				owner = max(owner, h.Owner)
+			}
+		}
+	}
+	return owner
+}

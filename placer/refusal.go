@@ -35,6 +35,9 @@ type Refusal struct {
 	// Start is when the request could start, if known: see HasStart.
 	Start    int64
 	HasStart bool
+	// Overdue is the overdue job that Start rests on, which makes it a guess; 0 if there is none, or
+	// unknown.
+	Overdue uint64
 	// Until is the instant up to which an ErrNotNow holds if nothing is given back. After it,
 	// the request may fit just because time has passed. If taking more might change the
 	// refusal too, Until is the instant of the refusal itself.
@@ -66,6 +69,9 @@ func (r *Refusal) Unwrap() error { return r.Kind }
 
 // Earliest returns when the request could start, in Unix seconds, and whether that is known.
 func (r *Refusal) Earliest() (int64, bool) { return r.Start, r.HasStart }
+
+// Guess returns the overdue job that makes the earliest start a guess, or 0.
+func (r *Refusal) Guess() uint64 { return r.Overdue }
 
 // Possible returns a *Refusal of the kind ErrNever if this cluster could not hold the request even
 // when empty, and an ErrAbsent if only nodes out of service could.

@@ -53,8 +53,8 @@
 //   - [Tx.Queues], the queues. Add, All, Get, Remove, Set.
 //   - [Tx.Shares], class shares. ClassOf, Get, Set, SetTimer, State, Timer.
 //   - [Tx.Ask], questions: when something starts, why it waits, how the cluster is used. Ask,
-//     Buckets, Candidates, Explain, ExplainJob, Metrics, Outlook, PlacementSets, Policy, Route,
-//     Stats, WaitsFor, When, WhenJob.
+//     Buckets, Candidates, Explain, ExplainJob, Guess, Metrics, Outlook, PlacementSets, Policy,
+//     Route, Stats, WaitsFor, When, WhenJob.
 //   - [Tx.Batches], the batches of package locality. Done, Each, EachHost, EachJob, EachRange,
 //     Expire, Fail, Get, Host, Make, Next, Places, Recompute, Remove.
 //

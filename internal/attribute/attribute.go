@@ -187,6 +187,7 @@ var Error = []Attribute{
 	{"code", Text, true, "what went wrong, as a word; placectl help --all lists them"},
 	{"message", Prose, true, "what went wrong"},
 	{"earliest", Time, false, "when the refused request could start"},
+	{"guess", Integer, false, "the overdue job that earliest rests on, which makes it a guess"},
 	{"oldest", Integer, false, "of events that are gone: the oldest one that is kept"},
 	{"jobs", Object, false, "of wait: its answer; of cycle --exec: the jobs that were launched or stopped"},
 	{"findings", Object, false, "of check and doctor: what they have found"},

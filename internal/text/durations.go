@@ -198,6 +198,14 @@ func AppendDuration(b []byte, seconds int64) []byte {
 	return b
 }
 
+// AppendGuess adds to a start that it is a guess because a job is overdue; 0 stands for none.
+func AppendGuess(b []byte, overdue uint64) []byte {
+	if overdue == 0 {
+		return b
+	}
+	return append(strconv.AppendUint(append(b, ", a guess: job "...), overdue, 10), " is overdue"...)
+}
+
 // AppendAbout appends a number of seconds roughly, in at most two units: 17d18h, 22h50m,
 // 28m20s. It rounds to hours from a day on, and to minutes from an hour on.
 func AppendAbout(b []byte, seconds int64) []byte {

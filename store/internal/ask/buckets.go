@@ -119,6 +119,13 @@ func (ak Ask) WaitsFor(plan *placer.Plan) ([]kernel.Owner, error) {
 	return out, ak.tx.Calendar().Err()
 }
 
+// Guess returns the overdue job that a plan's start rests on, or 0 if there is none. How long that job
+// goes on is a guess, and so is the start.
+func (ak Ask) Guess(plan *placer.Plan) (job uint64, err error) {
+	job = placer.RestsOn(ak.tx.Calendar(), plan) >> 1
+	return job, ak.tx.Calendar().Err()
+}
+
 // Stats are the counts of a store's nodes and jobs.
 type Stats struct {
 	Format     uint32

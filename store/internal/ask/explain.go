@@ -28,6 +28,7 @@ type Explained struct {
 	Queue    *Queueing      // of a job without nodes: what it waits for; nil for others
 	Why      string         // for a job: why it took its path; "" if no longer known
 	WaitsFor []kernel.Owner // the jobs and reservations whose end the start waits for
+	Guess    uint64         // the overdue job that the start rests on, which makes it a guess; 0 if there is none
 	Ahead    []Ahead        // for a planned job: who has its nodes before it
 
 	Priority float64          // for a planned job from the queue, as in Queueing
@@ -56,7 +57,7 @@ func (ak Ask) Explain(r placer.Request, o placer.Explain) (*Explained, error) {
 	}
 	var refused *placer.Refusal
 	if err := jobs.Admits(ak.tx, r, out.Verdict != placer.StartsNow); errors.As(err, &refused) {
-		out.Verdict, out.Refusal, out.Plan, out.WaitsFor = placer.StartsLater, refused, nil, nil
+		out.Verdict, out.Refusal, out.Plan, out.WaitsFor, out.Guess = placer.StartsLater, refused, nil, nil, 0
 	} else if err != nil {
 		return nil, err
 	}
@@ -83,9 +84,17 @@ func (e explainer) request(r placer.Request, a placer.Ask) (*Explained, error) {
 		return nil, err
 	}
 	if out.Plan != nil {
-		out.WaitsFor, err = AskOf(tx).WaitsFor(out.Plan)
+		err = out.waitsFor(tx, out.Plan)
 	}
 	return out, err
+}
+
+// waitsFor fills in what the start of a plan waits for.
+func (x *Explained) waitsFor(tx *kernel.Tx, plan *placer.Plan) (err error) {
+	if x.WaitsFor, err = AskOf(tx).WaitsFor(plan); err == nil && plan.Start > tx.Now {
+		x.Guess, err = AskOf(tx).Guess(plan)
+	}
+	return err
 }
 
 // otherwise returns variants of the request: without its reservation, and on every other queue.

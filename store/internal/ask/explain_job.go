@@ -64,8 +64,7 @@ func (ak Ask) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 		} else if err = kernel.PassOver(errAsk); err != nil {
 			return nil, err
 		}
-		out.WaitsFor, err = AskOf(ak.tx).WaitsFor(plan)
-		if err == nil {
+		if err = out.waitsFor(ak.tx, plan); err == nil {
 			out.Ahead, err = explainer{ak.tx, o}.ahead(j)
 		}
 		if set, errSet := ak.tx.Settings(); err == nil && j.Queued && set.JobPriority != "" {
@@ -101,7 +100,7 @@ func (e explainer) waiting(j *row.Job) (*Explained, error) {
 		return nil, err
 	}
 	if plan := out.Queue.Plan; plan != nil {
-		out.WaitsFor, err = AskOf(tx).WaitsFor(plan)
+		err = out.waitsFor(tx, plan)
 	}
 	return out, err
 }

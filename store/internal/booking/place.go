@@ -27,7 +27,7 @@ func WithStart(snap *placer.Snapshot, a placer.Ask, from int64, refused error) e
 		return refused
 	}
 	if plan, err := snap.Earliest(a, from); err == nil {
-		r.Start, r.HasStart = plan.Start, true
+		r.Start, r.HasStart, r.Overdue = plan.Start, true, placer.RestsOn(snap.Calendar, plan)>>1
 	}
 	return refused
 }

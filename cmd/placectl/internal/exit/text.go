@@ -19,6 +19,9 @@ func AppendJSON(b []byte, err error, code int, why Reason) []byte {
 	b = output.AppendJSONString(b, err.Error())
 	b = append(b, `,"earliest":`...)
 	b = appendEarliest(b, err)
+	if job := Guess(err); job != 0 {
+		b = strconv.AppendUint(append(b, `,"guess":`...), job, 10)
+	}
 	var more *Detailed
 	if errors.As(err, &more) {
 		b = append(output.AppendJSONString(append(b, ','), more.Key), ':')
@@ -36,6 +39,15 @@ func appendEarliest(b []byte, err error) []byte {
 		}
 	}
 	return append(b, "null"...)
+}
+
+// Guess returns the overdue job that makes the earliest start of a refused request a guess, or 0.
+func Guess(err error) uint64 {
+	var e interface{ Guess() uint64 }
+	if errors.As(err, &e) {
+		return e.Guess()
+	}
+	return 0
 }
 
 // Detailed is an error with more for programs: a key of the error object, and its value as JSON.

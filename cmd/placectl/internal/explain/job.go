@@ -120,9 +120,9 @@ func (p *page) jobStands(j *store.Job) string {
 	case !j.Promised.IsZero():
 		return p.promised(j)
 	case len(p.ex.WaitsFor) > 0:
-		return "planned: starts in " + in(j.Start) + ", at the end of " + someOf(listing.OwnersOf(p.ex.WaitsFor).Names())
+		return "planned: starts in " + in(j.Start) + ", at the end of " + someOf(listing.OwnersOf(p.ex.WaitsFor).Names()) + p.guess()
 	case len(p.ex.Ahead) > 0:
-		return "planned: starts in " + in(j.Start) + "; others have its nodes until shortly before"
+		return "planned: starts in " + in(j.Start) + "; others have its nodes until shortly before" + p.guess()
 	}
 	return "planned: starts in " + in(j.Start) + "; its nodes are free, and kept for it"
 }

@@ -79,7 +79,7 @@ func (p *page) waits(q *store.Queueing) string {
 	if len(p.ex.WaitsFor) > 0 {
 		label += ", at the end of " + someOf(listing.OwnersOf(p.ex.WaitsFor).Names())
 	}
-	return label
+	return label + p.guess()
 }
 
 func (p *page) waitsFor(q *store.Queueing) string {

@@ -63,8 +63,11 @@ func (p *page) start(plan *placer.Plan, waitsFor []string) string {
 	if len(waitsFor) > 0 {
 		words += ", at the end of " + someOf(waitsFor)
 	}
-	return words
+	return words + p.guess()
 }
+
+// guess says that the start is a guess, if it is one.
+func (p *page) guess() string { return string(text.AppendGuess(nil, p.ex.Guess)) }
 
 type requestObject struct {
 	Select      string  `json:"select"`
@@ -125,6 +128,7 @@ func (p *page) verdictFields(f *output.Record) error {
 	f.Add("start", output.Time, start)
 	f.Add("end", output.Time, end)
 	f.Add("waits_for", output.Object, listing.OwnersOf(p.ex.WaitsFor))
+	f.Add("guess", output.Integer, output.OrNil(p.ex.Guess))
 	f.Add("nodes", output.List, names)
 	f.Add("path", output.Text, path)
 	f.Add("path_why", output.Text, pathWhy)

@@ -89,7 +89,7 @@ func (r *Run) errorText(err error) []byte {
 	if errors.As(err, &refused) {
 		if at, ok := refused.Earliest(); ok && at > r.Instant().Unix() {
 			b = append(text.AppendLocal(append(b, "placectl: it could start at "...), at, r.Loc), " (in "...)
-			b = append(text.AppendAbout(b, at-r.Instant().Unix()), ")\n"...)
+			b = append(text.AppendGuess(append(text.AppendAbout(b, at-r.Instant().Unix()), ')'), exit.Guess(err)), '\n')
 		}
 	}
 	var caret interface{ Caret() string }

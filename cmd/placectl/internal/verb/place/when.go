@@ -13,6 +13,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
@@ -76,7 +77,7 @@ func printStarts(r *session.Run, q placer.Request, count int) error {
 		}
 		starts := make([]*startView, len(found))
 		for i, start := range found {
-			if starts[i], err = viewStart(tx, start); err != nil {
+			if starts[i], err = viewStart(r, tx, start); err != nil {
 				return err
 			}
 		}
@@ -90,6 +91,7 @@ type startView struct {
 	now   time.Time
 	nodes []string
 	waits []store.Owner
+	guess uint64
 	of    store.Forecast // of a job
 	known *store.Forecasts
 }
@@ -100,6 +102,7 @@ var startFields = output.Fields[*startView]{
 	{Name: "wait", Kind: output.Duration, Value: func(v *startView) any { return v.Start.Sub(v.now) }},
 	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(v *startView) any { return v.nodes }},
 	{Name: "waits_for", Kind: output.Object, Value: func(v *startView) any { return listing.OwnersOf(v.waits) }},
+	{Name: "guess", Kind: output.Integer, Detail: true, Value: func(v *startView) any { return output.OrNil(v.guess) }},
 	{Name: "set", Value: func(v *startView) any { return output.OrNil(v.Plan.Set) }},
 }
 
@@ -122,12 +125,17 @@ var expectedFields = append(slices.Clip(startFields), output.Fields[*startView]{
 	}},
 }...)
 
-func viewStart(tx *store.Tx, start store.Opening) (v *startView, err error) {
+func viewStart(r *session.Run, tx *store.Tx, start store.Opening) (v *startView, err error) {
 	v = &startView{Opening: start, now: tx.Now()}
 	if v.nodes, err = tx.Nodes().Names(start.Plan.NodeNumbers()); err != nil {
 		return nil, err
 	}
-	v.waits, err = tx.Ask().WaitsFor(start.Plan)
+	if v.waits, err = tx.Ask().WaitsFor(start.Plan); err == nil {
+		v.guess, err = tx.Ask().Guess(start.Plan)
+	}
+	if v.guess != 0 && !r.Audience().Document {
+		r.Notef("the start at %s is a guess: job %d is overdue", text.AppendLocal(nil, start.Start.Unix(), r.Loc), v.guess)
+	}
 	return v, err
 }
 
@@ -142,7 +150,7 @@ func whenJob(r *session.Run, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		start, err := viewStart(tx, expected.Opening)
+		start, err := viewStart(r, tx, expected.Opening)
 		if err != nil {
 			return err
 		}
