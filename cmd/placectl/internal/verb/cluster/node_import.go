@@ -56,7 +56,12 @@ type importSummary struct {
 	added, updated, unchanged int
 	nodes                     int // in the store after the import
 	queues                    []string
+	has                       map[index.ResID]map[string]bool // the nodes of the file with an amount
+	names                     []string                        // of those added or updated
 }
+
+// everyNodes are resources that every machine has. One that lacks them was not asked well.
+var everyNodes = []string{"ncpus", "mem"}
 
 func nodeImport(r *session.Run, c *cli.Context) error {
 	from, err := verbs.Chosen(c, "from")
@@ -65,6 +70,9 @@ func nodeImport(r *session.Run, c *cli.Context) error {
 	}
 	name := c.Args().First()
 	f, err := readNodeFile(r, c, name, from)
+	if err == nil && len(f.Nodes) == 0 {
+		err = f.Errorf(0, "it has no nodes")
+	}
 	if err != nil {
 		return session.Malformed(err)
 	}
@@ -92,6 +100,13 @@ func sayImport(r *session.Run, f *nodefile.File, sum importSummary) error {
 	}
 	for _, q := range sum.queues {
 		r.Notef("queue %s was missing: created", q)
+	}
+	for _, def := range f.Defs.All() {
+		has := sum.has[def.ID]
+		lacks := slices.DeleteFunc(slices.Clone(sum.names), func(n string) bool { return has[n] })
+		if len(has) > 0 && len(lacks) > 0 {
+			r.Notef("without %s, which others have: %s", def.Name, index.FoldNodeList(lacks))
+		}
 	}
 	if len(f.Computed) > 0 {
 		r.Notef("skipped, because they are computed: %s", strings.Join(slices.Sorted(maps.Keys(f.Computed)), ", "))
@@ -152,6 +167,7 @@ func importNodes(r *session.Run, tx *store.Tx, f *nodefile.File) (sum importSumm
 	if sum.queues, err = makeQueues(tx, f); err != nil {
 		return sum, err
 	}
+	sum.has = make(map[index.ResID]map[string]bool)
 	const step = 256 // nodes between looks at the clock and at an interrupt
 	bar := r.Progress("import", int64(len(f.Nodes)))
 	defer bar.Done()
@@ -245,6 +261,14 @@ func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Pat
 	} else if err := notSplit(tx, f, p.Name); err != nil {
 		return err
 	}
+	for _, def := range f.Defs.All() {
+		if _, ok := n.Get(def.ID); ok && slices.Contains(everyNodes, def.Name) {
+			if sum.has[def.ID] == nil {
+				sum.has[def.ID] = make(map[string]bool)
+			}
+			sum.has[def.ID][p.Name] = true
+		}
+	}
 	switch {
 	case !changed:
 		sum.unchanged++
@@ -254,6 +278,7 @@ func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Pat
 	default:
 		sum.added++
 	}
+	sum.names = append(sum.names, p.Name)
 	_, err = tx.Nodes().Put(n)
 	return err
 }

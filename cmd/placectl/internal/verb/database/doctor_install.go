@@ -15,6 +15,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -84,6 +85,17 @@ func writeCrontab(r *session.Run, text string) error {
 	return err
 }
 
+// startsAlone refuses to install a command that starts nothing.
+func startsAlone(r *session.Run, c *cli.Context) error {
+	return r.View(func(tx *store.Tx) error {
+		set, err := tx.Config().Settings()
+		if err == nil && set.Start != store.StartAuto && !c.Bool("uninstall") {
+			err = &store.Conflict{What: "the setting start", Why: "it is manual, so a command after a reboot starts nothing: config set start=auto, or let cron make passes"}
+		}
+		return err
+	})
+}
+
 // install makes a reboot restart the queue, or undoes that.
 func install(r *session.Run, c *cli.Context) error {
 	if r.OverSSH() {
@@ -99,6 +111,9 @@ func install(r *session.Run, c *cli.Context) error {
 	}
 	if err != nil {
 		return fmt.Errorf("crontab: %w", err)
+	}
+	if err := startsAlone(r, c); err != nil {
+		return err
 	}
 	line := "@reboot " + command + " >/dev/null 2>&1 " + mark
 	if c.Bool("uninstall") {
@@ -129,6 +144,9 @@ func installUnit(r *session.Run, c *cli.Context, command string) error {
 			r.Notef("there is no %s", path)
 			return nil
 		}
+		return err
+	}
+	if err := startsAlone(r, c); err != nil {
 		return err
 	}
 	text := "[Unit]\nDescription=goes on with the queue of " + r.DatabasePath() + "\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\nKillMode=process\nExecStart=" + command + "\n\n[Install]\nWantedBy=default.target\n"
