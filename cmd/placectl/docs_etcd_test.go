@@ -21,7 +21,10 @@ func TestEtcdPage(t *testing.T) {
 	if len(list) == 0 {
 		t.Skip(members.Missing)
 	}
-	blocks := readBlocks(t, "../../docs/etcd.md")
+	blocks := make(map[string]string)
+	for _, b := range readBlocks(t, "../../docs/etcd.md", "##") {
+		blocks[b.lang] += b.code
+	}
 	for i, etcd := range list {
 		t.Run(filepath.Base(etcd), func(t *testing.T) {
 			h := newHome(t, program)
@@ -66,21 +69,4 @@ func TestEtcdPage(t *testing.T) {
 				placectl-etcd log check`)
 		})
 	}
-}
-
-// readBlocks returns the blocks of a page, joined by the word on their fence.
-func readBlocks(t *testing.T, path string) map[string]string {
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks, fence := make(map[string]string), ""
-	for line := range strings.Lines(string(page)) {
-		if word, is := strings.CutPrefix(line, "```"); is {
-			fence = strings.TrimSpace(word)
-		} else if fence != "" {
-			blocks[fence] += line
-		}
-	}
-	return blocks
 }

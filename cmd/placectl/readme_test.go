@@ -9,49 +9,13 @@ import (
 	"testing"
 )
 
-// readmeChecks are what must hold after the shell of each part of README.md.
-var readmeChecks = map[string]string{
-	"Your first job": `placectl logs 1 | grep -q '^hello from job 1$'
-		test "$(placectl query "SELECT count(*) FROM jobs WHERE state = 'finished'" -o id)" = 22`,
-	"More machines": `export PLACECTL_DB=$PWD/cluster.db
-		placectl check -q
-		test "$(placectl node list -o id | wc -l)" = 2`,
-}
-
-// TestReadme runs the shell of README.md part by part, each in a home of its own.
-func TestReadme(t *testing.T) {
-	program := commandPath(t)
-	text, err := os.ReadFile("../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	scripts, name, in := make(map[string]string), "", false
-	for line := range strings.Lines(string(text)) {
-		title, isTitle := strings.CutPrefix(line, "## ")
-		switch {
-		case strings.HasPrefix(line, "```"):
-			in = strings.TrimSpace(line) == "```sh"
-		case in:
-			scripts[name] += line
-		case isTitle:
-			name = strings.TrimSpace(title)
-		}
-	}
-	for name, script := range scripts {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check, ok := readmeChecks[name]
-			if !ok {
-				t.Fatal("readmeChecks has no entry for it")
-			}
-			h := newHome(t, program)
-			h.run(script)
-			h.run(check)
-		})
-	}
-	if len(scripts) != len(readmeChecks) {
-		t.Errorf("%d parts have shell, readmeChecks has %d", len(scripts), len(readmeChecks))
-	}
+// readmeChecks are what must hold after the blocks of README.md.
+var readmeChecks = map[string]string{"placectl": `export PLACECTL_DB=$HOME/placectl.db
+	placectl logs 1 | grep -q '^hello from job 1$'
+	test "$(placectl query "SELECT count(*) FROM jobs WHERE state = 'finished'" -o id)" = 22
+	placectl --db cluster.db check -q
+	test "$(placectl --db cluster.db node list -o id | wc -l)" = 2
+	test "$(placectl --db tasks.db query "SELECT count(*) FROM jobs WHERE state = 'finished'" -o id)" = 20`,
 }
 
 // firstScreen is how many lines of README.md a reader sees at once.

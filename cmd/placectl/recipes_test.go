@@ -1,17 +1,5 @@
 package main
 
-import (
-	"bytes"
-	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"strings"
-	"sync"
-	"testing"
-	"time"
-)
-
 // recipeChecks are what must hold after each recipe of docs/recipes.md, as shell. One of them first runs
 // commands like those in its recipe's tables.
 var recipeChecks = map[string]string{
@@ -104,6 +92,7 @@ while :; do
 done
 echo "$1" >>~/ssh.log
 shift
+PATH=$HOME/stand-ins:$PATH
 exec sh -c "$*"
 `,
 	"flux": `#!/bin/sh
@@ -113,134 +102,4 @@ echo '{"version": 1, "execution": {"R_lite": [{"rank": "0-100", "children": {"co
 mkdir facts
 echo '{"ansible_facts": {"ansible_hostname": "web1", "ansible_processor_vcpus": 8, "ansible_memtotal_mb": 31744}, "changed": false}' >facts/web1
 `,
-}
-
-// TestRecipes runs the recipes of docs/recipes.md unchanged, each in a home of its own. Lines of crontabs
-// run several times a second.
-func TestRecipes(t *testing.T) {
-	prelude, cron, recipes := readRecipes(t)
-	program := commandPath(t)
-	for name, script := range recipes {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			check, ok := recipeChecks[name]
-			if !ok {
-				t.Fatal("recipeChecks has no entry for it")
-			}
-			if _, err := exec.LookPath("jq"); err != nil && strings.Contains(script, "jq ") {
-				t.Skip("it needs jq: apt-get install jq")
-			}
-			h := newHome(t, program)
-			h.run(prelude)
-			stop := h.repeat(cron)
-			h.run(script)
-			stop()
-			h.run(check)
-			h.run("placectl --db $HOME/cluster.db check -q")
-		})
-	}
-	if len(recipes) != len(recipeChecks) {
-		t.Errorf("the page has %d recipes, recipeChecks has %d", len(recipes), len(recipeChecks))
-	}
-}
-
-// readRecipes parses the page: the prelude before the first recipe, the lines of crontabs without their
-// times, and the shell of each recipe.
-func readRecipes(t *testing.T) (prelude, cron string, recipes map[string]string) {
-	page, err := os.ReadFile("../../docs/recipes.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	recipes = make(map[string]string)
-	name, fence := "", ""
-	for line := range strings.Lines(string(page)) {
-		title, isTitle := strings.CutPrefix(line, "## ")
-		opened, isFence := strings.CutPrefix(line, "```")
-		switch {
-		case isFence:
-			fence = strings.TrimSpace(opened)
-		case isTitle && fence == "":
-			name = strings.TrimSpace(title)
-		case fence == "cron":
-			cron += strings.TrimPrefix(line, "* * * * * ")
-		case fence == "sh" && name == "":
-			prelude += line
-		case fence == "sh":
-			recipes[name] += line
-		}
-	}
-	return prelude, cron, recipes
-}
-
-// home is the directory in which a recipe runs.
-type home struct {
-	t   *testing.T
-	dir string
-}
-
-func newHome(t *testing.T, program string) *home {
-	h := &home{t, t.TempDir()}
-	docs, err := filepath.Abs("../../docs")
-	if err == nil {
-		err = os.Symlink(docs, filepath.Join(h.dir, "docs"))
-	}
-	bin := filepath.Join(h.dir, "stand-ins")
-	if err == nil {
-		err = os.Mkdir(bin, 0o755)
-	}
-	if err == nil {
-		err = os.Symlink(program, filepath.Join(bin, "placectl"))
-	}
-	for name, text := range standIns {
-		if err == nil {
-			err = os.WriteFile(filepath.Join(bin, name), []byte(text), 0o755)
-		}
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
-
-func (h *home) command(ctx context.Context, script string) (*exec.Cmd, *bytes.Buffer) {
-	cmd := exec.CommandContext(ctx, "sh", "-euc", script)
-	cmd.Dir = h.dir
-	cmd.Env = append(os.Environ(), "HOME="+h.dir, "PLACECTL_DB="+filepath.Join(h.dir, "cluster.db"), "USER=ann", testUser+"=ann",
-		"PATH="+filepath.Join(h.dir, "stand-ins")+":"+os.Getenv("PATH"))
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &said, &said
-	cmd.WaitDelay = time.Second
-	return cmd, &said
-}
-
-func (h *home) run(script string) {
-	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
-	defer cancel()
-	cmd, said := h.command(ctx, script)
-	if err := cmd.Run(); err != nil {
-		h.t.Fatalf("%v in\n%s\nwhich prints\n%s", err, script, said)
-	}
-}
-
-// repeat runs a script several times a second until it is stopped.
-func (h *home) repeat(script string) (stop func()) {
-	done, stopped := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(stopped)
-		for {
-			cmd, said := h.command(context.Background(), script)
-			if err := cmd.Run(); err != nil {
-				h.t.Errorf("crontab: %v: %s", err, said)
-			}
-			select {
-			case <-done:
-				return
-			case <-time.After(200 * time.Millisecond):
-			}
-		}
-	}()
-	stop = sync.OnceFunc(func() { close(done); <-stopped })
-	h.t.Cleanup(stop) // even if the recipe fails
-	return stop
 }

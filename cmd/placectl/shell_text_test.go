@@ -211,7 +211,8 @@ func (s *shellText) skipDocuments() {
 func placectlCommands(script string) [][]string {
 	var out [][]string
 	for _, words := range simpleCommands(script) {
-		if i := slices.Index(words, "placectl"); i >= 0 {
+		i := slices.IndexFunc(words, func(w string) bool { return w == "placectl" || strings.HasSuffix(w, "/bin/placectl") })
+		if i == 0 || i > 0 && words[i-1] != "-v" { // command -v only finds it
 			out = append(out, words[i+1:])
 		}
 	}
