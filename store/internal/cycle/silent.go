@@ -24,7 +24,7 @@ func jumped(tx *kernel.Tx) error {
 	}
 	beats, err := hosts.Beats(tx.File)
 	for _, b := range beats {
-		if b.Seen > tx.State.Jumped {
+		if b.Seen >= tx.State.Jumped { // it may have been heard of at once
 			tx.State.Jumped = tx.Now
 			break
 		}
