@@ -126,13 +126,15 @@ func runScripts(t *testing.T, p testscript.Params, vars map[string]string) {
 	})
 }
 
-// scriptCondition is the condition [cgroups]: control groups are available; or [bindfs]: a folder can be
-// mounted through FUSE.
+// scriptCondition is the condition [cgroups]: control groups are available; [bindfs]: a folder can be
+// mounted through FUSE; or [mounts]: others can be mounted for a process alone.
 func scriptCondition(name string) (bool, error) {
 	switch name {
 	case "bindfs":
 		_, err := exec.LookPath("bindfs")
 		return err == nil && os.Getuid() == 0, nil
+	case "mounts":
+		return exec.Command("unshare", "-m", "mount", "-t", "tmpfs", "none", "/mnt").Run() == nil, nil
 	case "cgroups":
 	default:
 		return false, fmt.Errorf("unknown condition %q", name)
