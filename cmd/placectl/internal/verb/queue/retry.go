@@ -2,6 +2,7 @@ package queue
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -49,10 +50,15 @@ func retry(r *session.Run, c *cli.Context) error {
 		if len(jobs) == 0 {
 			r.Notef("no job has failed")
 		}
-		p := r.MadeJobs(tx, false, "job state retry_of name array* index* select place walltime submit reason* reason_code*")
-		for _, j := range jobs {
-			p.Print(j)
+		each := func() error {
+			p := r.MadeJobs(tx, false, "job state retry_of name array* index* select place walltime submit reason* reason_code*")
+			for _, j := range jobs {
+				p.Print(j)
+			}
+			return p.Close()
 		}
-		return p.Close()
+		return r.Either(session.IsTable, func() error {
+			return listing.PrintFolded(r.Printer, tx, jobs, "state name select place walltime submit", each)
+		}, each)
 	})
 }
