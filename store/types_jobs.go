@@ -41,6 +41,7 @@ const (
 	BlameJob    = jobs.BlameJob    // any other node would refuse the job, too
 	BlameHealth = jobs.BlameHealth // the node is not healthy: it is drained, for the reason of the refusal
 	MaxArray    = jobs.MaxArray
+	UsualArray  = jobs.UsualArray
 	MaxIndex    = jobs.MaxIndex
 )
 

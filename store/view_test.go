@@ -102,7 +102,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"Reservations.Reserve": writes("new", ask, later), "Reservations.Add": writes(ReserveSpec{Name: "new", Nodes: []uint32{38}, Start: later, End: later.Add(time.Minute)}),
 		"Reservations.Remove": writes("r1"), "Reservations.Standing": reads("s0"), "Reservations.EachStanding": reads(func(*Standing) error { return nil }), "Reservations.Occurrences": reads("s0"),
 		"Config.Resources": reads(), "Config.AddResource": writes(index.Def{Name: "shape", Type: index.String}), "Config.RemoveResource": writes("lic"),
-		"Ask.PlacementSets": reads("", []string{"color"}), "Ask.WaitsFor": reads(plan), "Config.Settings": reads(), "Cycle.Pending": reads(), "Cycle.Startable": reads(), "Cycle.NextChange": reads(), "Cycle.LastTook": reads(), "Cycle.LastBegan": reads(), "Cycle.Overdue": reads(), "Config.AllSettings": reads(),
+		"Ask.PlacementSets": reads("", []string{"color"}), "Ask.WaitsFor": reads(plan), "Ask.Guess": reads(plan), "Config.Settings": reads(), "Cycle.Pending": reads(), "Cycle.Startable": reads(), "Cycle.NextChange": reads(), "Cycle.LastTook": reads(), "Cycle.LastBegan": reads(), "Cycle.Overdue": reads(), "Config.AllSettings": reads(),
 		"Config.Set": writes("signature", "ncpus"), "Shares.State": reads(), "Shares.Get": reads(), "Shares.Set": writes(&fairshare.Settings{Loads: []fairshare.ClassLoad{{Class: "a", Load: 100}}}),
 		"Shares.Timer": reads(), "Shares.SetTimer": writes(fairshare.Timer{Running: true, Since: 5}), "Shares.ClassOf": reads("ann"),
 		"Jobs.Alter": writes(array[0].ID, Alteration{}), "Ask.Stats": reads(), "Ask.Metrics": reads(), "Writable": reads(), "Now": reads(), "Batches.Host": reads("h1"), "EachEvent": reads(uint64(0), func(*Event) (bool, error) { return true, nil }),

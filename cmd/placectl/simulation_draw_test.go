@@ -137,6 +137,7 @@ var settingValues = map[string][]string{
 	"path":               {"/usr/bin:/bin", ""},
 	"server":             {"placectl", "pbs-1.lab", "a b", ""},
 	"default_partition":  {"main", "batch", "a,b", ""},
+	"max_array":          {"10000", "20000", "0", ""},
 	"min_job_age":        {"300", "5m", "x", ""},
 	"launch_db":          {"/x.db", "ssh://ann@head/x.db", "x.db", "ssh://head", ""},
 	"state_dir":          {"/tmp/x", "x", ""},

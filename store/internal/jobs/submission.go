@@ -72,10 +72,11 @@ func submissionOf(j *row.Job) Submission {
 	return s
 }
 
-// Limits of arrays in a submission.
+// Limits of arrays in a submission. The setting max_array is at most MaxArray.
 const (
-	MaxArray = 100_000
-	MaxIndex = 1_000_000_000
+	MaxArray   = kernel.MaxArray
+	UsualArray = kernel.UsualArray // others go on as usual while one of so many jobs is submitted
+	MaxIndex   = 1_000_000_000
 )
 
 // Alteration lists changes to a waiting job; nil fields stay as they are. A changed request is

@@ -145,6 +145,13 @@ func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error
 		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", row.ErrInvalid,
 			kernel.Stamp(deadline), a.Duration, kernel.Stamp(max(begin, tx.Now)))
 	}
+	set, err := tx.Settings()
+	if err != nil {
+		return nil, "", err
+	}
+	if n := s.count(); n > set.MaxArray {
+		return nil, "", fmt.Errorf("%w: an array of %d jobs; the setting max_array allows %d. Others wait while a larger one is submitted or cancelled: placectl config set max_array=%d", row.ErrInvalid, n, set.MaxArray, n)
+	}
 	if err := cmp.Or(s.labels(), s.Payload.Check()); err != nil {
 		return nil, "", err
 	}

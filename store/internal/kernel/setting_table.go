@@ -133,6 +133,13 @@ var SettingDefs = []settingDef{
 			return settings.Duration(v, time.Second, &s.LocalTimeout)
 		}},
 	{"lost_after", "30m", "time without a heartbeat of a host after which its jobs are unreachable and nothing new starts there; 0: never", func(_ *index.Defs, v string, s *Settings) error { return settings.Duration(v, 0, &s.LostAfter) }},
+	{"max_array", "10000", "greatest number of jobs in an array; while a larger one is submitted or cancelled, others wait for longer",
+		func(_ *index.Defs, v string, s *Settings) error {
+			if err := settings.Count(v, MaxArray, &s.MaxArray); err != nil || s.MaxArray < 1 {
+				return fmt.Errorf("%q is not a number from 1 to %d", v, MaxArray)
+			}
+			return nil
+		}},
 	{"min_job_age", "300", "how long squeue lists jobs that have ended",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Duration(v, 0, &s.MinJobAge) }},
 	{"only_explicit_sets", "false", "leave nodes without the group key out of placement sets",
@@ -290,6 +297,13 @@ func readUnit(defs *index.Defs, v string, to *string) error {
 	*to = def.Name
 	return nil
 }
+
+// Numbers of jobs in an array: the most that the setting max_array can allow, and the most that let
+// others go on as usual while it is submitted or cancelled.
+const (
+	MaxArray   = 100_000
+	UsualArray = 10_000
+)
 
 // mostSlack is the maximum of the setting slack. A promise with more slack means nothing.
 const mostSlack = 100

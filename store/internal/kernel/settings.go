@@ -59,6 +59,7 @@ type Settings struct {
 	HalfLife        time.Duration // after this long, use counts half
 	Decays          bool          // use with a half-life is kept
 	Ages            bool          // how long jobs have waited matters
+	MaxArray        int
 	MinJobAge       time.Duration // how long squeue lists ended jobs
 	Backfill        Backfill      // how far ahead cycles plan if they are not told
 	Depth           int           // the number of jobs that do not fit and are planned, with EASY

@@ -35,7 +35,7 @@ func (v *View) About() (*fronts.About, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &fronts.About{Now: v.Tx.Now(), Server: s.Server, Partition: s.Partition, Keep: s.MinJobAge, Walltime: s.DefaultWalltime, MaxArray: store.MaxArray, Database: filepath.Base(v.Database)}
+	a := &fronts.About{Now: v.Tx.Now(), Server: s.Server, Partition: s.Partition, Keep: s.MinJobAge, Walltime: s.DefaultWalltime, MaxArray: s.MaxArray, Database: filepath.Base(v.Database)}
 	for _, q := range queues {
 		a.Queues = append(a.Queues, q.Name)
 	}

@@ -135,6 +135,9 @@ func printSubmitted(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 	if err := errors.Join(warnMail(r, tx, jobs[0]), r.NoteUncycled(tx, jobs[0])); err != nil {
 		return err
 	}
+	if n := len(jobs); n > store.UsualArray {
+		r.Notef("others may wait for %d s while an array of %d jobs is submitted or cancelled", (n+store.UsualArray-1)/store.UsualArray, n)
+	}
 	for i, j := range jobs {
 		shown := *j
 		if shown.Reason = (store.Reason{Text: reason}); reason != "" {
