@@ -72,7 +72,7 @@ var Job = []Attribute{
 	{"run", Duration, false, "time from start to end, or until now"},
 	{"slowdown", Ratio, false, "of an ended job: time from submit to end, divided by its run time"},
 	{"array", Number, false, "number of its array"},
-	{"index", Integer, false, "index in the array, from 0"},
+	{"index", Integer, false, "index in the array, as --array lists it"},
 	{"path", Text, false, "how it was placed: bucket or node"},
 	{"policy", Text, false, "policy that chose its nodes"},
 	{"set", Text, false, "its placement set"},

@@ -6,8 +6,8 @@ if it can be imported, pandas if you ask for it.
 """
 from ._database import Database, Job, find_program
 from ._errors import (Conflict, Damaged, JobFailed, Locked, Never, NotFound, NotNow, PlacectlError,
-                      RemoteTraceback, UnknownOutcome, UsageError)
+                      PlacectlWarning, RemoteTraceback, UnknownOutcome, UsageError)
 from ._executor import JobFuture, PlacectlExecutor
 
 __all__ = ["Conflict", "Damaged", "Database", "Job", "JobFailed", "JobFuture", "Locked", "Never", "NotFound", "NotNow",
-           "PlacectlError", "PlacectlExecutor", "RemoteTraceback", "UnknownOutcome", "UsageError", "find_program"]
+           "PlacectlError", "PlacectlExecutor", "PlacectlWarning", "RemoteTraceback", "UnknownOutcome", "UsageError", "find_program"]

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
 
-from ._errors import REPEATED, NotNow, PlacectlError, UsageError, error_of
+from ._errors import REPEATED, NotNow, PlacectlError, UsageError, error_of, warn_of
 from ._main import refuse_in_import
 
 ATTEMPTS = 4  # of a verb whose outcome is unknown
@@ -70,6 +70,7 @@ class Database:
                 text.seek(0)
                 done = subprocess.run(command, stdin=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8", errors="surrogateescape")
                 if done.returncode == 0:
+                    warn_of(done.stderr)
                     return json.loads(done.stdout) if done.stdout.strip() else None
                 if key is None or done.returncode not in REPEATED and done.returncode >= 0:
                     break

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from datetime import datetime
 from typing import Any, Dict, Optional, Type
 
@@ -52,11 +53,31 @@ class UnknownOutcome(PlacectlError):
 
 
 class JobFailed(PlacectlError):
-    """A job of an executor has ended without a result."""
+    """A job of an executor has ended without a result. cause is a word such as walltime, oom or lost (docs/json.md), reason
+    says it in prose, and log is the end of what the job printed, at most 4,000 characters."""
 
-    def __init__(self, job: int, state: str, exit: Optional[int], log: str):
-        super().__init__(f"job {job} has {state}, exit status {exit}" + ("\n" + log if log else ""))
-        self.job, self.state, self.exit, self.log = job, state, exit, log
+    def __init__(self, job: int, state: str, exit: Optional[int], log: str, cause: Optional[str] = None, reason: Optional[str] = None):
+        log = log[-4000:]
+        why = f": {reason}" if reason else f", exit status {exit}"
+        super().__init__(f"job {job} has {state}{why}" + ("\n" + log if log else ""))
+        self.job, self.state, self.exit, self.log, self.cause, self.reason = job, state, exit, log, cause, reason
+
+    def __reduce__(self) -> Any:  # a task's own
+        return type(self), (self.job, self.state, self.exit, self.log, self.cause, self.reason)
+
+
+class PlacectlWarning(UserWarning):
+    """What the program notes beside an answer, such as that a job can never run."""
+
+
+def warn_of(stderr: str) -> None:
+    """Warns of the notes of a call that has succeeded."""
+    for line in stderr.splitlines():
+        try:
+            note = json.loads(line)["warning"]["message"]
+        except (KeyError, TypeError, ValueError):
+            continue
+        warnings.warn(note, PlacectlWarning, stacklevel=4)
 
 
 class RemoteTraceback(Exception):

@@ -42,6 +42,15 @@ ENDED = ("finished", "failed", "cancelled")
 TASK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_task.py")
 
 
+CHUNK = ("cpus", "gpus", "mem", "c", "g", "m")  # the flags that make one chunk
+
+
+def _refuse_own(request: Dict[str, Any]) -> None:
+    for name in ("array", "each", "script", "key"):
+        if name in request:
+            raise TypeError(f"{name}= is not for tasks: the executor makes arrays and keys itself; Database.submit has it")
+
+
 class JobFuture(futures.Future):
     """A future whose task is a job."""
 
@@ -85,6 +94,7 @@ class PlacectlExecutor(futures.Executor):
     def __init__(self, db: Union[Database, str, "os.PathLike[str]", None] = None, *, folder: Optional[str] = None, keep: bool = False,
                  **request: Any):
         _main.refuse_in_import()
+        _refuse_own(request)
         self.db = db if isinstance(db, Database) else Database(db)
         if folder is None:
             if "://" in self.db.path:
@@ -155,8 +165,11 @@ class PlacectlExecutor(futures.Executor):
         return ex
 
     def options(self, **request: Any) -> "futures.Executor":
-        """Returns a view of the executor whose tasks ask for something else besides."""
-        return _View(self, {**self.request, **request})
+        """Returns a view of the executor whose tasks ask for something else besides. A select takes the place of
+        cpus, gpus and mem, and they that of a select."""
+        _refuse_own(request)
+        apart = CHUNK if "select" in request else ("select",) if any(name in request for name in CHUNK) else ()
+        return _View(self, {**{k: v for k, v in self.request.items() if k not in apart}, **request})
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> JobFuture:  # type: ignore[override]
         return self._submit(self.request, [(fn, args, kwargs)])[0]
@@ -167,7 +180,7 @@ class PlacectlExecutor(futures.Executor):
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         with self._change:
             self._closed = True
-            tasks = [t for b in self._queue for t in b.tasks] + list(self._live.values())
+            tasks = [t for b in self._queue + self._committing for t in b.tasks] + list(self._live.values())
         if cancel_futures:
             for task in tasks:
                 task.cancel()
@@ -382,13 +395,14 @@ class PlacectlExecutor(futures.Executor):
         task.set_exception(value)
 
     def _without_result(self, task: JobFuture, state: str) -> BaseException:
-        exit_status, log = None, ""
+        exit_status, log, cause, reason = None, "", None, None
         try:
-            exit_status = task._job.exit  # type: ignore[union-attr]
+            shown = task._job.show()  # type: ignore[union-attr]
+            exit_status, cause, reason = shown["exit"], shown["reason_code"], shown["reason"]
             log = task._job.logs(tail=20)  # type: ignore[union-attr]
         except PlacectlError:
             pass  # it has left no output
-        return JobFailed(task._job.id if task._job else 0, state, exit_status, log)
+        return JobFailed(task._job.id if task._job else 0, state, exit_status, log, cause, reason)
 
     def _cancel(self, task: JobFuture) -> bool:
         with self._change:

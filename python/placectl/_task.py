@@ -42,9 +42,11 @@ def import_main(description):
 
 
 def run(folder, number):
+    here = os.getcwd()  # as submitted; the import goes to the program's
     sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != os.path.dirname(os.path.abspath(__file__))]
     try:
         import_main(load(folder, "main"))
+        os.chdir(here)
         function, args, kwargs = load(folder, f"{number}.in")
         ok, body = True, pack(True, function(*args, **kwargs), None)
     except BaseException as e:

@@ -4,6 +4,12 @@ import threading
 import time
 
 
+def print_and_sleep(size, seconds):
+    import time
+    print("x" * size, flush=True)
+    time.sleep(seconds)
+
+
 def square(x):
     return x * x
 

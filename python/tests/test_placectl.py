@@ -3,6 +3,7 @@
 PLACECTL names the program. PLACECTL_KILLS=20 kills the client more often than a short run does.
 """
 import ast
+import pickle
 import asyncio
 import collections
 import concurrent.futures
@@ -266,6 +267,49 @@ class TestExecutor(Case):
             self.assertEqual(executed, collections.Counter(range(len(ex.futures))))
 
 
+class TestRequests(Case):
+    def test_options(self):
+        """What options ask for is carried out, or refused."""
+        with placectl.PlacectlExecutor(self.db, walltime="1m", mem="10m") as ex:
+            there = tempfile.mkdtemp(dir=self.folder)
+            self.assertEqual(ex.options(chdir=there).submit(os.getcwd).result(60), there)
+            self.assertEqual(ex.submit(os.getcwd).result(60), os.getcwd())
+            job = ex.options(select="1:ncpus=1").submit(os.getpid).job
+            self.assertEqual(job.show()["select"], "1:ncpus=1")
+            with self.assertRaisesRegex(TypeError, "array="):
+                ex.options(array="0-3")
+            with self.assertRaisesRegex(TypeError, "key="):
+                placectl.PlacectlExecutor(self.db, key="once")
+
+    def test_causes(self):
+        """A task without a result says why, and not all that it printed."""
+        with placectl.PlacectlExecutor(self.db, walltime="1s", grace=0) as ex:
+            late = ex.submit(tasks.print_and_sleep, 100_000, 60).exception(60)
+            self.assertIsInstance(late, placectl.JobFailed)
+            self.assertEqual(late.cause, "walltime")
+            self.assertIn("walltime", str(late))
+            self.assertLess(len(str(late)), 5000)
+            self.assertEqual(pickle.loads(pickle.dumps(late)).cause, "walltime")
+
+    def test_notes(self):
+        """What the program notes beside an answer is a warning."""
+        with self.assertWarnsRegex(placectl.PlacectlWarning, "can never run"):
+            self.db.submit(["true"], select="1:ncpus=4096")
+
+    def test_cancel_futures(self):
+        """As in concurrent.futures: nothing that waits is left, not even what is being committed, and no task is accepted."""
+        ex = placectl.PlacectlExecutor(self.db, walltime="1m", hold=True)
+        waiting = [ex.submit(os.getpid) for _ in range(3)]
+        time.sleep(placectl._executor.GATHER * 2)
+        ex.shutdown(cancel_futures=True)
+        self.assertTrue(all(f.cancelled() for f in waiting))
+        self.assertEqual(concurrent.futures.wait(waiting, 1).not_done, set())
+        self.assertEqual(len(list(concurrent.futures.as_completed(waiting, 1))), 3)
+        for submit in (lambda: ex.submit(os.getpid), lambda: ex.map(abs, [1])):
+            with self.assertRaisesRegex(RuntimeError, "after shutdown"):
+                submit()
+
+
 class TestPrograms(Case):
     """Programs of all kinds whose tasks import them, and the documents' examples as they stand."""
 
@@ -358,18 +402,6 @@ class TestPrograms(Case):
             if "events" in words and self.db.path in words:
                 found.append(words)
         return found
-
-    def test_readme(self):
-        """README's example, as a script, with a database that has what it asks for."""
-        text = (HERE.parent.parent / "README.md").read_text()
-        example = text.split("```python\n")[1].split("```")[0]
-        made = placectl.Database.create_local(os.path.join(self.folder, "cluster.db"))
-        self.addCleanup(made.call, "cancel", all=True)
-        made.change("node set", os.uname().nodename, "ngpus=")
-        made.change("node set", os.uname().nodename, "ngpus=4")
-        done = self.python(self.file(example))
-        self.assertEqual((done.stdout, done.returncode), (f"{[n * n for n in range(20)]}\n", 0), done.stderr)
-        self.assertEqual(made.query("SELECT count(*) AS n FROM jobs"), [{"n": 20}])
 
 
 class TestAttach(Case):

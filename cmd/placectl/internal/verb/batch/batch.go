@@ -115,9 +115,9 @@ func batchJobs(c *cli.Context) ([]int, error) {
 }
 
 func printReports(r *session.Run, reports []locality.Report) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "remaining_credit", Kind: output.Number}}})
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "job", Kind: output.Integer}, {Name: "state"}, {Name: "remaining_credit", Kind: output.Number}}})
 	for _, x := range reports {
-		p.Row(strconv.Itoa(x.Job), x.State, locality.Credits(x.Remaining))
+		p.Row(x.Job, x.State, locality.Credits(x.Remaining))
 	}
 	return p.Close()
 }

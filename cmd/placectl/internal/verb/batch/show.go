@@ -2,7 +2,6 @@ package batch
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/chart"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -105,14 +104,14 @@ func printBatchJobs(r *session.Run, tx *store.Tx, name string) error {
 	if err != nil {
 		return err
 	}
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "job"}, {Name: "state"}, {Name: "first", Kind: output.Integer}, {Name: "last", Kind: output.Integer},
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "job", Kind: output.Integer}, {Name: "state"}, {Name: "first", Kind: output.Integer}, {Name: "last", Kind: output.Integer},
 		{Name: "credit", Kind: output.Number}, {Name: "quorum", Kind: output.Integer}, {Name: "errors", Kind: output.Integer}, {Name: "hosts", Kind: output.List}}})
 	err = tx.Batches().EachJob(name, func(n int, j *locality.Job, t *locality.Task) error {
 		hosts := []string{}
 		for _, x := range t.Instances {
 			hosts = append(hosts, names[x.Host]+":"+x.State.String())
 		}
-		return p.Row(strconv.Itoa(n), t.State(j), j.A, j.B, locality.Credits(j.Credit), j.Quorum, t.Errors, hosts)
+		return p.Row(n, t.State(j), j.A, j.B, locality.Credits(j.Credit), j.Quorum, t.Errors, hosts)
 	})
 	if err != nil {
 		return err
