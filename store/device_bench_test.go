@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -96,13 +95,6 @@ func BenchmarkDeviceStart(b *testing.B) {
 			b.ReportMetric(float64(spent[1][len(spent[1])/4])/float64(spent[0][len(spent[0])/4]), "ratio")
 		})
 	}
-}
-
-// cpuTime returns the processor time that this process has used.
-func cpuTime() time.Duration {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkDeviceTable reads all of 80,000 devices: 10,000 nodes with 4 GPUs and 4 cores, some

@@ -13,7 +13,6 @@ import (
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 
-	"golang.org/x/sys/unix"
 	"pgregory.net/rapid"
 )
 
@@ -309,8 +308,9 @@ func (l *lifeOfJobs) signal(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	sig := rapid.SampledFrom([]unix.Signal{unix.SIGSTOP, unix.SIGCONT, unix.SIGUSR1}).Draw(l.T, "signal")
-	a, number, err := tx.Attempts().Signal(id, int(sig))
+	const stop, cont, usr1 = 19, 18, 10 // Linux's numbers, as in rows
+	sig := rapid.SampledFrom([]int{stop, cont, usr1}).Draw(l.T, "signal")
+	a, number, err := tx.Attempts().Signal(id, sig)
 	if refused := was.State != JobRunning || !kernel.IsExecuted(was); errors.Is(err, ErrConflict) != refused || err != nil && !refused {
 		l.Errorf("signal of job %d, %s: %v, and refused should be %v", id, was.State, err, refused)
 	}
@@ -324,7 +324,7 @@ func (l *lifeOfJobs) signal(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	if paused := sig == unix.SIGSTOP || was.Paused && sig != unix.SIGCONT; is.Paused != paused || is.State != was.State || is.Ending != was.Ending || is.End != was.End {
+	if paused := sig == stop || was.Paused && sig != cont; is.Paused != paused || is.State != was.State || is.Ending != was.Ending || is.End != was.End {
 		l.Errorf("after %v job %d is %s, paused %v; it was %s, paused %v", sig, id, is.State, is.Paused, was.State, was.Paused)
 	}
 	return nil

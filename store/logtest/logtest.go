@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/store/internal/replica"
-	"golang.org/x/sys/unix"
 )
 
 func init() {
@@ -75,7 +74,7 @@ func (f *folder) do(fn func(m *replica.Memory) error) error {
 		return err
 	}
 	defer lock.Close()
-	if err := unix.Flock(int(lock.Fd()), unix.LOCK_EX); err != nil {
+	if err := lockWhole(lock); err != nil {
 		return err
 	}
 	was, err := os.ReadFile(f.path)

@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"github.com/placectl/placectl/store/internal/row"
-	"golang.org/x/sys/unix"
 )
 
 // Content tells what a file holds.
@@ -79,7 +78,7 @@ func (f *File) copyInto(to *os.File, watch Watch) error {
 		}
 	}
 	return from.run(sharing, func(o *opened) error {
-		if unix.IoctlFileClone(int(to.Fd()), int(o.data.Fd())) == nil {
+		if clone(to, o.data) {
 			return nil
 		}
 		size, err := o.data.Seek(0, io.SeekEnd)

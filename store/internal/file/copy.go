@@ -7,10 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"sync/atomic"
-	"syscall"
 
 	"go.etcd.io/bbolt"
-	"golang.org/x/sys/unix"
 )
 
 // Writers wait for readers: bbolt reuses a page once no reader of its own process needs it, so
@@ -74,14 +72,18 @@ func copyFile(from *os.File, used int64, over *atomic.Bool) (to *os.File, err er
 // nameless makes a file without a name in a folder.
 func nameless(dir string) (f *os.File, err error) {
 	err = calls.Do(Operation{Kind: "open", Path: dir}, func() error {
-		f, err = os.OpenFile(dir, os.O_RDWR|unix.O_TMPFILE, 0o600)
-		if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.EISDIR) {
-			if f, err = os.CreateTemp(dir, ".placectl-*"); err == nil {
-				err = os.Remove(f.Name())
-			}
-		}
+		f, err = openNameless(dir)
 		return err
 	})
+	return f, err
+}
+
+// removedTemp makes a file and removes its name, which some systems keep until it is closed.
+func removedTemp(dir string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, ".placectl-*")
+	if err == nil {
+		_ = os.Remove(f.Name())
+	}
 	return f, err
 }
 
@@ -94,7 +96,7 @@ func fill(to, from *os.File, used int64, over *atomic.Bool) error {
 	if err != nil {
 		return err
 	}
-	if unix.IoctlFileClone(int(to.Fd()), int(from.Fd())) == nil {
+	if clone(to, from) {
 		return nil
 	}
 	if err := to.Truncate(info.Size()); err != nil {
@@ -120,13 +122,8 @@ func fill(to, from *os.File, used int64, over *atomic.Bool) error {
 // copyRange copies a part of a file to the same place in another, in the kernel if that can
 // copy between the two.
 func copyRange(to, from *os.File, at, length int64) (int64, error) {
-	in, out := at, at
-	n, err := unix.CopyFileRange(int(from.Fd()), &in, int(to.Fd()), &out, int(length), 0)
-	if n > 0 {
-		return int64(n), nil
-	}
-	if err != nil && (errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EIO)) {
-		return 0, err
+	if n, err := copyInKernel(to, from, at, length); n > 0 || err != nil {
+		return n, err
 	}
 	return io.Copy(io.NewOffsetWriter(to, at), io.NewSectionReader(from, at, length))
 }

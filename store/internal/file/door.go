@@ -2,13 +2,10 @@ package file
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"strconv"
 	"strings"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // A process that waits for the seat holds the door, and later ones wait for the door, so a
@@ -29,24 +26,24 @@ func (l *fileLock) door(timeout time.Duration) (leave func()) {
 	if l.readOnly || l.atDoor {
 		return nothing
 	}
-	f, err := os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", l.f.Fd()), os.O_RDWR, 0)
+	f, err := openAgain(l.f, os.O_RDWR, 0)
 	if err != nil {
 		return nothing
 	}
 	came := make(chan error, 1)
-	go func() { came <- fcntl(f, unix.F_OFD_SETLKW, unix.F_WRLCK, lockDoor) }()
+	go func() { came <- awaitByte(f, forWriting, lockDoor) }()
 	for waited := time.Duration(0); waited < min(timeout, doorLimit); waited += doorTime {
 		select {
 		case <-came:
 			l.signDoor()
-			return func() { f.Close() }
+			return func() { unlockBytes(f); f.Close() }
 		case <-time.After(min(doorTime, timeout-waited)):
 		}
 		if !l.doorRuns() {
 			break
 		}
 	}
-	go func() { <-came; f.Close() }()
+	go func() { <-came; unlockBytes(f); f.Close() }()
 	return nothing
 }
 
@@ -56,9 +53,7 @@ func (l *fileLock) awaited() bool {
 	if l.f == nil {
 		return true
 	}
-	at := unix.Flock_t{Type: unix.F_WRLCK, Whence: io.SeekStart, Start: lockDoor, Len: 1}
-	err := unix.FcntlFlock(l.f.Fd(), unix.F_OFD_GETLK, &at)
-	return err != nil || at.Type != unix.F_UNLCK
+	return byteLocked(l.f, lockDoor)
 }
 
 // doorLength is the length of the third line of the lock file, in which the process that holds

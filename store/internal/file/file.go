@@ -102,12 +102,7 @@ func layOut(path string) error {
 }
 
 func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return calls.Do(Operation{Kind: "sync", Path: dir}, d.Sync)
+	return calls.Do(Operation{Kind: "sync", Path: dir}, func() error { return syncFolder(dir) })
 }
 
 func (f *File) warn(text string) {

@@ -3,9 +3,7 @@ package file
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -48,28 +46,4 @@ func TestSlowToDie(t *testing.T) {
 	if err := f.Update(func(*Recorder) (bool, error) { return false, nil }); err != nil {
 		t.Error(err)
 	}
-}
-
-// TestForking: a lock is free once it is released, even if a child that is being forked has its file open.
-func TestForking(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "p.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	l, err := acquire(path, writing, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	child, err := syscall.Dup(int(l.f.Fd()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer syscall.Close(child)
-	if err := l.release(); err != nil {
-		t.Fatal(err)
-	}
-	if l, err = acquire(path, writing, 0); err != nil {
-		t.Fatal(err)
-	}
-	l.release()
 }

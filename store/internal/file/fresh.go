@@ -8,10 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"sync"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // A new file is made beside its final name, synced and renamed. So a file with that name is
@@ -29,7 +26,7 @@ func Fresh(path string, make func(tmp string) error) error {
 		return err
 	}
 	return beside(path, make, func(tmp string) error {
-		err := rename(tmp, path, unix.RENAME_NOREPLACE)
+		err := rename(tmp, path, noReplace)
 		if cannot(err) {
 			err = os.Link(tmp, path)
 		}
@@ -76,6 +73,9 @@ func beside(path string, make, take func(tmp string) error) error {
 	if err := calls.Do(Operation{Kind: "sync", Path: tmp.Name()}, tmp.Sync); err != nil {
 		return noRoom(path, err)
 	}
+	if err := tmp.Close(); err != nil { // an open file cannot be renamed everywhere
+		return noRoom(path, err)
+	}
 	if err := take(tmp.Name()); err != nil {
 		return err
 	}
@@ -85,15 +85,19 @@ func beside(path string, make, take func(tmp string) error) error {
 	return nil
 }
 
-// rename gives a file another name; how is one of unix.RENAME_*.
-func rename(from, to string, how uint) error {
-	return calls.Do(Operation{Kind: "rename", Path: to}, func() error {
-		return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, how)
-	})
-}
+// renameHow is a kind of rename.
+type renameHow int
 
-// cannot reports whether a file system does not support a kind of rename.
-func cannot(err error) bool { return errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) }
+const (
+	replace   renameHow = iota // what has the name, if anything
+	noReplace                  // fail if something has it
+	exchange                   // the two files exchange their names
+)
+
+// rename gives a file another name.
+func rename(from, to string, how renameHow) error {
+	return calls.Do(Operation{Kind: "rename", Path: to}, func() error { return renameAs(from, to, how) })
+}
 
 // litterOf returns the pattern of names for temporary files that become a file.
 func litterOf(path string) string { return "." + filepath.Base(path) + ".new-*" }
@@ -127,7 +131,7 @@ func sweep(path string) {
 
 // isLitter reports whether a file is this user's, and a database or the beginning of one.
 func isLitter(name string, info fs.FileInfo) bool {
-	if info.Sys().(*syscall.Stat_t).Uid != uint32(os.Geteuid()) {
+	if statusOf(info).uid != os.Geteuid() {
 		return false
 	}
 	f, err := os.Open(name)
@@ -146,7 +150,7 @@ func abandoned(name string) bool {
 		return false
 	}
 	defer f.Close()
-	return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil
+	return lockWhole(f) == nil
 }
 
 // notMade returns the error that a folder does not accept a file, with the final name instead
@@ -161,11 +165,11 @@ func notMade(path string, err error) error {
 
 // noRoom adds to the error of a full disk how much room there is.
 func noRoom(path string, err error) error {
-	var disk unix.Statfs_t
-	if !errors.Is(err, unix.ENOSPC) || unix.Statfs(filepath.Dir(path), &disk) != nil {
+	free, known := freeBytes(filepath.Dir(path))
+	if !isFull(err) || !known {
 		return err
 	}
-	return fmt.Errorf("%w; %d KiB are free there", notMade(path, err), disk.Bavail*uint64(disk.Bsize)>>10)
+	return fmt.Errorf("%w; %d KiB are free there", notMade(path, err), free>>10)
 }
 
 // Watch receives the progress of a long operation: n more bytes or rows. Its error ends the
@@ -182,17 +186,15 @@ func (w Watch) more(n int64) error {
 // takeAfter gives a file the mode of the one that it replaces and, if permitted, its owner and
 // group.
 func takeAfter(path string, old os.FileInfo) error {
-	if is, ok := old.Sys().(*syscall.Stat_t); ok {
-		if os.Chown(path, int(is.Uid), int(is.Gid)) != nil {
-			_ = os.Chown(path, -1, int(is.Gid)) // members of the group may change the group only
-		}
+	if is := statusOf(old); os.Chown(path, is.uid, is.gid) != nil {
+		_ = os.Chown(path, -1, is.gid) // members of the group may change the group only
 	}
 	return os.Chmod(path, old.Mode().Perm())
 }
 
 // Renew makes a database, and replaces an existing one, if any.
 func Renew(path string, fill func(tmp string) error) error {
-	return beside(path, empty(fill), func(tmp string) error { return rename(tmp, path, 0) })
+	return beside(path, empty(fill), func(tmp string) error { return rename(tmp, path, replace) })
 }
 
 // Rewrite makes a file, and replaces the existing one, was, which is nil if there is none.
@@ -211,5 +213,5 @@ func Rewrite(path string, fill func(was, tmp *os.File) error) error {
 			return err
 		}
 		return errors.Join(fill(was, tmp), tmp.Close())
-	}, func(tmp string) error { return rename(tmp, path, 0) })
+	}, func(tmp string) error { return rename(tmp, path, replace) })
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -56,7 +55,7 @@ func (l *fileLock) holders(at int64) string {
 			found[i].since = since
 		}
 	}
-	if len(found) == 0 && pid > 0 && syscall.Kill(pid, 0) == syscall.EPERM {
+	if len(found) == 0 && pid > 0 && ofAnother(pid) {
 		return fmt.Sprintf(", perhaps by process %d (%s), which has written since %s", pid, command, since.UTC().Format(time.RFC3339))
 	}
 	return describe(found)
@@ -79,7 +78,7 @@ func lockers(path string, at int64) (found []locker) {
 	if err != nil {
 		return nil
 	}
-	inode := fmt.Sprintf(":%d ", info.Sys().(*syscall.Stat_t).Ino)
+	inode := fmt.Sprintf(":%d ", statusOf(info).inode)
 	files, _ := filepath.Glob("/proc/[0-9]*/fdinfo/*")
 	for _, name := range files {
 		text, err := os.ReadFile(name)

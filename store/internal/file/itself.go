@@ -3,16 +3,18 @@ package file
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/placectl/placectl/store/internal/row"
-	"golang.org/x/sys/unix"
 )
 
 // A copy of a database holds the same waiting jobs. If both executed them, each job would run
@@ -23,7 +25,7 @@ import (
 //
 // Programs that copy into an existing file, such as cp, leave the inode as it is. Such a file is
 // an older state of the database, which its last transaction shows: package store compares that
-// with the last one that executed something (executed.go).
+// with the last one that executed something: see Executed.
 
 // Place is the file that a process has open, as the file system names it.
 type Place struct {
@@ -52,20 +54,10 @@ func placeOf(data *os.File) (*Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Place{info: info, inode: info.Sys().(*syscall.Stat_t).Ino, born: bornAt(data), lasts: keepsInodes(data)}
-	if p.path, err = os.Readlink(fmt.Sprintf("/proc/self/fd/%d", data.Fd())); err != nil {
-		p.path, err = realPath(data.Name()) // there is no /proc
-	}
+	p := &Place{info: info, born: born(data), lasts: keepsInodes(data)}
+	_, p.inode = identify(data, info)
+	p.path, err = pathOf(data)
 	return p, err
-}
-
-// bornAt returns when a file was made, in nanoseconds, or 0 if the file system does not tell.
-func bornAt(f *os.File) int64 {
-	var x unix.Statx_t
-	if unix.Statx(int(f.Fd()), "", unix.AT_EMPTY_PATH, unix.STATX_BTIME, &x) != nil || x.Mask&unix.STATX_BTIME == 0 {
-		return 0
-	}
-	return x.Btime.Sec*1e9 + int64(x.Btime.Nsec)
 }
 
 // realPath returns a path without links. The file itself need not exist yet.
@@ -133,7 +125,7 @@ func (p *Place) is(known *row.Itself) bool {
 func (p *Place) replacedAt(path string, id *row.Identity) (other, gone bool) {
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(err, fs.ErrNotExist) || isNoFolder(err):
 		return false, true
 	case err == nil && os.SameFile(info, p.info):
 		return false, false
@@ -243,4 +235,67 @@ func (r *Recorder) keepPath() error {
 func Settle(tmp, name string) error {
 	f := &File{path: tmp, opt: Options{Private: true, Scratch: true}}
 	return errors.Join(f.Update(func(r *Recorder) (bool, error) { return true, r.Settle(name) }), f.Close())
+}
+
+// The state directory of a user has, for each database whose jobs the user has executed,
+// the transaction that last claimed an attempt. It is written after the commit, and not synced. A
+// database whose last transaction is an earlier one is an older state: something was copied over
+// it.
+
+// Executed is the record of one database in a state directory.
+type Executed struct {
+	Dir    string
+	Number [16]byte // of the file: see Standing
+}
+
+func (e Executed) path() string {
+	return filepath.Join(e.Dir, ".executed."+hex.EncodeToString(e.Number[:]))
+}
+
+// Last returns the last transaction that claimed an attempt, or 0 if none is known.
+func (e Executed) Last() uint64 {
+	f, err := openNoFollow(e.path(), os.O_RDONLY)
+	if err != nil {
+		return 0
+	}
+	defer f.Close()
+	var b [32]byte
+	n, err := f.ReadAt(b[:], 0)
+	if err != nil && err != io.EOF {
+		return 0
+	}
+	last, _ := strconv.ParseUint(strings.TrimSpace(string(b[:n])), 10, 64)
+	return last
+}
+
+// Note records that a transaction claimed an attempt. If that cannot be written, a copy over the
+// database goes unnoticed, as it does on another host.
+func (e Executed) Note(transaction uint64) {
+	if e.Last() >= transaction {
+		return
+	}
+	if err := os.Mkdir(e.Dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return
+	}
+	info, err := os.Lstat(e.Dir)
+	if err != nil || !info.IsDir() || permissions(info)&0o022 != 0 || statusOf(info).uid != os.Geteuid() {
+		return
+	}
+	f, err := openNoFollow(e.path(), os.O_WRONLY|os.O_CREATE)
+	if err != nil {
+		return
+	}
+	defer f.Close()
+	f.WriteAt([]byte(strconv.FormatUint(transaction, 10)+"\n"), 0) //nolint:errcheck // as above
+}
+
+// Precedes reports whether the file's last transaction lies before the last one that executed
+// something.
+func (r *Recorder) Precedes(e Executed) (bool, error) {
+	last := e.Last() // first: the file only grows
+	if last == 0 || r.data == nil {
+		return false, nil
+	}
+	newest, err := newestMeta(r.data)
+	return err == nil && newest.transaction < last, err
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -105,10 +104,8 @@ func (d *departure) end() {
 // mapOver maps the beginning of a file to the address at which another is mapped.
 func mapOver(at uintptr, size int64, f *os.File) error {
 	page := int64(os.Getpagesize())
-	length := (size + page - 1) / page * page
-	_, _, errno := syscall.Syscall6(syscall.SYS_MMAP, at, uintptr(length), syscall.PROT_READ, syscall.MAP_SHARED|syscall.MAP_FIXED, f.Fd(), 0)
-	if errno != 0 {
-		return fmt.Errorf("mapping it: %w", errno)
+	if err := mapFixed(at, (size+page-1)/page*page, f); err != nil {
+		return fmt.Errorf("mapping it: %w", err)
 	}
 	return nil
 }

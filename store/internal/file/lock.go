@@ -3,14 +3,11 @@ package file
 import (
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/row"
-	"golang.org/x/sys/unix"
 )
 
 // The lock is a file beside the database. bbolt polls its own lock every 50 ms, but for this
@@ -61,9 +58,9 @@ func acquire(db string, want lockMode, timeout time.Duration) (*fileLock, error)
 			return nil, err
 		}
 	}
-	how := int16(unix.F_RDLCK)
+	how := forReading
 	if want != sharing {
-		how = unix.F_WRLCK
+		how = forWriting
 	}
 	if err := l.wait(how, timeout-time.Since(began)); err != nil {
 		return nil, err
@@ -76,12 +73,12 @@ func acquire(db string, want lockMode, timeout time.Duration) (*fileLock, error)
 
 // reserve waits until no other process writes or prepares a write.
 func (l *fileLock) reserve(timeout time.Duration) error {
-	if fcntl(l.f, unix.F_OFD_SETLK, unix.F_WRLCK, lockReserved) == nil {
+	if tryByte(l.f, forWriting, lockReserved) == nil {
 		return nil
 	}
 	late := time.NewTimer(timeout)
 	defer late.Stop()
-	return l.await(lockReserved, unix.F_WRLCK, late, timeout)
+	return l.await(lockReserved, forWriting, late, timeout)
 }
 
 // Archiving waits until no other process archives the database. The caller must call release.
@@ -90,10 +87,10 @@ func Archiving(db string, timeout time.Duration) (release func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	if fcntl(l.f, unix.F_OFD_SETLK, unix.F_WRLCK, lockArchive) != nil {
+	if tryByte(l.f, forWriting, lockArchive) != nil {
 		late := time.NewTimer(timeout)
 		defer late.Stop()
-		if err := l.await(lockArchive, unix.F_WRLCK, late, timeout); err != nil {
+		if err := l.await(lockArchive, forWriting, late, timeout); err != nil {
 			return nil, err
 		}
 	}
@@ -107,7 +104,7 @@ func openLock(db string, write bool) (*fileLock, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		err = l.make(db)
 	}
-	if refused := errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS); refused && !write {
+	if refused := errors.Is(err, fs.ErrPermission) || isReadOnly(err); refused && !write {
 		l.readOnly = true
 		if err = l.open(os.O_RDONLY); errors.Is(err, fs.ErrNotExist) {
 			return l, nil
@@ -123,7 +120,7 @@ func lockError(err error) error {
 	switch {
 	case errors.Is(err, row.ErrNotFound):
 		return err
-	case errors.Is(err, syscall.ELOOP):
+	case isLoop(err):
 		return fmt.Errorf("%w: the lock file is a symbolic link: %w", ErrUnsafe, err)
 	}
 	return fmt.Errorf("lock file: %w", err)
@@ -156,10 +153,10 @@ func (l *fileLock) follow(db fs.FileInfo) {
 	if l.f == nil || err != nil {
 		return
 	}
-	is, to := ours.Sys().(*syscall.Stat_t), db.Sys().(*syscall.Stat_t)
-	if is.Uid != to.Uid || is.Gid != to.Gid {
-		if l.f.Chown(int(to.Uid), int(to.Gid)) != nil {
-			_ = l.f.Chown(-1, int(to.Gid))
+	is, to := statusOf(ours), statusOf(db)
+	if is.uid != to.uid || is.gid != to.gid {
+		if l.f.Chown(to.uid, to.gid) != nil {
+			_ = l.f.Chown(-1, to.gid)
 		}
 	}
 	if mode := db.Mode().Perm(); mode != ours.Mode().Perm() {
@@ -177,7 +174,7 @@ func (l *fileLock) sound() error {
 	switch {
 	case !info.Mode().IsRegular():
 		err = fmt.Errorf("%w: %s is not a regular file", ErrUnsafe, l.path)
-	case info.Sys().(*syscall.Stat_t).Nlink > 1:
+	case statusOf(info).links > 1:
 		err = fmt.Errorf("%w: %s is a hard link to a file that has other names; remove it", ErrUnsafe, l.path)
 	default:
 		return nil
@@ -186,21 +183,26 @@ func (l *fileLock) sound() error {
 	return err
 }
 
-// fcntl locks or unlocks a byte of the lock file.
-func fcntl(f *os.File, cmd int, how int16, at int64) error {
-	return calls.Do(Operation{Kind: "lock", Path: f.Name(), At: at}, func() error {
-		for {
-			err := unix.FcntlFlock(f.Fd(), cmd, &unix.Flock_t{Type: how, Whence: io.SeekStart, Start: at, Len: 1})
-			if err != unix.EINTR {
-				return err
-			}
-		}
-	})
+// lockHow says how a byte of the lock file is locked.
+type lockHow int
+
+const (
+	unlocked lockHow = iota
+	forReading
+	forWriting
+)
+
+// tryByte locks or unlocks a byte of the lock file, and awaitByte waits until it can.
+func tryByte(f *os.File, how lockHow, at int64) error   { return onByte(f, how, at, false) }
+func awaitByte(f *os.File, how lockHow, at int64) error { return onByte(f, how, at, true) }
+
+func onByte(f *os.File, how lockHow, at int64, wait bool) error {
+	return calls.Do(Operation{Kind: "lock", Path: f.Name(), At: at}, func() error { return lockByte(f, how, at, wait) })
 }
 
 // wait takes the seat. If it fails, it closes the lock file, and the error names the process that
 // has the seat.
-func (l *fileLock) wait(how int16, timeout time.Duration) error {
+func (l *fileLock) wait(how lockHow, timeout time.Duration) error {
 	if l.now(how) {
 		return nil
 	}
@@ -208,7 +210,7 @@ func (l *fileLock) wait(how int16, timeout time.Duration) error {
 	defer late.Stop()
 	leave := l.door(timeout)
 	defer leave()
-	if fcntl(l.f, unix.F_OFD_SETLK, how, lockSeat) == nil {
+	if tryByte(l.f, how, lockSeat) == nil {
 		return nil
 	}
 	return l.await(lockSeat, how, late, timeout)
@@ -216,9 +218,9 @@ func (l *fileLock) wait(how int16, timeout time.Duration) error {
 
 // await waits for a byte of the lock file until the deadline. If it fails, it closes the lock file,
 // and the error names the process that has the byte.
-func (l *fileLock) await(at int64, how int16, late *time.Timer, timeout time.Duration) error {
+func (l *fileLock) await(at int64, how lockHow, late *time.Timer, timeout time.Duration) error {
 	came := make(chan error, 1)
-	go func() { came <- fcntl(l.f, unix.F_OFD_SETLKW, how, at) }()
+	go func() { came <- awaitByte(l.f, how, at) }()
 	select {
 	case err := <-came:
 		if err != nil {
@@ -230,6 +232,7 @@ func (l *fileLock) await(at int64, how int16, late *time.Timer, timeout time.Dur
 		holder := l.holders(at)
 		go func() { // the wait cannot be cancelled, so release the lock when it comes
 			<-came
+			unlockBytes(l.f)
 			l.f.Close()
 		}()
 		return fmt.Errorf("%w%s; gave up after %v", ErrLocked, holder, timeout.Round(time.Millisecond))
@@ -237,15 +240,15 @@ func (l *fileLock) await(at int64, how int16, late *time.Timer, timeout time.Dur
 }
 
 // now takes the seat if it is free and no one waits.
-func (l *fileLock) now(how int16) bool {
+func (l *fileLock) now(how lockHow) bool {
 	if l.readOnly {
-		return fcntl(l.f, unix.F_OFD_SETLK, how, lockSeat) == nil
+		return tryByte(l.f, how, lockSeat) == nil
 	}
-	if fcntl(l.f, unix.F_OFD_SETLK, unix.F_WRLCK, lockDoor) != nil {
+	if tryByte(l.f, forWriting, lockDoor) != nil {
 		return false
 	}
-	ok := fcntl(l.f, unix.F_OFD_SETLK, how, lockSeat) == nil
-	l.atDoor = fcntl(l.f, unix.F_OFD_SETLK, unix.F_UNLCK, lockDoor) != nil
+	ok := tryByte(l.f, how, lockSeat) == nil
+	l.atDoor = tryByte(l.f, unlocked, lockDoor) != nil
 	return ok
 }
 
@@ -256,7 +259,7 @@ func (l *fileLock) release() error {
 	if l == nil || l.f == nil {
 		return nil
 	}
-	unix.FcntlFlock(l.f.Fd(), unix.F_OFD_SETLK, &unix.Flock_t{Type: unix.F_UNLCK}) //nolint:errcheck // closing it follows
+	unlockBytes(l.f)
 	err := l.f.Close()
 	l.f = nil
 	return err

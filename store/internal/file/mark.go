@@ -7,10 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // A commit that failed, or was cut off, may have written its meta page without syncing it.
@@ -101,7 +98,7 @@ func (l *fileLock) mend(db string, want lockMode, timeout time.Duration) (lock *
 		_ = l.unmark()
 	}
 	if want == sharing {
-		err = fcntl(l.f, unix.F_OFD_SETLK, unix.F_RDLCK, lockSeat)
+		err = tryByte(l.f, forReading, lockSeat)
 	}
 	return l, err
 }
@@ -138,8 +135,8 @@ func mendFile(db string) error {
 func flockWithin(f *os.File, timeout time.Duration) error {
 	until := time.Now().Add(timeout)
 	for {
-		err := calls.Do(Operation{Kind: "lock", Path: f.Name()}, func() error { return unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) })
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
+		err := calls.Do(Operation{Kind: "lock", Path: f.Name()}, func() error { return lockWhole(f) })
+		if !isLocked(err) {
 			return err
 		}
 		if time.Now().After(until) {
@@ -170,5 +167,5 @@ func (m *metaPage) sync(f *os.File) error {
 	if err := writeAt(f, page, m.at); err != nil {
 		return err
 	}
-	return calls.Do(Operation{Kind: "sync", Path: f.Name()}, func() error { return unix.Fdatasync(int(f.Fd())) })
+	return calls.Do(Operation{Kind: "sync", Path: f.Name()}, func() error { return syncData(f) })
 }

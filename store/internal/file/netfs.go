@@ -1,15 +1,11 @@
 package file
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
-
-	"golang.org/x/sys/unix"
 )
 
 // fileSystem is what is known about a kind of file system.
@@ -23,40 +19,6 @@ type fileSystem struct {
 // isLocal reports whether its locks certainly keep others out.
 func (s fileSystem) isLocal() bool { return s.name != "" && !s.shared && !s.layered }
 
-// fileSystems are the known kinds, by their magic numbers. The locks of all others are tried.
-var fileSystems = map[uint32]fileSystem{
-	unix.NFS_SUPER_MAGIC:   {name: "NFS", shared: true},
-	0x0BD00BD0:             {name: "Lustre", shared: true},
-	unix.SMB_SUPER_MAGIC:   {name: "SMB", shared: true, redraws: true},
-	unix.CIFS_SUPER_MAGIC:  {name: "SMB", shared: true, redraws: true},
-	unix.SMB2_SUPER_MAGIC:  {name: "SMB", shared: true, redraws: true},
-	0x47504653:             {name: "GPFS", shared: true},
-	unix.CEPH_SUPER_MAGIC:  {name: "Ceph", shared: true},
-	unix.FUSE_SUPER_MAGIC:  {name: "FUSE", layered: true, redraws: true},
-	unix.V9FS_MAGIC:        {name: "9p", layered: true, redraws: true},
-	unix.MSDOS_SUPER_MAGIC: {name: "FAT", redraws: true},
-	unix.EXFAT_SUPER_MAGIC: {name: "exFAT", redraws: true},
-
-	unix.EXT4_SUPER_MAGIC:      {name: "ext4"},
-	unix.XFS_SUPER_MAGIC:       {name: "XFS"},
-	unix.BTRFS_SUPER_MAGIC:     {name: "Btrfs"},
-	unix.F2FS_SUPER_MAGIC:      {name: "F2FS"},
-	unix.TMPFS_MAGIC:           {name: "tmpfs"},
-	unix.RAMFS_MAGIC:           {name: "ramfs"},
-	unix.OVERLAYFS_SUPER_MAGIC: {name: "overlayfs"},
-	0x2FC12FC1:                 {name: "ZFS"},
-	0xCA451A4E:                 {name: "bcachefs"},
-}
-
-// fileSystemOf returns the kind of a folder's file system, without a name if it is unknown.
-func fileSystemOf(dir string) fileSystem {
-	var st unix.Statfs_t
-	if unix.Statfs(dir, &st) != nil {
-		return fileSystem{}
-	}
-	return fileSystems[uint32(st.Type)]
-}
-
 // NetworkFileSystem names the file system of a directory if several machines share it, so that
 // locks may not exclude the others. Otherwise it returns "".
 func NetworkFileSystem(dir string) string {
@@ -68,12 +30,6 @@ func NetworkFileSystem(dir string) string {
 
 // Notifies reports whether the kernel tells of each change of a folder's files.
 func Notifies(dir string) bool { return fileSystemOf(dir).isLocal() }
-
-// keepsInodes reports whether the file system of a file keeps the numbers of its inodes.
-func keepsInodes(f *os.File) bool {
-	var st unix.Statfs_t
-	return unix.Fstatfs(int(f.Fd()), &st) == nil && !fileSystems[uint32(st.Type)].redraws
-}
 
 // Locks is what was found out about the locks of a database file.
 type Locks struct {
@@ -142,9 +98,9 @@ func triedThrough(db, way string) (refused bool, err error) {
 			return false, err
 		}
 		defer held[i].release() //nolint:errcheck // it was only a trial
-		err = fcntl(held[i].f, unix.F_OFD_SETLK, unix.F_WRLCK, lockTrial)
+		err = tryByte(held[i].f, forWriting, lockTrial)
 		switch {
-		case errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EACCES):
+		case isLocked(err):
 			return true, nil // perhaps by another process that tries it
 		case err != nil:
 			return false, err

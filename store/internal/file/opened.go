@@ -10,7 +10,6 @@ import (
 
 	"go.etcd.io/bbolt"
 	bbolterrors "go.etcd.io/bbolt/errors"
-	"golang.org/x/sys/unix"
 )
 
 // opened is a database file that is open, with its lock.
@@ -102,7 +101,7 @@ func openBolt(f *os.File, write bool, room int) (*bbolt.DB, error) {
 	opt := &bbolt.Options{Timeout: openTimeout, ReadOnly: !write, NoStatistics: true, InitialMmapSize: room}
 	opt.OpenFile = func(_ string, flags int, mode os.FileMode) (*os.File, error) {
 		if given { // to copy it
-			return os.OpenFile(fmt.Sprintf("/proc/self/fd/%d", f.Fd()), flags&^os.O_CREATE, mode)
+			return openAgain(f, flags&^os.O_CREATE, mode)
 		}
 		given = true
 		return f, nil
@@ -129,7 +128,7 @@ func openError(path string, err error) error {
 
 // unlock releases the locks while the file stays open.
 func (o *opened) unlock() (err error) {
-	o.free.Do(func() { err = errors.Join(unix.Flock(int(o.data.Fd()), unix.LOCK_UN), o.lock.release()) })
+	o.free.Do(func() { err = errors.Join(unlockWhole(o.data), o.lock.release()) })
 	return err
 }
 

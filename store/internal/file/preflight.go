@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"slices"
-	"syscall"
 
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -62,7 +61,7 @@ func openData(path string, write bool) (f *os.File, err error) {
 		flags = os.O_RDWR
 	}
 	f, err = openFile(path, flags)
-	if errors.Is(err, syscall.ELOOP) {
+	if isLoop(err) {
 		return nil, isLink(path)
 	}
 	return f, err
@@ -83,9 +82,9 @@ func safe(path string, info fs.FileInfo) error {
 		return isLink(path)
 	case !info.Mode().IsRegular():
 		return fmt.Errorf("%w: %s is not a regular file", ErrNotOurs, path)
-	case info.Mode().Perm()&0o002 != 0:
+	case permissions(info)&0o002 != 0:
 		return fmt.Errorf("%w: %s may be written by everybody; chmod o-w it if you trust its contents", ErrUnsafe, path)
-	case info.Sys().(*syscall.Stat_t).Nlink > 1 && !ownFolder(path):
+	case statusOf(info).links > 1 && !ownFolder(path):
 		return fmt.Errorf("%w: %s is a hard link to a file with other names, in a folder that others may write: it may be theirs; copy it if you trust its contents", ErrUnsafe, path)
 	}
 	return nil

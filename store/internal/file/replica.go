@@ -10,7 +10,6 @@ import (
 
 	"github.com/placectl/placectl/store/internal/row"
 	"go.etcd.io/bbolt"
-	"golang.org/x/sys/unix"
 )
 
 // A replica is a file whose durable content is elsewhere, in a log. Package replica keeps it
@@ -203,9 +202,9 @@ func Join(path string, timeout time.Duration, fill func(*Bulk) error) error {
 		return noRoom(path, err)
 	}
 	if there {
-		return rename(tmp.Name(), path, 0)
+		return rename(tmp.Name(), path, replace)
 	}
-	if err = rename(tmp.Name(), path, unix.RENAME_NOREPLACE); cannot(err) {
+	if err = rename(tmp.Name(), path, noReplace); cannot(err) {
 		err = os.Link(tmp.Name(), path)
 	}
 	if errors.Is(err, fs.ErrExist) {

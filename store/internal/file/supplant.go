@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/store/internal/row"
-	"golang.org/x/sys/unix"
 )
 
 // SupplantOptions configure Supplant.
@@ -100,11 +99,11 @@ func keepAside(path, aside string, old fs.FileInfo, fill func(tmp string) error)
 // swap gives a file the name of another, and that one an unused name. If it is interrupted,
 // both exist under two of these names.
 func swap(tmp, path, aside string) (err error) {
-	if err = rename(tmp, aside, unix.RENAME_NOREPLACE); err == nil {
-		if err = rename(aside, path, unix.RENAME_EXCHANGE); err == nil {
+	if err = rename(tmp, aside, noReplace); err == nil {
+		if err = rename(aside, path, exchange); err == nil {
 			return nil
 		}
-		if err := rename(aside, tmp, unix.RENAME_NOREPLACE); err != nil {
+		if err := rename(aside, tmp, noReplace); err != nil {
 			return err
 		}
 	}
@@ -114,7 +113,7 @@ func swap(tmp, path, aside string) (err error) {
 	if err := os.Link(path, aside); err != nil {
 		return fmt.Errorf("the database that is there cannot be kept: %w; give it another name, and do it again", err)
 	}
-	return rename(tmp, path, 0)
+	return rename(tmp, path, replace)
 }
 
 // nameAside finds an unused name for the file at a path.

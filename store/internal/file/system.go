@@ -1,10 +1,6 @@
 package file
 
-import (
-	"io/fs"
-	"os"
-	"syscall"
-)
+import "os"
 
 // Operation is an operation of the operating system on one of our files.
 type Operation struct {
@@ -32,15 +28,8 @@ var calls system = direct{}
 // the poller, because it is a regular file.
 func openFile(path string, flags int) (f *os.File, err error) {
 	err = calls.Do(Operation{Kind: "open", Path: path}, func() error {
-		fd, err := syscall.Open(path, flags|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
-		for err == syscall.EINTR { // some network file systems do that
-			fd, err = syscall.Open(path, flags|syscall.O_NOFOLLOW|syscall.O_CLOEXEC, 0o600)
-		}
-		if err != nil {
-			return &fs.PathError{Op: "open", Path: path, Err: err}
-		}
-		f = os.NewFile(uintptr(fd), path)
-		return nil
+		f, err = openNoFollow(path, flags)
+		return err
 	})
 	return f, err
 }

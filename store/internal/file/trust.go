@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // Others says why a user other than the caller or root may have written the file or put it
@@ -23,7 +22,7 @@ func Others(path string) string {
 		if !ours(info) {
 			return fmt.Sprintf("%s belongs to another user", name)
 		}
-		if info.Mode().Perm()&0o022 != 0 {
+		if permissions(info)&0o022 != 0 {
 			return fmt.Sprintf("others may write %s", name)
 		}
 	}
@@ -32,12 +31,12 @@ func Others(path string) string {
 
 // ours reports whether a file or folder belongs to us or to root.
 func ours(info fs.FileInfo) bool {
-	owner := info.Sys().(*syscall.Stat_t).Uid
-	return owner == 0 || int(owner) == os.Geteuid()
+	owner := statusOf(info).uid
+	return owner == 0 || owner == os.Geteuid()
 }
 
 // ownFolder reports whether only we and root may create names in a file's folder.
 func ownFolder(path string) bool {
 	info, err := os.Stat(filepath.Dir(path))
-	return err == nil && ours(info) && info.Mode().Perm()&0o022 == 0
+	return err == nil && ours(info) && permissions(info)&0o022 == 0
 }

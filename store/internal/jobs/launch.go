@@ -88,7 +88,6 @@ func (as Attempts) StopAgain(stopped *kernel.Job) error {
 	if told, err := as.tx.File.Get(row.Stops, key); told != nil || err != nil {
 		return err
 	}
-	j.State = row.JobRunning
 	return as.tx.File.Put(row.Stops, key, row.EncodeJob(&j))
 }
 

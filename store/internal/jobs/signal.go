@@ -7,7 +7,6 @@ import (
 
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
-	"golang.org/x/sys/unix"
 )
 
 // A signal for a job is written into the row of its attempt. The process that executes the attempt
@@ -45,13 +44,16 @@ func (as Attempts) Signal(id uint64, sig int) (a *kernel.Attempt, number int, er
 	return kernel.AttemptOf(is), is.Sent + len(is.Signals), as.tx.Spoil(err)
 }
 
+// signalNames are the names of Linux's signals, whose numbers are on disk.
+var signalNames = [...]string{1: "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
+	"TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS"}
+
 // SignalName returns the usual name of a signal, or its number if it has no name.
 func SignalName(sig int) string {
-	name := unix.SignalName(unix.Signal(sig))
-	if name == "" {
-		return strconv.Itoa(sig)
+	if sig > 0 && sig < len(signalNames) {
+		return signalNames[sig]
 	}
-	return name[len("SIG"):]
+	return strconv.Itoa(sig)
 }
 
 // Signalled records that the first sent signals of an attempt were sent. The process that
@@ -74,10 +76,10 @@ func (as Attempts) Signalled(job uint64, attempt int, n row.Nonce, sent int) err
 	}
 	paused := j.Paused
 	for _, sig := range a.Signals[:sent-a.Sent] {
-		switch unix.Signal(sig) {
-		case unix.SIGSTOP, unix.SIGTSTP:
+		switch SignalName(int(sig)) {
+		case "STOP", "TSTP":
 			paused = true
-		case unix.SIGCONT:
+		case "CONT":
 			paused = false
 		}
 	}

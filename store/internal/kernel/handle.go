@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/placectl/placectl/index"
@@ -147,11 +146,10 @@ func OnDisk(path string) (shared bool, uid uint32, err error) {
 	if err != nil {
 		return false, 0, err
 	}
-	is, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return false, 0, errors.ErrUnsupported
+	if uid, err = ownerOf(info); err != nil {
+		return false, 0, err
 	}
-	return info.Mode().Perm()&0o022 != 0, is.Uid, nil
+	return info.Mode().Perm()&0o022 != 0, uid, nil
 }
 
 // MayOpen fails if the actor is in a user namespace and a group or others may write the file. In a

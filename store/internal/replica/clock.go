@@ -5,8 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // A database's instant only moves forward, through the log, so a machine whose clock is ahead
@@ -51,13 +49,4 @@ func readClock(path string) (ahead time.Duration, known bool) {
 	passed := sinceBoot() - time.Duration(boot)
 	moved := time.Duration(time.Now().UnixNano()-wall) - passed
 	return ahead, passed >= 0 && passed < clockKept && moved.Abs() < clockJump
-}
-
-// sinceBoot returns the time since the machine was booted, including sleep.
-func sinceBoot() time.Duration {
-	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {
-		return -1
-	}
-	return time.Duration(t.Nano())
 }

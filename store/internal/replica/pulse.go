@@ -4,8 +4,6 @@ import (
 	"runtime"
 	"sync/atomic"
 	"time"
-
-	"golang.org/x/sys/unix"
 )
 
 // A writer whose turn has come keeps all others waiting. If the disk of its machine hangs, its
@@ -24,7 +22,7 @@ type pulse struct {
 // feel binds the calling goroutine to its thread until it calls end.
 func feel() *pulse {
 	runtime.LockOSThread()
-	p := &pulse{thread: unix.Gettid()}
+	p := &pulse{thread: threadID()}
 	used, err := p.time()
 	p.used.Store(used)
 	p.heedful = err == nil
@@ -53,13 +51,4 @@ func (p *pulse) beats() bool {
 	}
 	used, err := p.time()
 	return err != nil || used-p.used.Swap(used) >= int64(littleWork)
-}
-
-// time returns the processor time that the thread has used. On Linux, a thread's clock id is
-// made from its id: the complement in the upper 29 bits, then 4 for a thread and 2 for the
-// scheduler's clock.
-func (p *pulse) time() (int64, error) {
-	var t unix.Timespec
-	err := unix.ClockGettime(int32(^p.thread<<3|6), &t)
-	return t.Nano(), err
 }
