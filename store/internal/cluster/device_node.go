@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -116,7 +115,14 @@ func (r renaming) carryOut(holders []*row.Job) error {
 			return err
 		}
 		i := slices.IndexFunc(spans, func(s kernel.Span) bool { return s.Node == r.now.Number })
-		if err := errors.Join(c.Remove(spans[i].Node, spans[i].Owner), c.Put(spans[i].Node, spans[i].Busy), jobs.PutJob(r.tx, j, row.JobRunning)); err != nil {
+		err = c.Remove(spans[i].Node, spans[i].Owner)
+		if err == nil {
+			err = c.Put(spans[i].Node, spans[i].Busy)
+		}
+		if err == nil {
+			err = jobs.PutJob(r.tx, j, row.JobRunning)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -115,7 +114,10 @@ func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 			return hs.put(h)
 		}
 		state := map[bool]string{false: "working", true: "failing"}
-		return errors.Join(hs.put(h), tx.Happened(row.Event{Event: "hook", Old: state[was != 0], New: state[h.Failing != 0], Reason: row.Because(row.CauseNone, strings.Join(run.Program, " "))}))
+		if err := hs.put(h); err != nil {
+			return err
+		}
+		return tx.Happened(row.Event{Event: "hook", Old: state[was != 0], New: state[h.Failing != 0], Reason: row.Because(row.CauseNone, strings.Join(run.Program, " "))})
 	})
 }
 

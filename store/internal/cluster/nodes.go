@@ -275,7 +275,11 @@ func (ns Nodes) Remove(number uint32) error {
 		return err
 	}
 	ns.tx.Loaded.Freed.Anywhere()
-	if err := errors.Join(ns.tx.File.Remove(row.NodeNames, []byte(n.Name)), hosts.Executed(ns.tx.File, number)); err != nil {
+	err = ns.tx.File.Remove(row.NodeNames, []byte(n.Name))
+	if err == nil {
+		err = hosts.Executed(ns.tx.File, number)
+	}
+	if err != nil {
 		return err
 	}
 	return ns.tx.File.Remove(row.Nodes, row.Key32(number))

@@ -37,7 +37,10 @@ func (p *clockAdvance) job(c change) error {
 		return jobs.MachineOf(tx).Do(j, jobs.Step{To: row.JobQueued, Reason: jobs.WasToStart(j, row.Because(row.CauseDependency, "it waits for another job again"))})
 	}
 	if absent, err := Unattended(tx, j); absent != "" || err != nil {
-		return errors.Join(err, jobs.MachineOf(tx).Do(j, jobs.Step{To: row.JobQueued, Reason: jobs.WasToStart(j, row.Because(row.CauseUnattended, absent))}))
+		if err != nil {
+			return err
+		}
+		return jobs.MachineOf(tx).Do(j, jobs.Step{To: row.JobQueued, Reason: jobs.WasToStart(j, row.Because(row.CauseUnattended, absent))})
 	}
 	spans, err := tx.Allocations().Spans(j)
 	if err != nil {

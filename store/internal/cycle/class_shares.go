@@ -1,7 +1,6 @@
 package cycle
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/placectl/placectl/placer/fairshare"
@@ -56,7 +55,10 @@ func (p *pass) allot(anew bool) error {
 	if stops == 0 {
 		return nil
 	}
-	return errors.Join(p.listQueue(), p.allot(true)) // stopped jobs get a turn, too
+	if err := p.listQueue(); err != nil {
+		return err
+	}
+	return p.allot(true) // stopped jobs get a turn, too
 }
 
 // givesBack stops a running job for the sake of other classes.

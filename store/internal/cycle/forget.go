@@ -53,7 +53,10 @@ func RemoveEnded(tx *kernel.Tx, ids []uint64) error {
 				return err
 			}
 		}
-		err = errors.Join(tx.Loaded.Jobs.Remove(key), jobs.RemoveAttempts(tx, id))
+		err = tx.Loaded.Jobs.Remove(key)
+		if err == nil {
+			err = jobs.RemoveAttempts(tx, id)
+		}
 		if err != nil {
 			return tx.Spoil(err)
 		}
@@ -90,7 +93,10 @@ func (p *pass) forget() error {
 	if err := p.forgetJobs(before, needed); err != nil {
 		return err
 	}
-	return errors.Join(p.forgetEvents(before), forgetNodes(p.tx, before))
+	if err := p.forgetEvents(before); err != nil {
+		return err
+	}
+	return forgetNodes(p.tx, before)
 }
 
 // forgetJobs continues through the jobs. The jobs of an array stay while one of them does: an array

@@ -40,7 +40,10 @@ func (p *pass) overdue() error {
 			return err
 		}
 	}
-	return errors.Join(p.unready(), p.delays(kept))
+	if err := p.unready(); err != nil {
+		return err
+	}
+	return p.delays(kept)
 }
 
 // executed handles a job past its end whose command is executed. A supervisor is about to end it.

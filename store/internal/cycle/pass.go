@@ -1,8 +1,6 @@
 package cycle
 
 import (
-	"errors"
-
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/booking"
 	"github.com/placectl/placectl/store/internal/jobs"
@@ -117,7 +115,13 @@ func (p *pass) schedule() (err error) {
 			anew = anew && p.unreached == 0
 		}
 		if err == nil && anew {
-			err = errors.Join(p.listQueue(), p.unclaim(), p.allot(true))
+			err = p.listQueue()
+			if err == nil {
+				err = p.unclaim()
+			}
+			if err == nil {
+				err = p.allot(true)
+			}
 		}
 		if err != nil {
 			return err

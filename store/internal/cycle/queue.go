@@ -2,7 +2,6 @@ package cycle
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 
 	"github.com/placectl/placectl/placer"
@@ -92,14 +91,20 @@ func (p *pass) Drop(c *cycle.Job) error {
 	j, was := p.jobs[c.ID], p.held[c.ID]
 	delete(p.held, j.ID)
 	delete(p.lifted, j.ID)
-	return errors.Join(p.took(j, -1), jobs.MachineOf(p.tx).Drop(j, was))
+	if err := p.took(j, -1); err != nil {
+		return err
+	}
+	return jobs.MachineOf(p.tx).Drop(j, was)
 }
 
 func (p *pass) Lift(c *cycle.Job) error {
 	j := p.jobs[c.ID]
 	spans, err := p.tx.Allocations().Spans(j)
 	p.lifted[j.ID] = spans
-	return errors.Join(err, jobs.LeaveNodes(p.tx, j))
+	if err != nil {
+		return err
+	}
+	return jobs.LeaveNodes(p.tx, j)
 }
 
 func (p *pass) PutBack(c *cycle.Job) (bool, error) {

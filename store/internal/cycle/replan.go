@@ -73,7 +73,11 @@ func replan(tx *kernel.Tx, late []*row.Job) (moved bool, err error) {
 		}
 		p.queue = append(p.queue, j)
 	}
-	if err := errors.Join(p.shares(), p.schedule()); err != nil {
+	err = p.shares()
+	if err == nil {
+		err = p.schedule()
+	}
+	if err != nil {
 		return false, err
 	}
 	tx.Loaded.Freed.Anywhere() // the next cycle examines everything again

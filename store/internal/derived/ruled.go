@@ -1,7 +1,6 @@
 package derived
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -157,7 +156,10 @@ func (ru *Ruled) Changed(was, is *row.Job) error {
 	if all == nil || err != nil || was != nil && is != nil && alike(was, is) {
 		return err
 	}
-	return errors.Join(ru.counted(all, was, -1), ru.counted(all, is, 1))
+	if err := ru.counted(all, was, -1); err != nil {
+		return err
+	}
+	return ru.counted(all, is, 1)
 }
 
 func (ru *Ruled) counted(all *rules.Rules, j *row.Job, sign int64) error {

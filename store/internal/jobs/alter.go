@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -74,7 +73,11 @@ func alter(tx *kernel.Tx, id uint64, a *Alteration) (*row.Job, error) {
 			return nil, tx.Spoil(err)
 		}
 	}
-	return j, tx.Spoil(errors.Join(noted(tx, j, a.Notes), altered(tx, j, next, never)))
+	err = noted(tx, j, a.Notes)
+	if err == nil {
+		err = altered(tx, j, next, never)
+	}
+	return j, tx.Spoil(err)
 }
 
 // alterRunning changes a running job: its allocation stays.
@@ -102,7 +105,10 @@ func alterRunning(tx *kernel.Tx, j *row.Job, a *Alteration) (*row.Job, error) {
 		s.asks(j)
 		j.Name = s.Name
 	}
-	err := errors.Join(noted(tx, j, a.Notes), tx.Happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()}))
+	err := noted(tx, j, a.Notes)
+	if err == nil {
+		err = tx.Happened(row.Event{Job: j.ID, Event: "alter", Old: j.State.String(), New: j.State.String()})
+	}
 	if err != nil {
 		return nil, tx.Spoil(err)
 	}
@@ -128,5 +134,8 @@ func altered(tx *kernel.Tx, j, next *row.Job, never string) error {
 	if err == nil && never != "" {
 		err = NeverRuns(tx, j, never)
 	}
-	return errors.Join(err, PutJob(tx, j, j.State))
+	if err != nil {
+		return err
+	}
+	return PutJob(tx, j, j.State)
 }

@@ -103,7 +103,11 @@ func (as Attempts) LaunchBy(way string) error {
 		return nil
 	case "":
 		as.tx.Loaded.Settings = nil
-		return as.tx.Spoil(errors.Join(as.tx.File.Put(row.Config, []byte("launch"), row.EncodeText(way)), LeftToLaunch(as.tx)))
+		err := as.tx.File.Put(row.Config, []byte("launch"), row.EncodeText(way))
+		if err == nil {
+			err = LeftToLaunch(as.tx)
+		}
+		return as.tx.Spoil(err)
 	}
 	if set.Start == kernel.StartAuto {
 		return row.Clash("the setting start", "it is auto: commands leave a process that launches the jobs here, and a job may not be launched in two ways; placectl config set start=manual launch=exec is for a launcher of your own")

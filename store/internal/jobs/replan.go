@@ -123,7 +123,10 @@ func turnBeforeCommit(tx *kernel.Tx, list []*row.Job) {
 // PutOff takes a planned job off its nodes, to be planned again.
 func PutOff(tx *kernel.Tx, j *row.Job, why row.Reason) error {
 	j.Reason = why
-	return errors.Join(postponed.Add(tx.File, j), vacate(tx, j))
+	if err := postponed.Add(tx.File, j); err != nil {
+		return err
+	}
+	return vacate(tx, j)
 }
 
 // plannedOn lists the jobs planned on a node, by start.

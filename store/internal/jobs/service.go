@@ -3,7 +3,6 @@
 package jobs
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/placectl/placectl/placer"
@@ -55,7 +54,11 @@ func PutJob(tx *kernel.Tx, j *row.Job, was row.JobState) error {
 				return err
 			}
 		}
-		if err := errors.Join(tx.Happened(kernel.JobEvent(j, was)), tx.Loaded.Tallies.Came(j, was)); err != nil {
+		err := tx.Happened(kernel.JobEvent(j, was))
+		if err == nil {
+			err = tx.Loaded.Tallies.Came(j, was)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -40,7 +39,10 @@ func (as Attempts) Signal(id uint64, sig int) (a *kernel.Attempt, number int, er
 		return nil, 0, row.Clash(what, fmt.Sprintf("%d signals wait to be delivered already", maxSignals))
 	}
 	is.Signals, is.Chunks, is.Along = append(is.Signals, uint8(sig)), nil, nil
-	err = errors.Join(as.tx.Attempts().Put(is), as.tx.Happened(row.Event{Job: id, Event: "signal", Attempt: is.Number, Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseRequest, SignalName(sig))}))
+	err = as.tx.Attempts().Put(is)
+	if err == nil {
+		err = as.tx.Happened(row.Event{Job: id, Event: "signal", Attempt: is.Number, Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseRequest, SignalName(sig))})
+	}
 	return kernel.AttemptOf(is), is.Sent + len(is.Signals), as.tx.Spoil(err)
 }
 
