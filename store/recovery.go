@@ -70,8 +70,11 @@ type Restored struct {
 	Content
 	Held []uint64 // the jobs that Restore held
 	Kept string   // the new path of the replaced database; "" if there was none
+	// Running are the jobs of the replaced database that run and are not in the backup. Their keepers or launchers
+	// go on with them, and their ends are not recorded.
+	Running []uint64
 
-	owner uint32 // owner of the replaced database, else the restoring user
+	was replaced
 }
 
 // ReasonRestored is the reason of jobs that Restore holds.
@@ -81,6 +84,7 @@ const ReasonRestored = "restored"
 type RestoreOptions struct {
 	Options      // how the restored database is opened
 	NoHold  bool // do not hold jobs that may have run since the backup
+	Force   bool // restore even if jobs run that are not in the backup
 	DryRun  bool // do everything but the last step
 	Watch   Watch
 	// Last, if not nil, is called in the restored database before it takes its place, for
@@ -108,7 +112,7 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.owner = ownerOf(path, opt.Options)
+	out.was = wasAt(path, opt.Options)
 	out.Kept, err = file.Supplant(path, backup, file.SupplantOptions{LockTimeout: opt.LockWait(), DryRun: opt.DryRun, Watch: opt.Watch}, func(tmp string, c file.Content, kept string) error {
 		out.Content, out.Kept = newContent(c), kept
 		return out.revive(tmp, path, opt)
@@ -119,30 +123,11 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 	return out, nil
 }
 
-// ownerOf returns the owner of the database at a path: the owner on disk if it cannot be read,
-// or this process's user if there is no database.
-func ownerOf(path string, opt Options) (owner uint32) {
-	_, owner, err := kernel.OnDisk(path)
-	if err != nil {
-		return uint32(os.Getuid())
-	}
-	if db, err := Open(path, &opt); err == nil {
-		defer db.Close()
-		_ = db.View(func(tx *Tx) error { // if it cannot be read, the owner on disk stays
-			if uid, known, err := access.RolesOf(tx.k).Owner(); err == nil && known {
-				owner = uid
-			}
-			return nil
-		})
-	}
-	return owner
-}
-
 // revive turns a copy of a backup into the new database, which is about to get a name.
 func (out *Restored) revive(tmp, name string, opt *RestoreOptions) error {
 	return last(tmp, opt.Options, func(tx *Tx) error {
 		out.Held = nil
-		if err := errors.Join(tx.k.File.DrawEpoch(), tx.k.File.PutOwner(&out.owner), tx.k.File.Settle(name)); err != nil {
+		if err := errors.Join(tx.k.File.DrawEpoch(), tx.k.File.PutOwner(&out.was.owner), tx.k.File.Settle(name), out.goOn(tx, opt.Force)); err != nil {
 			return err
 		}
 		if !opt.NoHold {

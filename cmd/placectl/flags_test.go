@@ -468,6 +468,7 @@ var shownElsewhere = map[string]string{
 	"doctor --install":      "doctor_install.txtar",
 	"doctor --uninstall":    "doctor_install.txtar",
 	"restore --no-hold":     "backup.txtar",
+	"restore --force":       "restore_running.txtar",
 	"adopt --no-hold":       "copies.txtar",
 	"init --from":           "replica.txtar",
 	"init --force":          "replica.txtar",

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -111,11 +110,14 @@ func (e *Ending) Check() error {
 	}
 	for _, to := range strings.Split(e.MailTo, ",") {
 		if e.MailTo != "" && (to == "" || strings.ContainsFunc(to, notInAddress)) {
-			return fmt.Errorf("%w: mail to %q: expected addresses, separated by commas", row.ErrInvalid, e.MailTo)
+			return fmt.Errorf("%w: mail to %q: expected addresses such as ann@x.org, separated by commas", row.ErrInvalid, e.MailTo)
 		}
 	}
 	return CheckRetryOn(e.RetryOn)
 }
 
-// notInAddress reports whether a character would end an address, or its header line in a mail.
-func notInAddress(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+// notInAddress reports whether a character cannot be in an address without quotes, by RFC 5322. docs/hooks/mail
+// sends the same ones.
+func notInAddress(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~.@", r)
+}

@@ -99,6 +99,9 @@ func (d *DB) Held(_ context.Context, k attempts.Key, n store.Nonce, epoch string
 			return err
 		}
 		a, err := tx.Attempts().Get(k.Job, k.Number)
+		if is, failed := tx.Identity(); failed == nil && errors.Is(err, store.ErrNotFound) && epoch != EpochOf(is) {
+			return fmt.Errorf("attempt %s is not in the database, which was restored; it goes on", k) // no answer that settles it
+		}
 		if err != nil {
 			return err
 		}

@@ -116,8 +116,13 @@ func Restore() *session.Verb {
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "Replaces the database with FILE's content in one step; FILE stays. An existing database, sound or damaged, is\n" +
 			"kept as NAME.replaced-N. Some jobs may have run since the backup: those that waited, and those whose start\n" +
-			"was not yet announced. They are held with the reason \"restored\"; unhold releases them.",
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "no-hold", Usage: "do not hold jobs: nothing has run since the backup"}},
+			"was not yet announced. They are held with the reason \"restored\"; unhold releases them.\n\n" +
+			"Jobs that run and are not in the backup go on, but their ends are not recorded: restore names them and wants\n" +
+			"--force. Numbers of jobs go on behind those of the replaced database.",
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "no-hold", Usage: "do not hold jobs: nothing has run since the backup"},
+			&cli.BoolFlag{Name: "force", Usage: "restore even if jobs run that are not in the backup"},
+		},
 		Access:   verbs.Makes,
 		Alone:    true,
 		Statuses: []int{exit.NotFound, exit.Locked},
@@ -131,7 +136,7 @@ func restore(r *session.Run, c *cli.Context) error {
 	if name == "-" {
 		return usage.Errorf("a backup must be a file: standard input cannot be restored")
 	}
-	opt := &store.RestoreOptions{Options: *r.StoreOptions(), NoHold: c.Bool("no-hold"), DryRun: c.Bool(verbs.DryRun)}
+	opt := &store.RestoreOptions{Options: *r.StoreOptions(), NoHold: c.Bool("no-hold"), Force: c.Bool("force"), DryRun: c.Bool(verbs.DryRun)}
 	return r.KeyedWithin(c, r.DB, func(keep session.Keeper) error {
 		opt.Last = func(tx *store.Tx, done *store.Restored) error {
 			return keep.Answer(tx, func() error { return printRestored(r, done) })
@@ -147,6 +152,9 @@ func restore(r *session.Run, c *cli.Context) error {
 func printRestored(r *session.Run, done *store.Restored) error {
 	if n := len(done.Held); n > 0 {
 		r.Notef("%s held, because waiting jobs may have run since the backup; placectl unhold releases one", text.Plural(n, "job"))
+	}
+	if len(done.Running) > 0 {
+		r.Notef("jobs run that are not in the backup: %s; they go on, and their ends are not recorded", session.FoldNumbers(done.Running))
 	}
 	p := r.Printer(output.Result{Record: true, Columns: append(contentColumns(),
 		output.Column{Name: "held", Kind: output.Integer}, output.Column{Name: "kept"})})
