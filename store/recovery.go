@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -8,10 +9,10 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/placectl/placectl/store/internal/access"
+	"github.com/RoaringBitmap/roaring/v2/roaring64"
 	"github.com/placectl/placectl/store/internal/check"
+	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/file"
-	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/recovery"
 	"github.com/placectl/placectl/store/internal/row"
@@ -63,119 +64,6 @@ func (db *DB) BackupTo(w io.Writer, watch Watch) (Content, error) {
 	}
 	content, err := now.BackupTo(w, os.TempDir(), watch)
 	return newContent(content), err
-}
-
-// Restored reports what Restore did.
-type Restored struct {
-	Content
-	Held []uint64 // the jobs that Restore held
-	Kept string   // the new path of the replaced database; "" if there was none
-	// Running are the jobs of the replaced database that run and are not in the backup. Their keepers or launchers
-	// go on with them, and their ends are not recorded.
-	Running []uint64
-
-	was replaced
-}
-
-// ReasonRestored is the reason of jobs that Restore holds.
-const ReasonRestored = "restored"
-
-// RestoreOptions configure Restore. The zero value works.
-type RestoreOptions struct {
-	Options      // how the restored database is opened
-	NoHold  bool // do not hold jobs that may have run since the backup
-	Force   bool // restore even if jobs run that are not in the backup
-	DryRun  bool // do everything but the last step
-	Watch   Watch
-	// Last, if not nil, is called in the restored database before it takes its place, for
-	// example to store something in it. It may be called again. If it fails, nothing changes.
-	Last func(*Tx, *Restored) error
-}
-
-// Restore replaces a database with a backup, in one step. Jobs that waited when the backup was
-// made, or whose start was not announced, may have run since. Restore holds them with
-// ReasonRestored unless the options say otherwise. The file gets a new epoch. Restore keeps the old
-// database under another name, even if it is damaged. If the database is kept in a log, the backup
-// becomes one entry of it, and nothing is kept.
-//
-// It fails with ErrDamaged if the backup is damaged, ErrNotOurs if either file is not a database,
-// and ErrConflict if they are the same file. Then it changes nothing.
-func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
-	if opt == nil {
-		opt = new(RestoreOptions)
-	}
-	if IsLog(path) {
-		return restoreLog(path, backup, opt)
-	}
-	out := new(Restored)
-	err := Permit(path, &opt.Options, Owners, "restore")
-	if err != nil {
-		return nil, err
-	}
-	out.was = wasAt(path, opt.Options)
-	out.Kept, err = file.Supplant(path, backup, file.SupplantOptions{LockTimeout: opt.LockWait(), DryRun: opt.DryRun, Watch: opt.Watch}, func(tmp string, c file.Content, kept string) error {
-		out.Content, out.Kept = newContent(c), kept
-		return out.revive(tmp, path, opt)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return out, nil
-}
-
-// revive turns a copy of a backup into the new database, which is about to get a name.
-func (out *Restored) revive(tmp, name string, opt *RestoreOptions) error {
-	return last(tmp, opt.Options, func(tx *Tx) error {
-		out.Held = nil
-		if err := errors.Join(tx.k.File.DrawEpoch(), tx.k.File.PutOwner(&out.was.owner), tx.k.File.Settle(name), out.goOn(tx, opt.Force)); err != nil {
-			return err
-		}
-		if !opt.NoHold {
-			var err error
-			if out.Held, err = holdUncertain(tx); err != nil {
-				return err
-			}
-		}
-		if opt.Last == nil {
-			return nil
-		}
-		return opt.Last(tx, out)
-	})
-}
-
-// Adopt makes the file of the database the database itself, as Restore makes a backup one, in
-// place: it gets a new epoch, and jobs that may have run elsewhere are held unless noHold is set.
-// It returns them. Adopt fails with ErrInvalid for a database in a log.
-func (tx *Tx) Adopt(noHold bool) (held []uint64, err error) {
-	switch {
-	case tx.k.Logged:
-		return nil, fmt.Errorf("%w: a database in a log has no file to adopt: the log says which database it is", ErrInvalid)
-	case !tx.Writable():
-		return nil, file.ErrReadOnly
-	}
-	if err := access.RolesOf(tx.k).Permit(Owners, "adopt"); err != nil {
-		return nil, err
-	}
-	if err := tx.k.Adopt(); err != nil || noHold {
-		return nil, tx.k.Spoil(err)
-	}
-	held, err = holdUncertain(tx)
-	return held, tx.k.Spoil(err)
-}
-
-// holdUncertain holds the jobs that may have run without the database knowing.
-func holdUncertain(tx *Tx) (held []uint64, err error) {
-	err = tx.k.EachJob(func(j *row.Job) error {
-		if !j.Queued || j.State == JobRunning && !j.ToLaunch() {
-			return nil
-		}
-		held = append(held, j.ID)
-		return jobs.MachineOf(tx.k).Do(j, jobs.Step{To: JobHeld, Reason: row.Because(row.CauseRestored, ReasonRestored), Leaving: jobs.NeverTold})
-	}, JobQueued, JobReserved, JobRunning)
-	if err != nil {
-		return nil, fmt.Errorf("holding what may have run since: %w", err)
-	}
-	return held, nil
 }
 
 // Compacted is the size of a file before Compact and afterwards, in bytes.
@@ -359,4 +247,132 @@ func Salvage(damaged, to string, opt *SalvageOptions) (*Salvaged, error) {
 
 func newSalvaged(got *recovery.Salvaged) *Salvaged {
 	return &Salvaged{newContent(got.Content), kernel.Converted(got.Tables, func(t recovery.SalvagedTable) SalvagedTable { return SalvagedTable(t) }), got.Missing, got.Notes}
+}
+
+// Archived reports what Archive moved out of a database.
+type Archived struct {
+	Jobs    int64
+	Events  int64
+	Batches int64
+	Stay    int64 // ended jobs that are old enough but stay: others depend on them, or on one of their array
+}
+
+// ArchiveOptions configure Archive. The zero value works.
+type ArchiveOptions struct {
+	DryRun bool // write nothing and delete nothing
+	Watch  Watch
+
+	rows int // rows per commit; 0 is archiveRows
+}
+
+// Archive moves into a file the jobs and batches that ended before an instant, with the events
+// of jobs, nodes and reservations. A file named *.db is a database, with the nodes, for
+// queries; *.jsonl or *.jsonl.gz has lines as Dump writes them. An existing file must be an
+// archive of this database, and is extended.
+//
+// Jobs stay if others that have not ended depend on them. An array stays while one of its jobs
+// does. Archive syncs the file before it deletes the first row, and deletes ten thousand rows
+// a commit. If the process is killed, each job is in one of the two, or in both, and the same
+// call continues. The past of nodes and sums of usage stay in the database and are not in the
+// file.
+func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archived, error) {
+	if opt == nil {
+		opt = new(ArchiveOptions)
+	}
+	if err := db.permit(Owners, "archive"); err != nil {
+		return nil, err
+	}
+	write, err := recovery.ArchiveWriter(to)
+	if err != nil {
+		return nil, err
+	}
+	if !opt.DryRun && !IsLog(db.Path()) { // two at once would write the same jobs into both their files
+		release, err := file.Archiving(db.Path(), db.opt.LockTimeout)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+	}
+	from, err := db.Copy()
+	if err != nil {
+		from = db // no room for a copy: read the database itself, so writers wait
+	} else {
+		defer from.Close()
+	}
+	var old *recovery.Expired
+	err = from.view(func(tx *Tx) (err error) {
+		if old, err = recovery.Expire(tx.k.File, before.Unix()); err != nil || opt.DryRun || old.Empty() {
+			return err
+		}
+		return write(check.Of(tx.k), to, old, recovery.ArchiveOptions{Open: scratchOf(db.opt), LockTimeout: db.opt.LockTimeout, Watch: opt.Watch})
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &Archived{Jobs: int64(old.Jobs.GetCardinality()), Events: int64(old.Events.GetCardinality()), Batches: int64(len(old.Batches)), Stay: old.Stay}
+	if opt.DryRun {
+		return out, nil
+	}
+	if err := db.removeExpired(old, cmp.Or(opt.rows, archiveRows), opt.Watch); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// view is View at the file's own current time.
+func (db *DB) view(fn func(*Tx) error) error {
+	now, err := db.current()
+	if err != nil {
+		return err
+	}
+	return now.View(func(r *file.Recorder) error {
+		tx, err := db.beginAsOf(r)
+		if err != nil {
+			return err
+		}
+		return tx.k.Ended(fn(tx))
+	})
+}
+
+// archiveRows is the number of rows deleted in a commit.
+const archiveRows = 10_000
+
+// removeExpired deletes archived rows from the database.
+func (db *DB) removeExpired(old *recovery.Expired, rows int, watch Watch) error {
+	for _, name := range old.Batches {
+		err := db.Update(func(tx *Tx) error {
+			b, err := tx.Batches().Get(name)
+			if errors.Is(err, ErrNotFound) || err == nil && b.Ended == 0 {
+				return nil // the row was deleted meanwhile, or the job runs again
+			}
+			if err != nil {
+				return err
+			}
+			_, err = tx.Batches().Remove(name)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	remove := func(ids *roaring64.Bitmap, fn func(tx *Tx, ids []uint64) error) error {
+		some := make([]uint64, rows)
+		for it := ids.ManyIterator(); ; {
+			n := it.NextMany(some)
+			if n == 0 {
+				return nil
+			}
+			if err := db.Update(func(tx *Tx) error { return fn(tx, some[:n]) }); err != nil {
+				return err
+			}
+			if watch != nil {
+				if err := watch(int64(n)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	ended := func(tx *Tx, ids []uint64) error { return cycle.RemoveEnded(tx.k, ids) }
+	events := func(tx *Tx, ids []uint64) error { return cycle.RemoveEvents(tx.k, ids) }
+	return errors.Join(remove(old.Jobs, ended), remove(old.Events, events))
 }
