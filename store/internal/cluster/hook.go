@@ -86,10 +86,13 @@ func (hs Hook) Begin(holder row.Nonce) (*HookRun, error) {
 	return run, tx.StartsNone(func() error { return hs.put(h) })
 }
 
-// End ends a run of the hook that handled its events or failed. It returns since when the hook
-// fails. It changes nothing if another process has begun a run meanwhile, because this one
-// took too long.
-func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
+// maxFailure is how many bytes of a failure are kept.
+const maxFailure = 200
+
+// End ends a run of the hook that handled its events or failed: failure says how, and is "" if it did
+// not. End returns since when the hook fails. It changes nothing if another process has begun a run
+// meanwhile, because this one took too long.
+func (hs Hook) End(run *HookRun, failure string) (since time.Time, err error) {
 	tx := hs.tx
 	if !tx.Writable() {
 		return since, file.ErrReadOnly
@@ -100,8 +103,9 @@ func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 	}
 	h.Holder, h.Until = row.Nonce{}, 0
 	was := h.Failing
+	h.Failure = strings.ToValidUTF8(failure[:min(len(failure), maxFailure)], "")
 	switch {
-	case !failed:
+	case failure == "":
 		h.Failing = 0
 		if n := len(run.Events); n > 0 {
 			h.Cursor = run.Events[n-1].ID
@@ -114,10 +118,14 @@ func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 			return hs.put(h)
 		}
 		state := map[bool]string{false: "working", true: "failing"}
+		why := strings.Join(run.Program, " ")
+		if h.Failure != "" {
+			why += ": " + h.Failure
+		}
 		if err := hs.put(h); err != nil {
 			return err
 		}
-		return tx.Happened(row.Event{Event: "hook", Old: state[was != 0], New: state[h.Failing != 0], Reason: row.Because(row.CauseNone, strings.Join(run.Program, " "))})
+		return tx.Happened(row.Event{Event: "hook", Old: state[was != 0], New: state[h.Failing != 0], Reason: row.Because(row.CauseNone, why)})
 	})
 }
 
@@ -125,6 +133,7 @@ func (hs Hook) End(run *HookRun, failed bool) (since time.Time, err error) {
 type HookState struct {
 	Program []string  // nil if no hook is set
 	Failing time.Time // since when it fails; zero if its last run succeeded
+	Failure string    // how that failed: its status, and the last line of what it wrote
 	Behind  uint64    // number of events that it has not handled yet
 }
 
@@ -138,7 +147,7 @@ func (hs Hook) State() (HookState, error) {
 	if err != nil {
 		return HookState{}, err
 	}
-	return HookState{Program: s.Hook, Failing: kernel.Instant(h.Failing), Behind: hs.tx.State.Events - h.Cursor}, nil
+	return HookState{Program: s.Hook, Failing: kernel.Instant(h.Failing), Failure: h.Failure, Behind: hs.tx.State.Events - h.Cursor}, nil
 }
 
 // Hook is the part of a transaction that deals with the hook.

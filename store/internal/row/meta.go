@@ -212,6 +212,7 @@ type Hook struct {
 	Holder  Nonce  // the process that delivers the next events, or zero
 	Until   int64  // after this, another process may
 	Failing int64  // since when it fails; 0 if its last run succeeded
+	Failure string // why that failed
 }
 
 const hookVersion = 1
@@ -222,6 +223,7 @@ func hookFields(f *Fields, h *Hook) {
 	f.Digits("holder", h.Holder[:])
 	f.At("until", &h.Until, Past)
 	f.At("failing", &h.Failing, Past)
+	f.Text("failure", &h.Failure)
 }
 
 // EncodeHook returns the row.

@@ -115,8 +115,8 @@ func (s *Status) readCopy(tx *store.Tx) error {
 func (s *Status) readHook(tx *store.Tx) error {
 	h, err := tx.Hook().State()
 	if err == nil && !h.Failing.IsZero() {
-		s.warn("hook", strings.Join(h.Program, " "), "placectl cycle runs it again and says why", "the hook %s has been failing since %s; %s",
-			h.Program[0], h.Failing.UTC().Format(time.RFC3339), WaitingEvents(h.Behind))
+		s.warn("hook", strings.Join(h.Program, " "), "placectl cycle runs it again", "the hook %s has been failing since %s: %s; %s",
+			h.Program[0], h.Failing.UTC().Format(time.RFC3339), h.Failure, WaitingEvents(h.Behind))
 	}
 	return err
 }

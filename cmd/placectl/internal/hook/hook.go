@@ -97,10 +97,12 @@ func (h *Hook) once(ctx context.Context) (more bool, err error) {
 	}
 	since := run.Failing
 	if len(run.Events) > 0 {
-		failed := h.feed(ctx, run)
-		h.failed = failed != nil
+		failed, failure := h.feed(ctx, run), ""
+		if h.failed = failed != nil; h.failed {
+			failure = failed.Error()
+		}
 		err := h.Update(func(tx *store.Tx) (err error) {
-			since, err = tx.Hook().End(run, failed != nil)
+			since, err = tx.Hook().End(run, failure)
 			return err
 		})
 		if err != nil {

@@ -220,8 +220,8 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 	case missing != nil:
 		add("hook", attempts.Limited, "%v; %s", missing, daily.WaitingEvents(hook.Behind))
 	case !hook.Failing.IsZero():
-		add("hook", attempts.Limited, "%s has been failing since %s, and %s; placectl cycle runs it again and says why",
-			strings.Join(hook.Program, " "), r.LocalTimes(hook.Failing.UTC().Format(time.RFC3339)), daily.WaitingEvents(hook.Behind))
+		add("hook", attempts.Limited, "%s has been failing since %s: %s; %s, and placectl cycle runs it again",
+			strings.Join(hook.Program, " "), r.LocalTimes(hook.Failing.UTC().Format(time.RFC3339)), hook.Failure, daily.WaitingEvents(hook.Behind))
 	default:
 		add("hook", attempts.Works, "%s: %s", strings.Join(hook.Program, " "), daily.WaitingEvents(hook.Behind))
 	}
