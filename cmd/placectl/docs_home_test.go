@@ -117,7 +117,7 @@ func (h *home) paste(as string, blocks []block, env ...string) (status int, said
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		h.t.Fatal(err)
 	}
-	script := ""
+	script, limit := "", time.Minute
 	for i, b := range blocks {
 		file := filepath.Join(dir, fmt.Sprintf("%d.%s", i, strings.Replace(b.lang, "python", "py", 1)))
 		words := map[string]string{"sh": ". ", "python": "env -u PASTE_FAIL python3 "}[b.lang] + file
@@ -126,13 +126,14 @@ func (h *home) paste(as string, blocks []block, env ...string) (status int, said
 			continue
 		case "go":
 			file, words = h.module(dir), "go -C "+dir+" run ."
+			limit = 5 * time.Minute // it is compiled
 		}
 		if err := os.WriteFile(file, []byte(b.code), 0o644); err != nil {
 			h.t.Fatal(err)
 		}
 		script += fmt.Sprintf("%s >%s/%d.out 2>&1; status=$?; [ $status = 0 ] || exit $status\n", words, dir, i)
 	}
-	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(h.t.Context(), limit)
 	defer cancel()
 	cmd, outside := h.command(ctx, script, env...)
 	err := cmd.Run()
