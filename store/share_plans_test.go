@@ -121,6 +121,25 @@ func TestNoPlanMovesNone(t *testing.T) {
 	}
 }
 
+// TestRoomOfALostPlan: if a plan loses its room to a job of its own class, a planned job of another class
+// that comes before it has what is left of that room, in the same cycle.
+func TestRoomOfALostPlan(t *testing.T) {
+	t.Parallel()
+	s := newShareStory(t, Conservative, 1, 1)
+	s.submit("a", 1, 100)
+	s.submit("b wide", 4, 100)
+	s.cycle(0)
+	s.starts("b wide", JobReserved, 100)
+	s.submit("a next", 1, 120)
+	s.cycle(0)
+	s.starts("a next", JobReserved, 200)
+	s.submit("b urgent", 1, 300, func(sub *Submission) { sub.Priority = 1 })
+	s.cycle(0)
+	s.starts("b urgent", JobRunning, 0)
+	s.starts("a next", JobRunning, 0)
+	s.starts("b wide", JobReserved, 300)
+}
+
 // TestPlansOfClassesAboveTheirShares: a plan is lifted for a job of a class below its share if
 // its own class has all of its share without it.
 func TestPlansOfClassesAboveTheirShares(t *testing.T) {

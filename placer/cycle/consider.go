@@ -48,6 +48,7 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 			kept := !p.lifted[j]
 			if kept {
 				p.counts(j)
+				p.stood = append(p.stood, j)
 			} else if kept, err = p.putBack(j); err != nil {
 				return false, err
 			}
@@ -92,7 +93,10 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 			}
 		}
 	}
-	blocked, err = p.plan(j, k, mayStart, soonest)
+	stood := j.Planned && !p.lifted[j]
+	if blocked, err = p.plan(j, k, mayStart, soonest); stood && j.Planned {
+		p.stood = append(p.stood, j)
+	}
 	return blocked && !j.Placed, err
 }
 
@@ -194,6 +198,14 @@ func (p *Pass) plan(j *Job, k *kind, mayStart bool, soonest int64) (blocked bool
 	if j.Planned && (plan == nil || plan.Start >= j.Start) {
 		if back, err := p.putBack(j); back || err != nil {
 			return true, err
+		}
+		if !j.Delayed && len(p.stood) > 0 {
+			if err := p.lost(j); err != nil {
+				return false, err
+			}
+			if plan, err = p.earliest(j, k, &a, mayStart, alone, 0); err != nil && !isRefusal(err) {
+				return false, err
+			}
 		}
 	}
 	if neverFits(err) || err != nil && j.Placed {

@@ -2,6 +2,7 @@ package cycle
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
 
@@ -106,6 +107,24 @@ func (p *Pass) fitsNow(j *Job) (bool, error) {
 // comeFirst moves planned jobs ahead of one to earlier starts if the plans behind it were in their
 // way. Otherwise it would take that room before them.
 func (p *Pass) comeFirst(before *Job, room *roaring.Bitmap) error {
+	err := p.sooner(p.queue[:slices.Index(p.queue, before)], room)
+	if before.Lifts == nil { // they have had the room of all plans behind it
+		p.stood = p.stood[:0]
+	}
+	return err
+}
+
+// lost gives the room of a lifted plan that cannot be put back to planned jobs that had their turn and
+// could not lift it. Otherwise the job would take that room before them, or they would start in the next
+// pass.
+func (p *Pass) lost(j *Job) error {
+	room := roaring.New()
+	room.AddMany(p.host.Nodes(j))
+	return p.sooner(p.stood, room)
+}
+
+// sooner moves planned jobs to earlier starts if there is room for that on some nodes.
+func (p *Pass) sooner(list []*Job, room *roaring.Bitmap) error {
 	if room.IsEmpty() {
 		return nil
 	}
@@ -115,10 +134,7 @@ func (p *Pass) comeFirst(before *Job, room *roaring.Bitmap) error {
 		p.freed.Nodes = was
 	}()
 	p.freed.Nodes = roaring.Or(was, room)
-	for _, j := range p.queue {
-		if j == before {
-			return nil
-		}
+	for _, j := range list {
 		if !j.Planned || p.lifted[j] || p.stands(j) || j.Begin > p.now {
 			continue
 		}

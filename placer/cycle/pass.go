@@ -23,6 +23,7 @@ type Pass struct {
 	lifted    map[*Job]bool            // plans taken off the nodes, to be made again
 	standing  map[int]bool             // classes with plans behind the current job
 	clearing  []*Job                   // jobs whose plans were lifted for it
+	stood     []*Job                   // planned jobs whose turn came while their plans were on the nodes
 	room      *roaring.Bitmap          // where those were, until it is clear whether that job gets a plan
 	reordered bool                     // jobs are taken out of order
 	turn      *Job                     // the current job, if it may start now
@@ -110,7 +111,7 @@ const mostRounds = 1000
 func (p *Pass) begin(queue []*Job) {
 	p.rounds++
 	p.queue, p.planned, p.last, p.unreached, p.overtaken, p.reordered, p.anew = queue, 0, nil, nil, nil, false, false
-	p.bounds, p.waits = nil, nil
+	p.bounds, p.waits, p.stood = nil, nil, p.stood[:0]
 	clear(p.keeps)
 	clear(p.claimed)
 	clear(p.standing)
