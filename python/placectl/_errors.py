@@ -27,6 +27,11 @@ class NotNow(PlacectlError):
         at = self.details.get("earliest")
         return datetime.fromisoformat(at.replace("Z", "+00:00")) if at else None
 
+    @property
+    def guess(self) -> Optional[int]:
+        """The overdue job that earliest rests on, which makes it a guess."""
+        return self.details.get("guess")
+
 
 class Never(PlacectlError):
     """4: this cluster cannot hold it."""

@@ -85,6 +85,13 @@ class TestDatabase(Case):
             self.db.job(number).show()
         self.assertEqual([j["job"] for j in self.db.call("show", number)], [j.id for j in array])
 
+    def test_guess(self):
+        self.db.place("1:ncpus=4", walltime="1s")
+        time.sleep(2)
+        with self.assertRaises(placectl.NotNow) as caught:
+            self.db.place("1:ncpus=1", walltime="1h")
+        self.assertEqual(caught.exception.guess, 1)
+
     def test_errors(self):
         for kind, code, call in [(placectl.UsageError, "usage", lambda: self.db.submit(["true"], nonsense=True)),
                                  (placectl.Never, "never", lambda: self.db.place("1:ncpus=99")),
@@ -97,6 +104,7 @@ class TestDatabase(Case):
         with self.assertRaises(placectl.NotNow) as caught:
             self.db.place("1:ncpus=1", walltime="1h")
         self.assertGreater(caught.exception.earliest.timestamp(), time.time() + 3000)
+        self.assertIsNone(caught.exception.guess)
         self.assertEqual(self.db.when("1:ncpus=1", walltime="1h")[0]["waits_for"], [{"job": 1, "reservation": None}])
         self.assertEqual(self.db.explain("1:ncpus=1", walltime="1h")["verdict"], "later")
         with self.assertRaises(TimeoutError):
