@@ -16,19 +16,20 @@ import (
 
 // goal is a command, and its goal for processor time.
 type goal struct {
-	name   string
-	want   float64 // ms, 0: no goal
-	store  target
-	args   []string
-	self   bool // this program runs it rather than placectl
-	hello  bool // a program that only prints a line runs it
-	undo   bool // it prints a job, which another process cancels
-	placed bool // it takes a job that another process places
+	name  string
+	want  float64 // ms, 0: no goal
+	store target
+	args  []string
+	self  bool     // this program runs it rather than placectl
+	hello bool     // a program that only prints a line runs it
+	undo  bool     // it prints a job, which another process cancels
+	given []string // it takes the job that another process prints, with these arguments
 }
 
-// goals returns the goals for one process: on a store of 10,000 running jobs, and on one of 100,000
-// nodes whose jobs share them.
-func goals(full, shared target) []goal {
+// goals returns the goals for one process: on a store of 10,000 running jobs, on one of 100,000
+// nodes whose jobs share them, and on one of one node.
+func goals(full, shared, small target) []goal {
+	array := []string{"submit", "--array", "10000", "1:ncpus=1", "-o", "id"}
 	place := []string{"place", "1:ncpus=1", "--place", "excl", "-o", "id"}
 	list := []goal{
 		{name: "a program of Go that prints a line", hello: true},
@@ -36,10 +37,12 @@ func goals(full, shared target) []goal {
 		{name: "empty commit", store: full, self: true, args: []string{"-commit", full.path}},
 		{name: "when", want: 4, store: full, args: []string{"when", "1:ncpus=1", "--place", "excl", "-o", "json"}},
 		{name: "place", want: 5, store: full, args: place, undo: true},
-		{name: "release", want: 5, store: full, args: []string{"release"}, placed: true},
+		{name: "release", want: 5, store: full, args: []string{"release"}, given: place},
 		{name: "submit", want: 5, store: full, args: []string{"submit", "1:ncpus=1", "-o", "id"}, undo: true},
 		{name: "job list", want: 40, store: full, args: []string{"job", "list"}},
 		{name: "job list -o json", want: 50, store: full, args: []string{"job", "list", "-o", "json"}},
+		{name: "submit --array 10000", want: 300, store: small, args: array, undo: true},
+		{name: "cancel of that array", want: 500, store: small, args: []string{"cancel"}, given: array},
 	}
 	for _, policy := range []string{"firstavailable", "fastest", "priority", "tetris", "cpuload"} {
 		list = append(list, goal{name: "place --policy " + policy, want: 15, store: shared, undo: true,
@@ -65,15 +68,16 @@ func measureGoals(self, dir string, runs int) error {
 	}
 	full := target{10_000, 16, filepath.Join(dir, "full.db")}
 	shared := target{100_000, 1, filepath.Join(dir, "shared.db")}
+	small := target{1, 1, filepath.Join(dir, "small.db")}
 	for _, made := range []struct {
 		program string
 		t       target
-	}{{self, full}, {policies, shared}} {
+	}{{self, full}, {policies, shared}, {self, small}} {
 		if err := exec.Command(made.program, "-make", made.t.path, "-sizes", strconv.Itoa(made.t.size)).Run(); err != nil {
 			return err
 		}
 	}
-	list := goals(full, shared)
+	list := goals(full, shared, small)
 	got := make([][]sample, len(list))
 	for range runs {
 		for i, g := range list {
@@ -96,8 +100,8 @@ func (b *bench) goal(g goal, hello string) (sample, error) {
 		program = b.self
 	case g.hello:
 		program = hello
-	case g.placed:
-		out, _, err := b.process(program, g.store, "place", "1:ncpus=1", "--place", "excl", "-o", "id")
+	case g.given != nil:
+		out, _, err := b.process(program, g.store, g.given...)
 		if err != nil {
 			return sample{}, err
 		}
