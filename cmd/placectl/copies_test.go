@@ -59,7 +59,7 @@ var copyKinds = []copyKind{
 	{"cp", "cp cluster.db x.db", "", "x.db"},
 	{"cp -a", "cp -a cluster.db x.db; cp -a cluster.db.lock x.db.lock", "", "x.db"},
 	{"rsync to another folder", "mkdir to; cp -a cluster.db to/.tmp; mv to/.tmp to/cluster.db", "", "to/cluster.db"},
-	{"replaced", "placectl restore -q --no-hold early.db", "", "cluster.db.replaced-1"},
+	{"replaced", "placectl restore -q --no-hold --force early.db", "", "cluster.db.replaced-1"},
 	{"cp back", "cp cluster.db x", "cp x cluster.db", "cluster.db"},
 	{"restored by mv", "placectl backup -q x.db", "mv x.db cluster.db", "cluster.db"},
 	{"cp, and mv back", "cp -a cluster.db x.db", "mv x.db cluster.db", "cluster.db"},
@@ -207,6 +207,11 @@ func (h *home) records(path string) (all string) {
 // leaveNothing ends what the database has left behind.
 func (h *home) leaveNothing() {
 	cmd, _ := h.command(context.Background(), `touch go
-		for p in $(ps -eo pid,args | grep "$HOME/" | grep -v grep | awk '{print $1}'); do kill $p 2>/dev/null || true; done`)
+		for with in TERM 0 0 0 0 0 0 0 0 0 KILL; do # what still writes keeps its folder from being removed
+			left=$(ps -eo pid,args | grep "$HOME/" | grep -v grep | awk '{print $1}')
+			for p in $left; do kill -$with $p 2>/dev/null || true; done
+			test -n "$left" || break
+			sleep 0.2
+		done`)
 	cmd.Run() //nolint:errcheck // what is left ends by itself
 }
