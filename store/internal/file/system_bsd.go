@@ -13,8 +13,8 @@ import (
 // Without locks of bytes by open file description, each byte is a file of its own, locked whole:
 // the seat the lock file itself, the others files beside it.
 var (
-	besideMu sync.Mutex
-	beside1  = map[*os.File]map[int64]*os.File{}
+	byteFilesMu sync.Mutex
+	byteFiles   = map[*os.File]map[int64]*os.File{}
 )
 
 // fileOfByte returns the file that stands for a byte.
@@ -22,19 +22,19 @@ func fileOfByte(f *os.File, at int64) (*os.File, error) {
 	if at == lockSeat {
 		return f, nil
 	}
-	besideMu.Lock()
-	defer besideMu.Unlock()
-	if is := beside1[f][at]; is != nil {
+	byteFilesMu.Lock()
+	defer byteFilesMu.Unlock()
+	if is := byteFiles[f][at]; is != nil {
 		return is, nil
 	}
 	is, err := os.OpenFile(fmt.Sprintf("%s-%d", f.Name(), at), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if beside1[f] == nil {
-		beside1[f] = map[int64]*os.File{}
+	if byteFiles[f] == nil {
+		byteFiles[f] = map[int64]*os.File{}
 	}
-	beside1[f][at] = is
+	byteFiles[f][at] = is
 	return is, nil
 }
 
@@ -64,12 +64,12 @@ func byteLocked(f *os.File, at int64) bool {
 }
 
 func unlockBytes(f *os.File) {
-	besideMu.Lock()
-	defer besideMu.Unlock()
-	for _, is := range beside1[f] {
+	byteFilesMu.Lock()
+	defer byteFilesMu.Unlock()
+	for _, is := range byteFiles[f] {
 		is.Close()
 	}
-	delete(beside1, f)
+	delete(byteFiles, f)
 	unlockWhole(f) //nolint:errcheck // closing it follows
 }
 
