@@ -65,6 +65,7 @@ var Job = []Attribute{
 	{"reason", Prose, false, "why it is in this state"},
 	{"reason_code", Text, false, "of a waiting job: never, held, dependency, begin, unattended, unavailable (nodes out of service), class, planned, late, limit, room (nodes or pools) or turn; of another, the cause as in events"},
 	{"expected", Time, false, "of a waiting job: its expected start"},
+	{"guess", Integer, false, "of a planned job: the overdue job that its start rests on, which makes it a guess"},
 	{"likely", Time, false, "of a waiting job: its likely start, before which half of such jobs start"},
 	{"safe", Time, false, "of a waiting job: its safe start, by which nine of ten such jobs have started"},
 	{"forecast_at", Time, false, "of a waiting job: the time of the forecast that likely and safe come from"},

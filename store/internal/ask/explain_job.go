@@ -58,10 +58,8 @@ func (ak Ask) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 		return nil, err
 	}
 	if j.State == row.JobReserved {
-		plan := planOf(j)
-		if a, errAsk := booking.AskOfJob(ak.tx, j); errAsk == nil {
-			plan.Demands = a.Demands
-		} else if err = kernel.PassOver(errAsk); err != nil {
+		plan, err := plannedOf(ak.tx, j)
+		if err != nil {
 			return nil, err
 		}
 		if err = out.waitsFor(ak.tx, plan); err == nil {
@@ -72,8 +70,9 @@ func (ak Ask) ExplainJob(id uint64, o placer.Explain) (*Explained, error) {
 				out.Priority, out.Terms, err = cycle.PrioritiesOf(ak.tx).Of(out.Job)
 			}
 		}
+		return out, err
 	}
-	return out, err
+	return out, nil
 }
 
 // waiting explains a job without nodes. If its request can no longer be parsed, the explanation
@@ -218,6 +217,16 @@ func planOf(j *row.Job) *placer.Plan {
 		plan.Chunks[0].Picks = append(plan.Chunks[0].Picks, placer.Pick{Node: n})
 	}
 	return plan
+}
+
+// plannedOf is planOf with what a planned job demands of pools and limits.
+func plannedOf(tx *kernel.Tx, j *row.Job) (*placer.Plan, error) {
+	plan := planOf(j)
+	a, err := booking.AskOfJob(tx, j)
+	if err == nil {
+		plan.Demands = a.Demands
+	}
+	return plan, kernel.PassOver(err)
 }
 
 // noStart returns the error for a job without a known start.

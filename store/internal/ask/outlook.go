@@ -5,8 +5,10 @@ import (
 	"errors"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store/internal/booking"
 	"github.com/placectl/placectl/store/internal/cluster"
@@ -35,6 +37,7 @@ type Outlook struct {
 	delays   bool              // the setting set_delay is in use: how long a job has waited matters
 	shares   *shares.Allotment // nil until needed
 	first    *uint64           // the job whose turn is next; nil until needed
+	overdue  *bool             // whether a job is overdue; nil until needed
 	rival    struct {          // a job that comes before those that were asked about
 		Value float64
 		ID    uint64
@@ -73,6 +76,7 @@ type Prospect struct {
 	booking.Opening           // the expected start; zero if unknown. Only WhenJob and ExplainJob set its Plan
 	cycle.Forecast            // the forecast behind it; zero for a job with planned nodes
 	After           time.Time // the job is behind those that were played, and starts later than this; zero if it is not
+	Guess           uint64    // the overdue job that its planned start rests on, which makes it a guess; 0 if there is none
 }
 
 // Code returns the word for programs: what the job waits for, or the cause of its state.
@@ -143,6 +147,9 @@ func decided(state row.JobState, ending bool, because row.Reason, runs booking.O
 func (o *Outlook) Look(j *row.Job) (p Prospect, err error) {
 	if j.State != row.JobHeld && j.State != row.JobQueued {
 		p = decided(j.State, j.Ending, j.Reason, booking.Opening{Start: kernel.Instant(j.Start), End: kernel.Instant(j.End)})
+		if err = o.guess(j, &p); err != nil {
+			return p, err
+		}
 		return p, o.sooner(j, &p)
 	}
 	for _, asked := range o.jobs {
@@ -298,6 +305,31 @@ func (o *Outlook) sooner(j *row.Job, p *Prospect) error {
 		p.Start, p.End = kernel.Instant(start), kernel.Instant(start+j.Walltime)
 	}
 	return nil
+}
+
+// guess finds out whether a planned start rests on an overdue job.
+func (o *Outlook) guess(j *row.Job, p *Prospect) error {
+	if o.overdue == nil {
+		overdue, err := cycle.CycleOf(o.tx).Overdue()
+		if err != nil {
+			return err
+		}
+		o.overdue = &overdue
+	}
+	if !*o.overdue || j.State != row.JobReserved {
+		return nil
+	}
+	plan, err := plannedOf(o.tx, j)
+	if err != nil {
+		return err
+	}
+	if p.Guess, err = AskOf(o.tx).Guess(plan); p.Guess != 0 {
+		if p.Reason != "" {
+			p.Reason += "; "
+		}
+		p.Reason += "its start is" + strings.TrimPrefix(string(text.AppendGuess(nil, p.Guess)), ",")
+	}
+	return err
 }
 
 // allDue reports whether it is known when all dependencies of a job will be met.

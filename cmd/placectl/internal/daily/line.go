@@ -81,7 +81,8 @@ func (p *Lines) when(j *store.Job) (string, error) {
 	case j.State == store.JobRunning:
 		return "ends " + at(j.End) + because(j.Why(), p.zone), nil
 	case j.State == store.JobReserved:
-		return "starts " + at(j.Start) + because(j.Why(), p.zone), nil
+		prospect, err := p.look.Prospect(j)
+		return string(text.AppendGuess([]byte("starts "+at(j.Start)), prospect.Guess)) + because(j.Why(), p.zone), err
 	case j.State == store.JobFailed && j.HasExit():
 		line := fmt.Sprintf("exit %d, %s", j.Exit, at(j.End))
 		if why := j.Why(); why != fmt.Sprintf("exit status %d", j.Exit) { // otherwise the line already shows it

@@ -61,9 +61,10 @@ func (a *Attended) text(waiting int, now time.Time, zone *time.Location) string 
 
 // Moment is a job and when it is due, the zero time if unknown.
 type Moment struct {
-	Job uint64    `json:"job"`
-	At  time.Time `json:"at,omitzero"`
-	Why string    `json:"why,omitempty"`
+	Job   uint64    `json:"job"`
+	At    time.Time `json:"at,omitzero"`
+	Why   string    `json:"why,omitempty"`
+	Guess uint64    `json:"guess,omitzero"` // the overdue job that a start rests on, which makes it a guess
 }
 
 // Happening is an event on a line.
@@ -253,7 +254,7 @@ func (s *Status) readWaiting(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	s.Head = &Moment{Job: head.ID, At: p.Start, Why: waitWord(p, time.UTC)}
+	s.Head = &Moment{Job: head.ID, At: p.Start, Why: waitWord(p, time.UTC), Guess: p.Guess}
 	return nil
 }
 

@@ -130,7 +130,7 @@ func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 }
 
 func (s *Status) waitingText(t *screen) string {
-	text := fmt.Sprint(s.waitingJobs())
+	line := fmt.Sprint(s.waitingJobs())
 	var parts []string
 	for _, state := range []store.JobState{store.JobReserved, store.JobLate, store.JobHeld} {
 		if k := s.count(state); k > 0 {
@@ -138,15 +138,15 @@ func (s *Status) waitingText(t *screen) string {
 		}
 	}
 	if len(parts) > 0 {
-		text += " (" + strings.Join(parts, ", ") + ")"
+		line += " (" + strings.Join(parts, ", ") + ")"
 	}
 	switch {
 	case s.Head == nil:
-		return text
+		return line
 	case s.Head.At.IsZero():
-		return text + fmt.Sprintf(", the first is %d: %s", s.Head.Job, s.Head.Why)
+		return line + fmt.Sprintf(", the first is %d: %s", s.Head.Job, s.Head.Why)
 	case !s.Head.At.After(s.Now):
-		return text + fmt.Sprintf(", the first, %d, starts with the next cycle", s.Head.Job)
+		return line + fmt.Sprintf(", the first, %d, starts with the next cycle", s.Head.Job)
 	}
-	return text + fmt.Sprintf(", the first, %d, starts %s", s.Head.Job, t.at(s.Head.At))
+	return string(text.AppendGuess(fmt.Appendf(nil, "%s, the first, %d, starts %s", line, s.Head.Job, t.at(s.Head.At)), s.Head.Guess))
 }

@@ -46,6 +46,7 @@ var jobReaders = output.Fields[*jobView]{
 	{Name: "reason", Value: func(j *jobView) any { return output.OrNil(j.reason()) }},
 	{Name: "reason_code", Value: func(j *jobView) any { return output.OrNil(j.reasonCode()) }},
 	{Name: "expected", Value: func(j *jobView) any { return output.OrNil(j.outlook().Start) }},
+	{Name: "guess", Value: func(j *jobView) any { return output.OrNil(j.outlook().Guess) }},
 	{Name: "likely", Value: func(j *jobView) any { return output.OrNil(j.outlook().Likely) }},
 	{Name: "safe", Value: func(j *jobView) any { return output.OrNil(j.outlook().Safe) }},
 	{Name: "forecast_at", Value: (*jobView).forecastAt},

@@ -64,8 +64,8 @@ func Show() *session.Verb {
 // stands for attributes that it does not name.
 const (
 	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start end nodes reservation* reason expected array* index*"
-	jobMoreColumns = " reason_code* wait* run* attempt* exit* devices* paused* backfilled* retry_of* line* likely* safe* forecast_at*"
-	jobShowColumns = " reason_code* wait* run* path policy set key exec_vnode devices exclude bind pools deadline after command exit attempt attempts claimed* ending* preempted* slowdown* cpu_user* cpu_sys* cpu_time* max_rss* mem_peak* directory script script_size out err out_mode umask interpreter compat notes input* owner submit_host retries retry_on retry_wait signal grace mail mail_to paused backfilled* retry_of line + retry_mem likely* safe* forecast_at*"
+	jobMoreColumns = " reason_code* wait* run* attempt* exit* devices* paused* backfilled* retry_of* line* likely* safe* forecast_at* guess*"
+	jobShowColumns = " reason_code* wait* run* path policy set key exec_vnode devices exclude bind pools deadline after command exit attempt attempts claimed* ending* preempted* slowdown* cpu_user* cpu_sys* cpu_time* max_rss* mem_peak* directory script script_size out err out_mode umask interpreter compat notes input* owner submit_host retries retry_on retry_wait signal grace mail mail_to paused backfilled* retry_of line + retry_mem likely* safe* forecast_at* guess*"
 )
 
 // jobFilterFlags select the jobs of a list.
