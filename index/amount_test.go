@@ -12,7 +12,8 @@ import (
 func TestAmountsStopAtTheGreatest(t *testing.T) {
 	t.Parallel()
 	greatest := big.NewInt(math.MaxInt64)
-	amount := rapid.OneOf(rapid.Int64Range(0, 5), rapid.Int64Range(0, math.MaxInt64), rapid.Int64Range(math.MaxInt64-5, math.MaxInt64), rapid.Int64Range(1<<31-2, 1<<32+2))
+	amount := rapid.OneOf(rapid.Int64Range(0, 5), rapid.Int64Range(0, math.MaxInt64),
+		rapid.Int64Range(math.MaxInt64-5, math.MaxInt64), rapid.Int64Range(1<<31-2, 1<<32+2))
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := amount.Draw(t, "a"), amount.Draw(t, "b")
 		for what, c := range map[string]struct {

@@ -297,7 +297,8 @@ func (ix *Index) bucketFor(n *Node) *Bucket {
 			return b
 		}
 	}
-	b := &Bucket{ID: ix.limits.Buckets, Signature: Signature(key[sigAt:]), Queue: n.Queue, Priority: n.Priority, First: NoNode}
+	b := &Bucket{ID: ix.limits.Buckets, Signature: Signature(key[sigAt:]), Queue: n.Queue, Priority: n.Priority,
+		First: NoNode}
 	ix.addBucket(b, string(key), hash)
 	return b
 }

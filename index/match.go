@@ -182,7 +182,9 @@ func (ix *Index) Only(candidates []Candidate, nodes *roaring.Bitmap) []Candidate
 	var out []Candidate
 	for _, c := range candidates {
 		cells := andCells(c.Cells, nodes)
-		cells = slices.DeleteFunc(cells, func(cell Cell) bool { return !cell.Nodes.Intersects(ix.Nodes(c.Bucket, None)) })
+		cells = slices.DeleteFunc(cells, func(cell Cell) bool {
+			return !cell.Nodes.Intersects(ix.Nodes(c.Bucket, None))
+		})
 		if len(cells) > 0 {
 			out = append(out, Candidate{c.Bucket, cells})
 		}

@@ -44,7 +44,8 @@ type model struct {
 }
 
 func modelDefs(t *rapid.T) *model {
-	m := &model{defs: NewDefs(), nodes: make(map[uint32]*modelNode), made: make(map[uint32]*Node), room: make(map[uint32][]Amount), file: newMemSource()}
+	m := &model{defs: NewDefs(), nodes: make(map[uint32]*modelNode), made: make(map[uint32]*Node),
+		room: make(map[uint32][]Amount), file: newMemSource()}
 	for _, def := range []Def{
 		{Name: "cores", Type: Long, Consumable: true},
 		{Name: "scratch", Type: Size, Consumable: true},
@@ -92,7 +93,8 @@ func (m *model) drawNode(t *rapid.T, number uint32) *modelNode {
 		Queue:    rapid.SampledFrom([]string{"", "", "q"}).Draw(t, "queue"),
 		Priority: rapid.SampledFrom([]int32{0, 0, 5, -1 << 31, 1<<31 - 1}).Draw(t, "priority"),
 		State:    rapid.SampledFrom([]State{Up, Up, Up, Down, Offline, Drained}).Draw(t, "state"),
-		Features: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"fast", "gpu"}), 0, 2, rapid.ID).Draw(t, "features"),
+		Features: rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"fast", "gpu"}), 0, 2, rapid.ID).Draw(t,
+			"features"),
 	}
 	for _, def := range m.defs.All() {
 		if (def.ID >= FirstDeclared || def.ID == NCPUs || def.ID == Mem) && rapid.IntRange(0, 2).Draw(t, "has") > 0 {
@@ -269,7 +271,8 @@ func (m *model) signatureOf(n *Node) string {
 }
 
 func (m *model) shape() shape {
-	s := shape{Classes: make(map[uint32]string), Postings: make(map[string]string), Attributes: make(map[string]string), Queues: make(map[string]int)}
+	s := shape{Classes: make(map[uint32]string), Postings: make(map[string]string), Attributes: make(map[string]string),
+		Queues: make(map[string]int)}
 	type bucket struct {
 		*Node
 		first    uint32
@@ -302,7 +305,8 @@ func (m *model) shape() shape {
 		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.first, b.first), cmp.Compare(a.id, b.id))
 	})
 	for _, b := range list {
-		s.Buckets = append(s.Buckets, fmt.Sprint(b.id, b.describe, b.first, len(b.all), b.all, b.members[Free], b.members[Later], b.members[Busy], len(b.members[None])))
+		s.Buckets = append(s.Buckets, fmt.Sprint(b.id, b.describe, b.first, len(b.all), b.all, b.members[Free],
+			b.members[Later], b.members[Busy], len(b.members[None])))
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.made)) {
 		for key := range m.postingKeys(m.made[id]) {
@@ -351,15 +355,18 @@ func (m *model) valueKeys(keys map[string]bool, a Amount) {
 
 // shapeOf reads the same from an Index.
 func (m *model) shapeOf(ix *Index) shape {
-	s := shape{Classes: make(map[uint32]string), Postings: make(map[string]string), Attributes: make(map[string]string), Queues: make(map[string]int)}
+	s := shape{Classes: make(map[uint32]string), Postings: make(map[string]string), Attributes: make(map[string]string),
+		Queues: make(map[string]int)}
 	for _, b := range ix.Buckets() {
 		name := fmt.Sprintf("%s queue=%q priority=%d", ix.Describe(b), b.Queue, b.Priority)
 		var of [4][]uint32
 		for c := range of {
 			of[c] = nilIfEmpty(ix.Nodes(b, Class(c)).ToArray())
 		}
-		s.Buckets = append(s.Buckets, fmt.Sprint(b.ID, name, b.First, b.Total, of[None], of[Free], of[Later], of[Busy], b.Count[None]))
-		if got := [...]int{len(of[Free]), len(of[Later]), len(of[Busy])}; got != [...]int{int(b.Count[Free]), int(b.Count[Later]), int(b.Count[Busy])} {
+		s.Buckets = append(s.Buckets, fmt.Sprint(b.ID, name, b.First, b.Total, of[None], of[Free], of[Later], of[Busy],
+			b.Count[None]))
+		if got := [...]int{len(of[Free]), len(of[Later]), len(of[Busy])}; got != [...]int{int(b.Count[Free]),
+			int(b.Count[Later]), int(b.Count[Busy])} {
 			s.Buckets = append(s.Buckets, fmt.Sprint("counts differ: ", got, b.Count))
 		}
 		for _, n := range of[None] {
@@ -560,7 +567,9 @@ func (m *model) checkSets(t *rapid.T) func(*Index) {
 		}
 	}
 	slices.SortFunc(want, func(a, b *naiveSet) int {
-		return cmp.Or(slices.Compare(a.sums[:], b.sums[:]), cmp.Compare(a.rank, b.rank), cmp.Compare(b.priority, a.priority), cmp.Compare(a.first, b.first), cmp.Compare(a.member, b.member), cmp.Compare(a.name, b.name))
+		return cmp.Or(slices.Compare(a.sums[:], b.sums[:]), cmp.Compare(a.rank, b.rank),
+			cmp.Compare(b.priority, a.priority), cmp.Compare(a.first, b.first), cmp.Compare(a.member, b.member),
+			cmp.Compare(a.name, b.name))
 	})
 	return func(ix *Index) {
 		var got, wanted []string
@@ -682,7 +691,8 @@ func (m *memSource) write(t *rapid.T, ix *Index) {
 		m.bits[k], m.asWas[k] = row, string(row)
 	}
 	for _, b := range ix.ChangedBuckets() {
-		m.buckets[b.ID] = Bucket{ID: b.ID, Signature: b.Signature, Queue: b.Queue, Priority: b.Priority, Total: b.Total, Count: b.Count, First: b.First}
+		m.buckets[b.ID] = Bucket{ID: b.ID, Signature: b.Signature, Queue: b.Queue, Priority: b.Priority, Total: b.Total,
+			Count: b.Count, First: b.First}
 	}
 	for k := range ix.Changed() {
 		t.Fatalf("%v is changed again", k)

@@ -75,6 +75,8 @@ func (n *Node) findDevices(id ResID) (int, bool) {
 
 // SameDevices reports whether two nodes name the same devices.
 func SameDevices(a, b *Node) bool {
-	return slices.EqualFunc(a.Devices, b.Devices, func(x, y NamedDevices) bool { return x.Res == y.Res && x.Set.Equal(y.Set) }) &&
+	return slices.EqualFunc(a.Devices, b.Devices, func(x, y NamedDevices) bool {
+		return x.Res == y.Res && x.Set.Equal(y.Set)
+	}) &&
 		slices.EqualFunc(a.Distances, b.Distances, slices.Equal)
 }

@@ -16,7 +16,8 @@ func TestValidMeasures(t *testing.T) {
 		{-inf, false, false, false}, {nan, false, false, false},
 	}
 	for _, tt := range tests {
-		if speed, load, usage := ValidSpeed(tt.v), ValidLoad(tt.v), ValidUsage(tt.v); speed != tt.speed || load != tt.load || usage != tt.usage {
+		if speed, load, usage := ValidSpeed(tt.v), ValidLoad(tt.v), ValidUsage(tt.v); speed != tt.speed ||
+			load != tt.load || usage != tt.usage {
 			t.Errorf("%g: speed %v, load %v, usage %v", tt.v, speed, load, usage)
 		}
 	}
@@ -39,7 +40,8 @@ func TestSetAmount(t *testing.T) {
 			t.Errorf("%s=%s is taken", resource, text)
 		}
 	}
-	if len(n.Res) != before || n.Amount(defs, "ncpus") != "8" || n.Amount(defs, "ngpus") != "" || n.Amount(defs, "nosuch") != "" {
+	if len(n.Res) != before || n.Amount(defs, "ncpus") != "8" || n.Amount(defs, "ngpus") != "" ||
+		n.Amount(defs, "nosuch") != "" {
 		t.Errorf("bad values have changed the node: %+v", n)
 	}
 }

@@ -23,7 +23,8 @@ func SplitNodeList(s string) ([]string, error) {
 	for at := 0; at <= len(s); {
 		end, opened := nodeListItem(s, at)
 		if opened >= 0 {
-			return nil, fmt.Errorf("%w: the %q at character %d of %q is not closed", ErrNodeList, s[opened], opened+1, s)
+			return nil, fmt.Errorf("%w: the %q at character %d of %q is not closed", ErrNodeList, s[opened], opened+1,
+				s)
 		}
 		item := strings.TrimSpace(s[at:end])
 		if item == "" {

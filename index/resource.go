@@ -22,7 +22,8 @@ const (
 	StringArray Type = 6 // several words, a request matches one of them
 )
 
-var typeNames = [...]string{Long: "long", Size: "size", Float: "float", Boolean: "boolean", String: "string", StringArray: "string_array"}
+var typeNames = [...]string{Long: "long", Size: "size", Float: "float", Boolean: "boolean", String: "string",
+	StringArray: "string_array"}
 
 func (t Type) String() string {
 	if int(t) < len(typeNames) && typeNames[t] != "" {
@@ -153,15 +154,18 @@ func (d *Defs) Add(def Def) (Def, error) {
 func (d *Defs) Restore(def Def) error {
 	switch {
 	case !ValidResourceName(def.Name):
-		return fmt.Errorf("%w: the name %q must begin with a letter and go on with letters, digits, - and _", ErrResource, def.Name)
+		return fmt.Errorf("%w: the name %q must begin with a letter and go on with letters, digits, - and _",
+			ErrResource, def.Name)
 	case def.Type < Long || def.Type > StringArray:
 		return fmt.Errorf("%w: %s has no type", ErrResource, def.Name)
 	case def.Consumable && !def.Type.Numeric():
-		return fmt.Errorf("%w: %s is a %s; only long, size and float can be consumable", ErrResource, def.Name, def.Type)
+		return fmt.Errorf("%w: %s is a %s; only long, size and float can be consumable", ErrResource, def.Name,
+			def.Type)
 	case len(d.list) >= MaxDefs:
 		return fmt.Errorf("%w: a store holds at most %d", ErrResource, MaxDefs)
 	case def.ID < d.next || def.ID == math.MaxUint16:
-		return fmt.Errorf("%w: the number %d of %s is given out already, or the last one", ErrResource, def.ID, def.Name)
+		return fmt.Errorf("%w: the number %d of %s is given out already, or the last one", ErrResource, def.ID,
+			def.Name)
 	}
 	if old, ok := d.Lookup(def.Name); ok {
 		return fmt.Errorf("%w: %s (%s)", ErrResourceDup, old.Name, old.Type)
@@ -262,7 +266,8 @@ func ValidResourceName(s string) bool {
 func reservedColumn(name string) bool {
 	switch strings.ToLower(name) {
 	case "name", "number", "queue", "priority", "state", "reason", "speed", "procspeed", "load", "usage",
-		"access", "sharing", "features", "priorityf", "bucket", "jobs", "free_until", "resources", "start", "end", "job", "chunk", "node",
+		"access", "sharing", "features", "priorityf", "bucket", "jobs", "free_until", "resources", "start", "end",
+		"job", "chunk", "node",
 		"select", "place", "nodes", "walltime": // keys of a PBS resource list
 		return true
 	}

@@ -36,7 +36,8 @@ func TestDefs(t *testing.T) {
 			t.Errorf("%s: %+v", def.Name, got)
 		}
 	}
-	if names := strings.Join(d.Names(), " "); !strings.HasPrefix(names, "ncpus ngpus mem") || !strings.HasSuffix(names, "feature Color level") {
+	if names := strings.Join(d.Names(), " "); !strings.HasPrefix(names, "ncpus ngpus mem") ||
+		!strings.HasSuffix(names, "feature Color level") {
 		t.Error(names)
 	}
 	for _, id := range d.DefaultSignature() {
@@ -103,7 +104,8 @@ func TestParseType(t *testing.T) {
 }
 
 func TestParseState(t *testing.T) {
-	for word, want := range map[string]State{"": Up, "free": Up, "Busy": Up, "DOWN": Down, "offline": Offline, "drained": Drained} {
+	for word, want := range map[string]State{"": Up, "free": Up, "Busy": Up, "DOWN": Down, "offline": Offline,
+		"drained": Drained} {
 		if got, err := ParseState(word); err != nil || got != want {
 			t.Errorf("%q: %s, %v", word, got, err)
 		}
@@ -116,7 +118,8 @@ func TestParseState(t *testing.T) {
 func TestSuggest(t *testing.T) {
 	names := NewDefs().Names()
 	for word, want := range map[string]string{
-		"ncpu": "ncpus", "NCPUS": "ncpus", "n-cpus": "ncpus", "memm": "mem", "ncups": "ncpus", "meme": "mem", "Sawp": "swap", "nGPU": "ngpus", "omp_threads": "ompthreads", "mpiproc": "mpiprocs",
+		"ncpu": "ncpus", "NCPUS": "ncpus", "n-cpus": "ncpus", "memm": "mem", "ncups": "ncpus", "meme": "mem",
+		"Sawp": "swap", "nGPU": "ngpus", "omp_threads": "ompthreads", "mpiproc": "mpiprocs",
 		"": "", "x": "", "walltime": "", strings.Repeat("ncpus", 20): "",
 	} {
 		if got := Suggest(word, names); got != want {

@@ -167,14 +167,17 @@ func compareSets(a, b *Set) int {
 
 // FirstSets sorts sets by the order in which their first nodes were declared.
 func FirstSets(list []*Set) {
-	slices.SortStableFunc(list, func(a, b *Set) int { return cmp.Or(cmp.Compare(a.rank, b.rank), comparePlaces(a.first, b.first)) })
+	slices.SortStableFunc(list, func(a, b *Set) int {
+		return cmp.Or(cmp.Compare(a.rank, b.rank), comparePlaces(a.first, b.first))
+	})
 }
 
 // LargestSets sorts sets so that those with the most cpus come first, then those with the most
 // memory.
 func LargestSets(list []*Set) {
 	slices.SortStableFunc(list, func(a, b *Set) int {
-		return cmp.Or(cmp.Compare(b.TotalCPUs, a.TotalCPUs), cmp.Compare(b.TotalMem, a.TotalMem), comparePlaces(a.first, b.first))
+		return cmp.Or(cmp.Compare(b.TotalCPUs, a.TotalCPUs), cmp.Compare(b.TotalMem, a.TotalMem),
+			comparePlaces(a.first, b.first))
 	})
 }
 

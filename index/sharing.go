@@ -23,7 +23,8 @@ const (
 	ForceExclHost   Sharing = 5
 )
 
-var sharingNames = []string{"default_shared", "default_excl", "default_exclhost", "ignore_excl", "force_excl", "force_exclhost"}
+var sharingNames = []string{"default_shared", "default_excl", "default_exclhost", "ignore_excl", "force_excl",
+	"force_exclhost"}
 
 func (s Sharing) String() string {
 	if s.Valid() {

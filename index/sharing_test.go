@@ -17,7 +17,8 @@ func TestParseSharing(t *testing.T) {
 		t.Errorf("nothing is read as %s, %v", got, err)
 	}
 	_, err := ParseSharing("force-exclhosts")
-	want := `no sharing "force-exclhosts": use one of default_shared, default_excl, default_exclhost, ignore_excl, force_excl, force_exclhost; did you mean force_exclhost?`
+	want :=
+		`no sharing "force-exclhosts": use one of default_shared, default_excl, default_exclhost, ignore_excl, force_excl, force_exclhost; did you mean force_exclhost?`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}
@@ -38,7 +39,8 @@ func TestParseAccess(t *testing.T) {
 		t.Errorf("nothing is read as %s, %v", got, err)
 	}
 	_, err := ParseAccess("single_jobs")
-	want := `no access policy "single_jobs": use one of shared, singleuser, singlejob, singletask; did you mean singlejob?`
+	want :=
+		`no access policy "single_jobs": use one of shared, singleuser, singlejob, singletask; did you mean singlejob?`
 	if err == nil || err.Error() != want {
 		t.Errorf("%v\nwant %s", err, want)
 	}

@@ -20,7 +20,8 @@ func (ix *Index) Speeds() (list iter.Seq2[Speed, *roaring.Bitmap], known bool) {
 				continue
 			}
 			b := []byte(k.Value)
-			s := Speed{math.Float64frombits(binary.BigEndian.Uint64(b)), math.Float64frombits(binary.BigEndian.Uint64(b[8:]))}
+			s := Speed{math.Float64frombits(binary.BigEndian.Uint64(b)),
+				math.Float64frombits(binary.BigEndian.Uint64(b[8:]))}
 			if !yield(s, nodes) {
 				return
 			}
@@ -33,5 +34,6 @@ func (ix *Index) Speeds() (list iter.Seq2[Speed, *roaring.Bitmap], known bool) {
 func (ix *Index) ForgetSpeeds() { ix.speedless = true }
 
 func speedKey(n *Node) BitsKey {
-	return BitsKey{Family: OfSpeed, Value: numKey(int64(math.Float64bits(n.Speed))) + numKey(int64(math.Float64bits(n.ProcSpeed)))}
+	return BitsKey{Family: OfSpeed, Value: numKey(int64(math.Float64bits(n.Speed))) + numKey(
+		int64(math.Float64bits(n.ProcSpeed)))}
 }

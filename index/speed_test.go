@@ -16,7 +16,8 @@ func TestSpeeds(t *testing.T) {
 		ix := New(NewDefs(), nil, nil, Limits{})
 		nodes := make(map[uint32]*Node)
 		for range rapid.IntRange(0, 30).Draw(t, "changes") {
-			n := &Node{Number: rapid.Uint32Range(0, 9).Draw(t, "node"), Speed: rapid.SampledFrom([]float64{0, 1, 2.5}).Draw(t, "speed"),
+			n := &Node{Number: rapid.Uint32Range(0, 9).Draw(t, "node"),
+				Speed:     rapid.SampledFrom([]float64{0, 1, 2.5}).Draw(t, "speed"),
 				ProcSpeed: rapid.SampledFrom([]float64{0, 2.4, 3}).Draw(t, "processors")}
 			if old := nodes[n.Number]; old != nil {
 				ix.Remove(old, Free)

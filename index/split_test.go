@@ -60,7 +60,9 @@ func TestSplitAndJoin(t *testing.T) {
 				t.Errorf("%s has %d of %d cores and %d of %d kb", p.Name, cores, of, share.Num, all.Num)
 			}
 			for _, d := range p.Devices {
-				if err := d.Set.Check(); err != nil || slices.ContainsFunc(d.Set, func(d devices.Device) bool { return d.Group != groups[i] }) {
+				if err := d.Set.Check(); err != nil || slices.ContainsFunc(d.Set, func(d devices.Device) bool {
+					return d.Group != groups[i]
+				}) {
 					t.Errorf("%s has the devices %v: %v", p.Name, d.Set, err)
 				}
 			}

@@ -15,7 +15,8 @@ func TestParseSize(t *testing.T) {
 	}{
 		{"0", 0}, {"0gb", 0}, {"1", 1}, {"1b", 1}, {"1023", 1}, {"1024", 1}, {"1025", 2},
 		{"1w", 1}, {"128w", 1}, {"129w", 2}, {"1kw", 8}, {"2MW", 16 << 10},
-		{"1k", 1}, {"1kb", 1}, {"512mb", 512 << 10}, {"8gb", 8 << 20}, {"8G", 8 << 20}, {"1Tb", 1 << 30}, {"3p", 3 << 40},
+		{"1k", 1}, {"1kb", 1}, {"512mb", 512 << 10}, {"8gb", 8 << 20}, {"8G", 8 << 20}, {"1Tb", 1 << 30},
+		{"3p", 3 << 40},
 		{"9223372036854775807", 1 << 53}, {"9223372036854775807kb", math.MaxInt64}, {"8388607pb", 8388607 << 40},
 		{"1152921504606846975kw", 9223372036854775800}, {"00008gb", 8 << 20},
 	} {
@@ -42,14 +43,16 @@ func TestParseSizeLoose(t *testing.T) {
 		want int64
 	}{
 		{"1.5GiB", 3 << 19}, {"1.5g", 3 << 19}, {"4 TiB", 4 << 30}, {"4   gb", 4 << 20}, {" 1 kb ", 1}, {"1KiB", 1},
-		{"0.1g", 104858}, {".5k", 1}, {"1.5", 1}, {"1024.5", 2}, {"0.0001", 1}, {"2.5kw", 20}, {"10 MIB", 10 << 10}, {"0.0gb", 0},
+		{"0.1g", 104858}, {".5k", 1}, {"1.5", 1}, {"1024.5", 2}, {"0.0001", 1}, {"2.5kw", 20}, {"10 MIB", 10 << 10},
+		{"0.0gb", 0},
 	} {
 		if got, err := ParseSizeLoose(c.in); err != nil || got != c.want {
 			t.Errorf("%s: %d, %v; want %d", c.in, got, err, c.want)
 		}
 	}
 	for _, in := range []string{
-		"", " ", "GiB", "1 2gb", "1g b", "1..5g", "1.5.g", "5.g", "5ib", "1ik", "1e3k", "0x1p3k", "inf", "nan", "-1.5g", "+1.5g", "1_0.5k",
+		"", " ", "GiB", "1 2gb", "1g b", "1..5g", "1.5.g", "5.g", "5ib", "1ik", "1e3k", "0x1p3k", "inf", "nan", "-1.5g",
+		"+1.5g", "1_0.5k",
 		"1,5g", "8388608.5p", "9e99p", strings.Repeat("9", 400) + ".5k",
 	} {
 		if got, err := ParseSizeLoose(in); err == nil {
@@ -60,7 +63,8 @@ func TestParseSizeLoose(t *testing.T) {
 
 func TestFormatSize(t *testing.T) {
 	for kb, want := range map[int64]string{
-		0: "0kb", 1: "1kb", 1023: "1023kb", 1024: "1mb", 1536: "1536kb", 3 << 19: "1536mb", 8 << 20: "8gb", 1 << 30: "1tb", 1 << 40: "1pb", 5 << 50: "5120pb",
+		0: "0kb", 1: "1kb", 1023: "1023kb", 1024: "1mb", 1536: "1536kb", 3 << 19: "1536mb", 8 << 20: "8gb",
+		1 << 30: "1tb", 1 << 40: "1pb", 5 << 50: "5120pb",
 	} {
 		if got := FormatSize(kb); got != want {
 			t.Errorf("%d: %s, want %s", kb, got, want)
@@ -81,7 +85,8 @@ func TestFormatRoundTrip(t *testing.T) {
 		case String:
 			v.Str = rapid.StringN(1, 20, -1).Draw(t, "value")
 		case StringArray:
-			v.Str = strings.Join(rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{1,3}`), 1, 5, rapid.ID).Draw(t, "value"), ",")
+			v.Str = strings.Join(rapid.SliceOfNDistinct(rapid.StringMatching(`[a-z]{1,3}`), 1, 5, rapid.ID).Draw(t,
+				"value"), ",")
 		case Float:
 			v.Num = amount.Draw(t, "value") % (maxFloat*floatUnit + 1)
 		default:

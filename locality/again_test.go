@@ -9,7 +9,8 @@ import (
 // result while another result of the same job waits for a host.
 func TestNoCopyWhileAResultWaits(t *testing.T) {
 	b := newBenchOf(t, Settings{Hosts: 1, MaxErrors: 2, Lease: 500}, 1, []Job{
-		{Credit: 918, Quorum: 3}, {Credit: 1, Quorum: 1}, {Credit: 1, Quorum: 1}, {Credit: 1, Quorum: 1}, {Credit: 1, Quorum: 3}},
+		{Credit: 918, Quorum: 3}, {Credit: 1, Quorum: 1}, {Credit: 1, Quorum: 1}, {Credit: 1, Quorum: 1},
+		{Credit: 1, Quorum: 3}},
 		"", "", "", "", "", "")
 	next := func(host uint32, jobs int) []int {
 		g, err := b.op().Next(b.host(host), Want{Jobs: jobs})

@@ -39,16 +39,17 @@ type Batch struct {
 	Created  int64 // Unix seconds
 	Ended    int64 // 0 while a job is unfinished
 
-	Remaining Credit  // of slots that are not terminal
-	Waiting   Credit  // of those in no host's hands
-	Rate      int64   // micro-credits a day of all hosts that work in it now
-	Active    int     // hosts that work in it now
-	Done      int     // jobs
-	Failed    int     // jobs
-	Transfers int     // files sent
-	Moves     int     // how often hosts changed their range
-	Stretch   float64 // only one answer in a hundred takes more than this many times as long as its credit alone suggests
-	Rates     Rates   // of the hosts that have a record
+	Remaining Credit // of slots that are not terminal
+	Waiting   Credit // of those in no host's hands
+	Rate      int64  // micro-credits a day of all hosts that work in it now
+	Active    int    // hosts that work in it now
+	Done      int    // jobs
+	Failed    int    // jobs
+	Transfers int    // files sent
+	Moves     int    // how often hosts changed their range
+	// only one answer in a hundred takes more than this many times as long as its credit alone suggests
+	Stretch float64
+	Rates   Rates // of the hosts that have a record
 }
 
 // Settings are the settings of a batch. Zero values mean the defaults.

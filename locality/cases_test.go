@@ -87,7 +87,8 @@ func (o *Op) exact(find func(format string, args ...any)) error {
 			if state, _, err := o.slot(end); err != nil {
 				return err
 			} else if state.Terminal() {
-				find("slots %d to %d: unfinished from %d to %d, and slot %d is finished", c.First, c.Last, c.Unfinished, c.Top, end)
+				find("slots %d to %d: unfinished from %d to %d, and slot %d is finished", c.First, c.Last, c.Unfinished,
+					c.Top, end)
 			}
 		}
 		slot = c.Last + 1
@@ -130,7 +131,8 @@ func TestLateAnswer(t *testing.T) {
 		t.Fatal(n)
 	}
 	var late *NotHeld
-	if _, err := b.op().Done(b.host(0), 0); !errors.As(err, &late) || late.Why != "its lease has expired, and the job is no longer its own" {
+	if _, err := b.op().Done(b.host(0), 0); !errors.As(err, &late) ||
+		late.Why != "its lease has expired, and the job is no longer its own" {
 		t.Errorf("%v", err)
 	}
 	b.sound()
@@ -208,7 +210,8 @@ func TestFailedForGood(t *testing.T) {
 func TestBadJobs(t *testing.T) {
 	for _, j := range []Job{
 		{A: -1, B: 0, Credit: 1, Quorum: 1}, {A: 0, B: 9, Credit: 1, Quorum: 1}, {A: 3, B: 2, Credit: 1, Quorum: 1},
-		{A: 1, B: 2, Credit: 1, Quorum: 1}, {A: 4, B: 4, Credit: 0, Quorum: 1}, {A: 4, B: 4, Credit: 1, Quorum: 9}, {A: 4, B: 4, Credit: MaxCredit + 1, Quorum: 1},
+		{A: 1, B: 2, Credit: 1, Quorum: 1}, {A: 4, B: 4, Credit: 0, Quorum: 1}, {A: 4, B: 4, Credit: 1, Quorum: 9},
+		{A: 4, B: 4, Credit: MaxCredit + 1, Quorum: 1},
 	} {
 		m, err := NewMaker("b", Settings{}, 9, func(*JobBlock) error { return nil })
 		if err != nil {

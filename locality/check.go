@@ -98,7 +98,8 @@ func (c *check) cursor(cur *Cursor) error {
 		c.find("%s: unfinished from %d to %d", name, cur.Unfinished, cur.Top)
 	}
 	if cur.Generated < min(cur.Unfinished, cur.Last+1) || cur.Generated > cur.Last+1 || cur.Low > cur.High+1 {
-		c.find("%s: unfinished from %d, generated up to %d, open from %d to %d", name, cur.Unfinished, cur.Generated, cur.Low, cur.High)
+		c.find("%s: unfinished from %d, generated up to %d, open from %d to %d", name, cur.Unfinished, cur.Generated,
+			cur.Low, cur.High)
 	}
 	sum := Cursor{Low: cur.Low, High: cur.High}
 	if ends := c.posts[cur.First]; ends != nil {
@@ -117,7 +118,8 @@ func (c *check) cursor(cur *Cursor) error {
 		}
 	}
 	if sum.Open != cur.Open || sum.Ends != cur.Ends {
-		c.find("%s: open credit %d and ends %v; the jobs and hosts say %d and %v", name, cur.Open, cur.Ends, sum.Open, sum.Ends)
+		c.find("%s: open credit %d and ends %v; the jobs and hosts say %d and %v", name, cur.Open, cur.Ends, sum.Open,
+			sum.Ends)
 	}
 	if (cur.Remaining() == 0) != (cur.Unfinished > cur.Top) {
 		c.find("%s: credit %d remains, unfinished from %d to %d", name, cur.Remaining(), cur.Unfinished, cur.Top)

@@ -36,13 +36,15 @@ func NewMaker(name string, s Settings, files int, keep func(*JobBlock) error) (*
 	if files < 1 || files > MaxFiles {
 		return nil, fmt.Errorf("%w: a batch has 1 to %d files, not %d", ErrInvalid, MaxFiles, files)
 	}
-	m := &Maker{Batch: &Batch{Name: name, Settings: s, Files: files}, keep: keep, reach: -1, sums: make([]Credit, MaxQuorum), last: slices.Repeat([]int{-1}, MaxQuorum)}
+	m := &Maker{Batch: &Batch{Name: name, Settings: s, Files: files}, keep: keep, reach: -1,
+		sums: make([]Credit, MaxQuorum), last: slices.Repeat([]int{-1}, MaxQuorum)}
 	m.next()
 	return m, nil
 }
 
 func (m *Maker) next() {
-	m.block = &JobBlock{First: m.Batch.Jobs, Before: append([]Credit(nil), m.sums...), Reach: m.reach, Jobs: make([]Job, 0, BlockJobs)}
+	m.block = &JobBlock{First: m.Batch.Jobs, Before: append([]Credit(nil), m.sums...), Reach: m.reach,
+		Jobs: make([]Job, 0, BlockJobs)}
 }
 
 // Add adds the next job. Jobs must come in the order of their first files.
@@ -54,9 +56,11 @@ func (m *Maker) Add(j Job) error {
 	case j.B < j.A:
 		return fmt.Errorf("%w: files %d to %d: the last comes before the first", ErrInvalid, j.A, j.B)
 	case j.A < m.start:
-		return fmt.Errorf("%w: its first file is %d, but the job before it begins at %d; order jobs by their first files", ErrInvalid, j.A, m.start)
+		return fmt.Errorf("%w: its first file is %d, but the job before it begins at %d; order jobs by their "+
+			"first files", ErrInvalid, j.A, m.start)
 	case j.Credit < 1 || j.Credit > MaxCredit:
-		return fmt.Errorf("%w: a credit of %g; it must be above 0 and at most %d", ErrInvalid, float64(j.Credit)/Micro, MaxCredit/Micro)
+		return fmt.Errorf("%w: a credit of %g; it must be above 0 and at most %d", ErrInvalid, float64(j.Credit)/Micro,
+			MaxCredit/Micro)
 	case j.Quorum < 1 || j.Quorum > MaxQuorum:
 		return fmt.Errorf("%w: a quorum of %d; it must be from 1 to %d", ErrInvalid, j.Quorum, MaxQuorum)
 	case b.Jobs == MaxJobs:

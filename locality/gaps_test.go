@@ -38,7 +38,8 @@ func TestPairFits(t *testing.T) {
 		return second + 1
 	}
 	if slow, fast := begins(1), begins(4); fast < slow*16/10 || fast > slow*22/10 {
-		t.Errorf("with hosts of speeds 2 and 1 a range has %d jobs, with 2 and 4 %d: nearly twice as many are right", slow, fast)
+		t.Errorf("with hosts of speeds 2 and 1 a range has %d jobs, with 2 and 4 %d: nearly twice as many are right",
+			slow, fast)
 	}
 }
 

@@ -31,7 +31,8 @@ func (k lengthKey) compare(other lengthKey) int {
 
 // NewMemory returns rows for one batch.
 func NewMemory() *Memory {
-	return &Memory{tasks: map[int]*TaskBlock{}, hosts: map[uint32]*Host{}, members: map[uint32]*Member{}, cursors: map[int]*Cursor{}}
+	return &Memory{tasks: map[int]*TaskBlock{}, hosts: map[uint32]*Host{}, members: map[uint32]*Member{},
+		cursors: map[int]*Cursor{}}
 }
 
 // Keep stores a block of a Maker.

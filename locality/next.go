@@ -175,7 +175,8 @@ func (o *Op) hand(h *Host, m *Member, slots []int, w Want, g *Grant) error {
 		}
 		twice = t.state(j, layer) == Sent
 		t.set(layer, Sent)
-		t.Instances = append(t.Instances, Instance{Layer: layer, Host: h.Number, State: Live, Sent: o.Now, Until: until})
+		t.Instances = append(t.Instances, Instance{Layer: layer, Host: h.Number, State: Live, Sent: o.Now,
+			Until: until})
 		if err := o.putTask(block); err != nil {
 			return err
 		}

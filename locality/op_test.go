@@ -40,7 +40,8 @@ func newLife(t *rapid.T) *life {
 	n := rapid.IntRange(1, 300).Draw(t, "jobs")
 	quorum := rapid.IntRange(1, 3).Draw(t, "quorum")
 	policy := rapid.SampledFrom(Policies()).Draw(t, "policy").Name
-	s := Settings{Policy: policy, Team: rapid.IntRange(1, 4).Draw(t, "team"), Hosts: rapid.IntRange(1, 12).Draw(t, "hosts"),
+	s := Settings{Policy: policy, Team: rapid.IntRange(1, 4).Draw(t, "team"),
+		Hosts:   rapid.IntRange(1, 12).Draw(t, "hosts"),
 		Cushion: rapid.IntRange(0, 5).Draw(t, "cushion"), LeastJobs: 3, MaxErrors: 2, Lease: 500,
 		Keep: rapid.IntRange(0, 20).Draw(t, "keep")}
 	m, err := NewMaker("b", s, files, l.rows.Keep)
@@ -50,7 +51,8 @@ func newLife(t *rapid.T) *life {
 	starts := rapid.SliceOfN(rapid.IntRange(0, files-1), n, n).Draw(t, "starts")
 	slices.Sort(starts)
 	for _, a := range starts {
-		j := Job{A: a, B: min(files-1, a+rapid.IntRange(0, 3).Draw(t, "length")), Credit: rapid.Int64Range(1, 3*Micro).Draw(t, "credit"),
+		j := Job{A: a, B: min(files-1, a+rapid.IntRange(0, 3).Draw(t, "length")),
+			Credit: rapid.Int64Range(1, 3*Micro).Draw(t, "credit"),
 			Quorum: rapid.IntRange(1, quorum).Draw(t, "results")}
 		l.jobs = append(l.jobs, j)
 		if err := m.Add(j); err != nil {
@@ -248,7 +250,8 @@ func (l *life) check(t *rapid.T) {
 func TestLife(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newLife(t)
-		t.Repeat(map[string]func(*rapid.T){"next": l.next, "next again": l.next, "answer": l.answer, "answer again": l.answer,
-			"pass": l.pass, "recompute": l.recompute, "": l.check})
+		t.Repeat(map[string]func(*rapid.T){"next": l.next, "next again": l.next, "answer": l.answer,
+			"answer again": l.answer,
+			"pass":         l.pass, "recompute": l.recompute, "": l.check})
 	})
 }

@@ -27,7 +27,8 @@ const DefaultPolicy = "gaps"
 // Policies lists the policies with a description, the default first.
 func Policies() []struct{ Name, Does string } {
 	return []struct{ Name, Does string }{
-		{"gaps", "hosts work from both ends of ranges that are sized to what hosts can do, go where speed is short, and leave what others can finish in time"},
+		{"gaps", "hosts work from both ends of ranges that are sized to what hosts can do, go where speed is short, " +
+			"and leave what others can finish in time"},
 		{"cursors", "fixed ranges, each for a team of hosts"},
 		{"ends", "hosts work from both ends of ranges; the range with the most time left is split"},
 		{"share", "a range a host; the one with the most time left is split in proportion to speed, between files"},

@@ -124,7 +124,8 @@ func (g gaps) home(o *Op, m *Member, tried []int, left float64) (*Cursor, error)
 		return nil, nil
 	}
 	c, err := o.CursorAt(m.At)
-	if err != nil || c.Ends[m.Side].Hosts > 0 || c.TimeLeft() <= left+slack(o, left) || slices.Contains(tried, c.First) {
+	if err != nil || c.Ends[m.Side].Hosts > 0 || c.TimeLeft() <= left+slack(o, left) ||
+		slices.Contains(tried, c.First) {
 		return nil, err
 	}
 	return c, nil

@@ -14,7 +14,8 @@ func TestSplitAtVoid(t *testing.T) {
 		want   []int
 	}{
 		{"the lower side", 12, 5, map[int]Credit{0: 1, 4: 96, 11: 1}, []uint32{3, 0, 1, 1}, []int{1, 4, 4, 4}},
-		{"the upper side", 38, 12, map[int]Credit{6: 1, 17: 3 * Micro, 37: 1}, []uint32{1, 0, 1, 3, 2}, []int{1, 1, 6, 1, 1}},
+		{"the upper side", 38, 12, map[int]Credit{6: 1, 17: 3 * Micro, 37: 1}, []uint32{1, 0, 1, 3, 2},
+			[]int{1, 1, 6, 1, 1}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var jobs []Job
@@ -28,7 +29,8 @@ func TestSplitAtVoid(t *testing.T) {
 				}
 				jobs = append(jobs, j)
 			}
-			b := newBenchOf(t, Settings{Hosts: c.hosts, MaxErrors: 2, Lease: 500, LeastJobs: 3}, 2, jobs, "", "ann", "", "ann")
+			b := newBenchOf(t, Settings{Hosts: c.hosts, MaxErrors: 2, Lease: 500, LeastJobs: 3}, 2, jobs, "", "ann", "",
+				"ann")
 			for i, host := range c.ask {
 				_, err := b.op().Next(b.host(host), Want{Jobs: c.want[i]})
 				b.must(err)

@@ -30,7 +30,8 @@ const (
 	Superseded InstanceState = 5 // another answered first, or the job failed
 )
 
-var instanceNames = [...]string{Live: "sent", Answered: "done", Broken: "failed", Expired: "expired", Superseded: "superseded"}
+var instanceNames = [...]string{Live: "sent", Answered: "done", Broken: "failed", Expired: "expired",
+	Superseded: "superseded"}
 
 func (s InstanceState) String() string {
 	if int(s) < len(instanceNames) {

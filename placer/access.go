@@ -206,7 +206,8 @@ func ParseAccess(text string) (AccessList, error) {
 			seen[key] = e.Affinity
 			list = append(list, e)
 		case before != e.Affinity:
-			return nil, p.Fail(at, "%s %q is given twice, with different affinities: one of +, = and - has to do", e.Kind, e.Value)
+			return nil, p.Fail(at, "%s %q is given twice, with different affinities: one of +, = and - has to do",
+				e.Kind, e.Value)
 		}
 		if p.At == p.End {
 			return list, nil
@@ -223,7 +224,8 @@ func (p *reader) accessEntry() (AccessEntry, error) {
 	kind, known := wordIndex(accessKinds[:], word)
 	switch {
 	case word == "" || p.Peek() != '=' && !known:
-		return e, p.Fail(at, "expected an entry such as user=ann; each names its kind, one of %s", strings.Join(accessKinds[AccessUser:], ", "))
+		return e, p.Fail(at, "expected an entry such as user=ann; each names its kind, one of %s",
+			strings.Join(accessKinds[AccessUser:], ", "))
 	case !known:
 		return e, p.Fail(at, "%s", noAccessKind(word))
 	case p.Peek() != '=':
@@ -253,7 +255,8 @@ func (p *reader) accessValue(kind string) (string, Affinity, error) {
 		case ' ', '\t':
 			at := p.At
 			if p.SkipSpace(); p.At < p.End && p.Text[p.At] != ',' {
-				return "", 0, p.Fail(at, "a blank: entries are joined by commas; a value that holds a blank needs quotes")
+				return "", 0,
+					p.Fail(at, "a blank: entries are joined by commas; a value that holds a blank needs quotes")
 			}
 		default:
 			from := p.At
@@ -272,7 +275,9 @@ func (p *reader) accessValue(kind string) (string, Affinity, error) {
 	case len(value) == 0:
 		return "", 0, p.Fail(start, "%s needs a value", kind)
 	case another:
-		return "", 0, p.Fail(start, `%[1]q ends in a sign that could be its affinity: write "%[1]s" and the affinity behind it`, value)
+		return "", 0,
+			p.Fail(start, `%[1]q ends in a sign that could be its affinity: write "%[1]s" and the affinity behind it`,
+				value)
 	}
 	return string(value), affinity, nil
 }

@@ -22,9 +22,11 @@ func TestParseAccess(t *testing.T) {
 		{"  ", nil, "\x00"},
 		{"user=ann", AccessList{{AccessUser, "ann", Positive}}, ""},
 		{"user=ann+", AccessList{{AccessUser, "ann", Positive}}, "user=ann"},
-		{"user=a,group=b-,class=c=", AccessList{{AccessUser, "a", Positive}, {AccessGroup, "b", Negative}, {AccessClass, "c", Neutral}}, ""},
-		{" User=a , ACCOUNT=b\t,queue=c,job=12 ", AccessList{{AccessUser, "a", Positive}, {AccessAccount, "b", Positive},
-			{AccessQueue, "c", Positive}, {AccessJob, "12", Positive}}, "user=a,account=b,queue=c,job=12"},
+		{"user=a,group=b-,class=c=", AccessList{{AccessUser, "a", Positive}, {AccessGroup, "b", Negative},
+			{AccessClass, "c", Neutral}}, ""},
+		{" User=a , ACCOUNT=b\t,queue=c,job=12 ",
+			AccessList{{AccessUser, "a", Positive}, {AccessAccount, "b", Positive},
+				{AccessQueue, "c", Positive}, {AccessJob, "12", Positive}}, "user=a,account=b,queue=c,job=12"},
 		{"user=a-b", AccessList{{AccessUser, "a-b", Positive}}, ""}, // a sign inside is part of the value
 		{"user=a=b", AccessList{{AccessUser, "a=b", Positive}}, `user="a=b"`},
 		{`user="x-"`, AccessList{{AccessUser, "x-", Positive}}, ""},
@@ -97,7 +99,8 @@ func TestParseAccessRefused(t *testing.T) {
 }
 
 func TestAccessKind(t *testing.T) {
-	numbers := map[AccessKind]string{1: "user", 2: "group", 3: "account", 4: "class", 5: "queue", 6: "job"} // as on disk
+	// as on disk
+	numbers := map[AccessKind]string{1: "user", 2: "group", 3: "account", 4: "class", 5: "queue", 6: "job"}
 	for k := range AccessKind(10) {
 		name, valid := numbers[k]
 		if k.Valid() != valid {
@@ -110,7 +113,8 @@ func TestAccessKind(t *testing.T) {
 }
 
 func TestAccessAffinity(t *testing.T) {
-	ann := Subject{User: "ann", Group: "physics", Account: "lab", Class: "long", Queue: "night", JobName: "fit", Job: 12}
+	ann := Subject{User: "ann", Group: "physics", Account: "lab", Class: "long", Queue: "night", JobName: "fit",
+		Job: 12}
 	for _, c := range []struct {
 		list string
 		who  Subject
@@ -168,7 +172,8 @@ func TestAccessAffinity(t *testing.T) {
 
 // What is written reads back, whatever printable text the values are.
 func TestAccessRoundTrip(t *testing.T) {
-	value := rapid.StringOfN(rapid.OneOf(rapid.RuneFrom([]rune(`ab-+=,"' :()#`)), rapid.RuneFrom([]rune("zé0"))), 1, 8, -1)
+	value := rapid.StringOfN(rapid.OneOf(rapid.RuneFrom([]rune(`ab-+=,"' :()#`)), rapid.RuneFrom([]rune("zé0"))), 1, 8,
+		-1)
 	rapid.Check(t, func(t *rapid.T) {
 		var list AccessList
 		seen := make(map[string]bool)
@@ -194,7 +199,8 @@ func TestAccessRoundTrip(t *testing.T) {
 }
 
 func FuzzAccess(f *testing.F) {
-	for _, s := range []string{"user=a,group=b-,class=c=", `user="x-"-,job=12`, `queue='a"'"'b-"`, "usr=a", "user=a--"} {
+	for _, s := range []string{"user=a,group=b-,class=c=", `user="x-"-,job=12`, `queue='a"'"'b-"`, "usr=a",
+		"user=a--"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

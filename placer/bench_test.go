@@ -149,7 +149,8 @@ func BenchmarkEarliest(b *testing.B) {
 			bucket := s.Index.Bucket(0)
 			for i := range uint32(nodes) {
 				s.Index.Move(bucket, i, index.Free, index.Busy)
-				if err := s.Calendar.Add(i, timeline.Busy{Start: -1, End: int64(i) + 1, Owner: uint64(i), Held: true}); err != nil {
+				if err := s.Calendar.Add(i, timeline.Busy{Start: -1, End: int64(i) + 1, Owner: uint64(i),
+					Held: true}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -265,7 +265,8 @@ func (m *mapping) prepareNodes() error {
 		m.byUsage = true
 		m.ranked = roaring.Flip(roaring.New(), 0, uint64(m.Index.Limits().Nodes))
 	}
-	m.shares = !m.ruled.IsEmpty() || !m.Spec.Place.Exclusive() && m.Access != index.AccessSingleJob && m.Access != index.AccessSingleTask
+	m.shares = !m.ruled.IsEmpty() || !m.Spec.Place.Exclusive() && m.Access != index.AccessSingleJob &&
+		m.Access != index.AccessSingleTask
 	if !m.ruled.IsEmpty() {
 		m.hosts = m.Index.SharedHosts()
 	}

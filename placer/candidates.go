@@ -165,7 +165,8 @@ func (m *mapping) mapSets() error {
 			m.sets = append(m.sets, setMapping{set, cands})
 		}
 	}
-	m.unsure = len(m.sets) > 0 && !(len(m.Chunks) < 2 && (m.path == BucketPath || m.policy != Contiguous && m.ruled.IsEmpty()))
+	m.unsure = len(m.sets) > 0 &&
+		!(len(m.Chunks) < 2 && (m.path == BucketPath || m.policy != Contiguous && m.ruled.IsEmpty()))
 	if m.Rules.DoNotSpan && !m.someSet() {
 		return &Refusal{Kind: ErrNever, Chunk: -1, Why: "it fits none of the placement sets, and may not span them"}
 	}

@@ -98,7 +98,8 @@ func (m *mapping) tooFew(cands [][]index.Candidate, ended *roaring.Bitmap) (int,
 func (m *mapping) notNow(short shortfall) *Refusal {
 	c := m.Chunks[short.chunk]
 	r := &Refusal{Kind: ErrNotNow, Chunk: short.chunk, Found: short.found, Need: c.Count, Until: m.until(),
-		Why: fmt.Sprintf("chunk %d (%s): room for %d of %d", short.chunk+1, c.Text(m.Index.Defs()), short.found, c.Count)}
+		Why: fmt.Sprintf("chunk %d (%s): room for %d of %d", short.chunk+1, c.Text(m.Index.Defs()), short.found,
+			c.Count)}
 	if m.path == NodePath && m.packed != nil {
 		r.Why = "no host has room for all chunks: " + strings.TrimPrefix(c.Text(m.Index.Defs()), "1:")
 	}
@@ -138,7 +139,8 @@ func (c *collector) fromClass(picks []Pick, found, need int, cand index.Candidat
 	per := min(c.perNode(cand.Cells[0]), need)
 	unsure := c.unsure(cand.Bucket, class)
 	if class == index.Free && need-found <= per && len(cand.Cells) == 1 && unsure == nil {
-		return append(picks, Pick{Node: nodes.Minimum(), Chunks: int32(per), Class: class, Bucket: cand.Bucket}), found + per
+		return append(picks, Pick{Node: nodes.Minimum(), Chunks: int32(per), Class: class, Bucket: cand.Bucket}),
+			found + per
 	}
 	if class == index.Free && picks == nil {
 		picks = make([]Pick, 0, min(int(nodes.GetCardinality()), (need-found+per-1)/per))

@@ -114,7 +114,8 @@ func (m *mapping) keptOut(first int64, err error) error {
 	if failed != nil {
 		return err
 	}
-	if at := alone[0].Start; m.Demands.Short(at, m.Duration, false) != nil || m.Demands.Short(at, m.Duration, true) != nil {
+	if at := alone[0].Start; m.Demands.Short(at, m.Duration, false) != nil ||
+		m.Demands.Short(at, m.Duration, true) != nil {
 		return m.neverFree(at)
 	}
 	return err
@@ -151,7 +152,8 @@ func FormatPools(list []PoolAmount) string {
 func ParsePoolAmount(s string) (PoolAmount, error) {
 	name, amount, ok := strings.Cut(s, "=")
 	if !ok || !index.ValidResourceName(name) {
-		return PoolAmount{}, fmt.Errorf("%w: %q is not an amount of a pool: write NAME=AMOUNT, such as fluent=2", ErrRequest, s)
+		return PoolAmount{}, fmt.Errorf("%w: %q is not an amount of a pool: write NAME=AMOUNT, such as fluent=2",
+			ErrRequest, s)
 	}
 	n, err := poolAmount(name, amount)
 	return PoolAmount{name, n}, err
@@ -160,7 +162,8 @@ func ParsePoolAmount(s string) (PoolAmount, error) {
 func poolAmount(name, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || n < 1 || n > limits.MaxAmount {
-		return 0, fmt.Errorf("%w: %s=%s: the amount of a pool is a whole number from 1 to %d", ErrRequest, name, text, int64(limits.MaxAmount))
+		return 0, fmt.Errorf("%w: %s=%s: the amount of a pool is a whole number from 1 to %d", ErrRequest, name, text,
+			int64(limits.MaxAmount))
 	}
 	return n, nil
 }
@@ -178,7 +181,8 @@ func poolsOf(defs *index.Defs, listed, beside []PoolAmount) ([]PoolAmount, error
 		case !ok:
 			return nil, fmt.Errorf("%w: no pool %q%s", ErrRequest, a.Pool, index.DidYouMean(a.Pool, defs.Pools()))
 		case a.Amount < 1 || a.Amount > limits.MaxAmount:
-			return nil, fmt.Errorf("%w: %s: the amount of a pool is a whole number from 1 to %d", ErrRequest, a, int64(limits.MaxAmount))
+			return nil, fmt.Errorf("%w: %s: the amount of a pool is a whole number from 1 to %d", ErrRequest, a,
+				int64(limits.MaxAmount))
 		}
 		all[i].Pool = name
 	}

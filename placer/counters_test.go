@@ -46,7 +46,8 @@ func randomCounted(r *rand.Rand) *countedCase {
 		ix.Insert(n, ClassNow(cal, i))
 		rows.nodes = append(rows.nodes, n)
 	}
-	c.Snapshot = &Snapshot{Index: ix, Calendar: cal, Now: 10, Rows: rows, Releases: func(after int64) iter.Seq2[int64, []uint32] {
+	c.Snapshot = &Snapshot{Index: ix, Calendar: cal, Now: 10, Rows: rows, Releases: func(after int64) iter.Seq2[int64,
+		[]uint32] {
 		return func(yield func(int64, []uint32) bool) {
 			for t := after + 1; t < countedEnd; t++ {
 				if len(given[t]) > 0 && !yield(t, given[t]) {
@@ -67,7 +68,8 @@ func (c *countedCase) counter(r *rand.Rand, rule bool) *limits.Counter {
 	}
 	for i := range r.IntN(8) {
 		start := int64(r.IntN(40))
-		h := limits.Holder{Owner: uint64(i+1) << 1, Start: start, End: start + 1 + int64(r.IntN(15)), Amount: int64(1 + r.IntN(3))}
+		h := limits.Holder{Owner: uint64(i+1) << 1, Start: start, End: start + 1 + int64(r.IntN(15)),
+			Amount: int64(1 + r.IntN(3))}
 		if r.IntN(4) == 0 && h.End > 10 {
 			h.Owner, h.Claim = h.Owner|1, true
 		}
@@ -120,13 +122,16 @@ func TestJointStarts(t *testing.T) {
 	for i := range cases {
 		c := randomCounted(r)
 		text := []string{"1:ncpus=1", "2:ncpus=1", "2:ncpus=2", "3:ncpus=1"}[r.IntN(4)]
-		spec, err := Parse(c.Index.Defs(), Request{Select: text, Place: []string{"scatter:excl", "free", "scatter"}[r.IntN(3)]})
+		spec,
+			err := Parse(c.Index.Defs(),
+			Request{Select: text, Place: []string{"scatter:excl", "free", "scatter"}[r.IntN(3)]})
 		if err != nil {
 			t.Fatal(err)
 		}
 		a := Ask{Spec: spec, Duration: int64(1 + r.IntN(10))}
 		for range 1 + r.IntN(3) {
-			a.Demands = append(a.Demands, limits.Demand{Counter: c.counter(r, r.IntN(3) == 0), Amount: int64(1 + r.IntN(2))})
+			a.Demands = append(a.Demands, limits.Demand{Counter: c.counter(r, r.IntN(3) == 0),
+				Amount: int64(1 + r.IntN(2))})
 		}
 		after := 10 + int64(r.IntN(20))
 		want := int64(-1)

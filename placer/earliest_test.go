@@ -52,7 +52,8 @@ func TestStartsPassOver(t *testing.T) {
 				t.Fatalf("%v, %v; trying every instant %v, %v", got, gotErr, want, wantErr)
 			}
 			for i := range got {
-				if diff := gocmp.Diff(numbersOf(picksOf(want[i])), numbersOf(picksOf(got[i]))); diff != "" || got[i].Start != want[i].Start || got[i].Set != want[i].Set {
+				if diff := gocmp.Diff(numbersOf(picksOf(want[i])), numbersOf(picksOf(got[i]))); diff != "" ||
+					got[i].Start != want[i].Start || got[i].Set != want[i].Set {
 					t.Fatalf("start %d: %v", i, diff)
 				}
 			}

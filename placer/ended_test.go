@@ -20,7 +20,8 @@ func TestAnyEnded(t *testing.T) {
 			a := c.drawAsk(t)
 			at := c.Now + rapid.Int64Range(1, 20).Draw(t, "after")
 			var plans [3]*Plan
-			for i, ended := range []*roaring.Bitmap{(&mapping{Snapshot: c.Snapshot}).endedBy(at), c.anyEnded(), c.anyEnded()} {
+			for i, ended := range []*roaring.Bitmap{(&mapping{Snapshot: c.Snapshot}).endedBy(at), c.anyEnded(),
+				c.anyEnded()} {
 				if c.Planned = nil; i == 2 {
 					c.Planned = c.pending
 				}

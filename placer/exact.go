@@ -133,14 +133,17 @@ func (m *mapping) neverTogether(cands [][]index.Candidate) error {
 		need += c.Count
 	}
 	r := &Refusal{Kind: ErrNever, Chunk: -1, Need: need,
-		Why: fmt.Sprintf("the %d chunks of the select fit one by one, but together need more nodes than there are", len(m.Chunks))}
+		Why: fmt.Sprintf("the %d chunks of the select fit one by one, but together need more nodes than there are",
+			len(m.Chunks))}
 	switch {
 	case verdict == perhaps:
-		r.Why = fmt.Sprintf("the %d chunks of the select fit one by one; no way to place them together was found, even on the empty cluster, when the search was given up after %d steps", len(m.Chunks), searchSteps)
+		r.Why = fmt.Sprintf("the %d chunks of the select fit one by one; no way to place them together was found, "+
+			"even on the empty cluster, when the search was given up after %d steps", len(m.Chunks), searchSteps)
 	case m.path == NodePath && m.policy == Contiguous:
 		r.Why = "there are not so many nodes in a row that could serve it"
 	case len(m.Chunks) == 1:
-		r.Why = fmt.Sprintf("chunk 1 (%s): the nodes' own rules about sharing leave too few for %d", m.Chunks[0].Text(m.Index.Defs()), need)
+		r.Why = fmt.Sprintf("chunk 1 (%s): the nodes' own rules about sharing leave too few for %d",
+			m.Chunks[0].Text(m.Index.Defs()), need)
 	}
 	return r
 }

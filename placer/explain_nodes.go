@@ -76,7 +76,8 @@ func (x *explainer) buckets(kind int, serving *roaring.Bitmap) []BucketView {
 			return int(within(x.Index.Nodes(c.Bucket, class), c.Cells).GetCardinality())
 		}
 		b := c.Bucket
-		out = append(out, BucketView{b.ID, x.Index.Describe(b), b.Queue, b.Priority, count(index.Free), count(index.Later), count(index.Busy),
+		out = append(out, BucketView{b.ID, x.Index.Describe(b), b.Queue, b.Priority, count(index.Free),
+			count(index.Later), count(index.Busy),
 			int(serving.AndCardinality(x.Index.Nodes(c.Bucket, index.None)))})
 	}
 	return out

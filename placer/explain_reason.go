@@ -98,5 +98,6 @@ func compareReasons(a, b Reason) int {
 		}
 		return 2
 	}
-	return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(len(b.Nodes), len(a.Nodes)), cmp.Compare(a.Cause, b.Cause))
+	return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(len(b.Nodes), len(a.Nodes)),
+		cmp.Compare(a.Cause, b.Cause))
 }

@@ -41,14 +41,18 @@ func (c *cluster) drawRules(t *rapid.T) {
 		switch rapid.IntRange(0, 9).Draw(t, "rule") {
 		case 0:
 			c.reclass(n, func() {
-				n.Access = rapid.SampledFrom([]index.Access{index.AccessSingleUser, index.AccessSingleJob, index.AccessSingleTask}).Draw(t, "access")
+				n.Access = rapid.SampledFrom([]index.Access{index.AccessSingleUser, index.AccessSingleJob,
+					index.AccessSingleTask}).Draw(t, "access")
 			})
 		case 1:
 			c.reclass(n, func() {
-				n.Sharing = rapid.SampledFrom([]index.Sharing{index.DefaultExcl, index.IgnoreExcl, index.ForceExcl, index.ForceExclHost}).Draw(t, "sharing")
+				n.Sharing = rapid.SampledFrom([]index.Sharing{index.DefaultExcl, index.IgnoreExcl, index.ForceExcl,
+					index.ForceExclHost}).Draw(t, "sharing")
 			})
 		case 2:
-			c.reclass(n, func() { n.Set(index.Host, index.Value{Str: rapid.SampledFrom([]string{"n0", "h"}).Draw(t, "host")}) })
+			c.reclass(n, func() {
+				n.Set(index.Host, index.Value{Str: rapid.SampledFrom([]string{"n0", "h"}).Draw(t, "host")})
+			})
 		}
 	}
 }
@@ -59,16 +63,20 @@ func (c *cluster) drawClaims(t *rapid.T) []Grant {
 	for i := range rapid.IntRange(0, 3).Draw(t, "reservations") {
 		c.owner++
 		start := propertyNow + rapid.Int64Range(-5, 15).Draw(t, "start")
-		g := Grant{Owner: c.owner, Name: fmt.Sprintf("r%d", i), Start: start, End: start + rapid.Int64Range(6, 20).Draw(t, "length"), Nodes: roaring.New(),
-			Affinity: rapid.SampledFrom([]Affinity{Positive, Neutral, Negative, Required}[:4-min(i, 1)]).Draw(t, "affinity"),
-			Limit:    rapid.SampledFrom([]int64{0, 0, 3, 8}).Draw(t, "limit")}
+		g := Grant{Owner: c.owner, Name: fmt.Sprintf("r%d", i), Start: start,
+			End: start + rapid.Int64Range(6, 20).Draw(t, "length"), Nodes: roaring.New(),
+			Affinity: rapid.SampledFrom([]Affinity{Positive, Neutral, Negative, Required}[:4-min(i, 1)]).Draw(t,
+				"affinity"),
+			Limit: rapid.SampledFrom([]int64{0, 0, 3, 8}).Draw(t, "limit")}
 		for _, n := range c.nodes {
 			if rapid.IntRange(0, 2).Draw(t, "reserved") > 0 {
 				continue
 			}
 			span := timeline.Busy{Start: g.Start, End: g.End, Owner: g.Owner, Claim: true}
 			if rapid.IntRange(0, 2).Draw(t, "part") == 0 {
-				span.Use = &timeline.Use{Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: rapid.Int64Range(1, 2).Draw(t, "kept")}}}
+				span.Use = &timeline.Use{
+					Amounts: []timeline.Amount{
+						{Quantity: uint16(index.NCPUs), N: rapid.Int64Range(1, 2).Draw(t, "kept")}}}
 			}
 			c.reclass(n, func() {
 				if err := c.Calendar.Put(n.Number, span); err != nil {
@@ -89,8 +97,10 @@ func (c *cluster) drawAnyAsk(t *rapid.T, grants []Grant) Ask {
 	a := c.drawAsk(t)
 	a.Place.Arrange = rapid.SampledFrom([]Arrangement{Free, Free, Scatter, VScatter, Pack}).Draw(t, "any arrangement")
 	a.Place.Share = rapid.SampledFrom([]Sharing{Default, Default, Shared, Excl, ExclHost}).Draw(t, "any share")
-	a.Access = rapid.SampledFrom([]index.Access{index.AccessShared, index.AccessShared, index.AccessSingleUser, index.AccessSingleJob, index.AccessSingleTask}).Draw(t, "any access")
-	a.Policy = rapid.SampledFrom([]Policy{NoPolicy, NoPolicy, LastAvailable, Priority, MinResource, Contiguous, Fastest}).Draw(t, "policy")
+	a.Access = rapid.SampledFrom([]index.Access{index.AccessShared, index.AccessShared, index.AccessSingleUser,
+		index.AccessSingleJob, index.AccessSingleTask}).Draw(t, "any access")
+	a.Policy = rapid.SampledFrom([]Policy{NoPolicy, NoPolicy, LastAvailable, Priority, MinResource, Contiguous,
+		Fastest}).Draw(t, "policy")
 	a.User = rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user")
 	a.Grants = grants
 	for i := range a.Chunks {
@@ -122,7 +132,8 @@ func TestExplainProperty(t *testing.T) {
 		grants := c.drawWorld(t)
 		for range rapid.IntRange(1, 4).Draw(t, "steps") {
 			a := c.drawAnyAsk(t, grants)
-			text := fmt.Sprintf("%s, place %s, access %s, policy %s, queue %q, %d s, rules %+v", a.Spec.Select(c.defs), a.Place.Format(c.defs), a.Access, a.Policy,
+			text := fmt.Sprintf("%s, place %s, access %s, policy %s, queue %q, %d s, rules %+v", a.Spec.Select(c.defs),
+				a.Place.Format(c.defs), a.Access, a.Policy,
 				a.Queue, a.Duration, c.Rules)
 			var asked []uint32
 			for _, n := range c.nodes {
@@ -151,7 +162,8 @@ func (c *cluster) checkVerdict(t *rapid.T, a Ask, ex *Explanation, text string) 
 	if ex.Verdict != want || (ex.Refusal == nil) != (want == StartsNow) {
 		t.Fatalf("%s: verdict %s, refusal %v; placed %v", text, ex.Verdict, ex.Refusal, err)
 	}
-	if len(ex.Chunks) > 1 || a.Policy == Contiguous || a.Place.Share == ExclHost || want == NeverStarts || c.forcesHosts() ||
+	if len(ex.Chunks) > 1 || a.Policy == Contiguous || a.Place.Share == ExclHost || want == NeverStarts ||
+		c.forcesHosts() ||
 		len(ex.Hosts) > 0 {
 		return // more than room has to do with it
 	}
@@ -189,7 +201,8 @@ func (c *cluster) checkReasons(t *rapid.T, a Ask, ex *Explanation, kind int, tex
 			continue
 		}
 		group := seen[v.Node]
-		if v.Reason.Cause != group.Cause || v.Reason.Until < group.Until || !slices.Equal(v.Reason.Nodes, []uint32{v.Node}) {
+		if v.Reason.Cause != group.Cause || v.Reason.Until < group.Until ||
+			!slices.Equal(v.Reason.Nodes, []uint32{v.Node}) {
 			t.Fatalf("%s: node %d is under %+v, by itself %+v", text, v.Node, group, v.Reason)
 		}
 		c.checkNode(t, a, view.Chunk, v, text)
@@ -205,7 +218,8 @@ func (c *cluster) checkReasons(t *rapid.T, a Ask, ex *Explanation, kind int, tex
 	for _, b := range view.Buckets {
 		total += b.Fits
 	}
-	if i := slices.IndexFunc(view.Reasons, func(r Reason) bool { return r.Cause == CauseFits }); i >= 0 && total != len(view.Reasons[i].Nodes) {
+	if i := slices.IndexFunc(view.Reasons, func(r Reason) bool { return r.Cause == CauseFits }); i >= 0 &&
+		total != len(view.Reasons[i].Nodes) {
 		t.Fatalf("%s: %d nodes with room by bucket, %d together", text, total, len(view.Reasons[i].Nodes))
 	}
 }
@@ -228,7 +242,8 @@ func (c *cluster) checkSoonest(t *rapid.T, ex *Explanation, kind int, r *Reason,
 func (c *cluster) checkNode(t *rapid.T, a Ask, chunk Chunk, v NodeView, text string) {
 	one := a
 	chunk.Count = 1
-	chunk.Wants = append(slices.Clone(chunk.Wants), Want{Res: index.VNode, Value: index.Value{Str: c.nodes[v.Node].Name}})
+	chunk.Wants = append(slices.Clone(chunk.Wants),
+		Want{Res: index.VNode, Value: index.Value{Str: c.nodes[v.Node].Name}})
 	one.Chunks, one.Place.HasGroup = []Chunk{chunk}, false
 	if one.Place.Arrange == Pack {
 		one.Place.Arrange = Free
@@ -266,7 +281,8 @@ func (c *cluster) checkHelps(t *rapid.T, ex *Explanation, text string) {
 		}
 		switch h.Change {
 		case "select":
-			if chunks, err := ParseSelect(c.defs, h.To); err != nil || (Spec{Chunks: chunks}).Text(c.defs) != h.Ask.Text(c.defs) {
+			if chunks, err := ParseSelect(c.defs, h.To); err != nil ||
+				(Spec{Chunks: chunks}).Text(c.defs) != h.Ask.Text(c.defs) {
 				t.Fatalf("%s: %s reads back as %+v, %v", text, h.To, chunks, err)
 			}
 		case "place":
@@ -285,11 +301,13 @@ func (c *cluster) checkRanking(t *rapid.T, a Ask, ex *Explanation, text string) 
 		for _, term := range r.Terms {
 			sum += term.Value
 		}
-		if a.Policy == Priority && sum != r.Value || i > 0 && r.Chunk == ex.Ranking[i-1].Chunk && r.Rank != ex.Ranking[i-1].Rank+1 {
+		if a.Policy == Priority && sum != r.Value || i > 0 && r.Chunk == ex.Ranking[i-1].Chunk &&
+			r.Rank != ex.Ranking[i-1].Rank+1 {
 			t.Fatalf("%s: ranked %+v", text, ex.Ranking)
 		}
 	}
-	if ex.Verdict != StartsNow || len(a.Chunks) > 1 || a.Policy.Score() == "" || a.Place.Share == ExclHost || c.forcesHosts() ||
+	if ex.Verdict != StartsNow || len(a.Chunks) > 1 || a.Policy.Score() == "" || a.Place.Share == ExclHost ||
+		c.forcesHosts() ||
 		len(ex.Hosts) > 0 {
 		return
 	}

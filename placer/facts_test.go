@@ -27,21 +27,25 @@ type fact struct {
 }
 
 var recordedFacts = map[string]fact{
-	"ptl-test_basic":            {check: factBasic},
-	"ptl-test_multi_bucket2":    {check: factMultiBucket},
-	"ptl-test_not_run":          {check: factNotRun},
-	"ptl-test_calendaring1":     {factCalendaring, "the cycle that plans the job which has to wait: the test plans it itself"},
-	"ptl-test_not_buckets":      {factNotBuckets, "orders by what is unused, provisioning, reservations as queues, hosts of several nodes, suspended jobs"},
-	"ptl-test_multi_vnode_resv": {factMultiVnode, "hosts of several nodes and reservations as queues: only the path of the job inside is looked at"},
-	"ptl-test_bucket_sort":      {check: factBucketSort},
-	"ptl-test_psets":            {check: factSets},
+	"ptl-test_basic":         {check: factBasic},
+	"ptl-test_multi_bucket2": {check: factMultiBucket},
+	"ptl-test_not_run":       {check: factNotRun},
+	"ptl-test_calendaring1": {factCalendaring,
+		"the cycle that plans the job which has to wait: the test plans it itself"},
+	"ptl-test_not_buckets": {factNotBuckets, "orders by what is unused, provisioning, reservations as queues, " +
+		"hosts of several nodes, suspended jobs"},
+	"ptl-test_multi_vnode_resv": {factMultiVnode, "hosts of several nodes and reservations as queues: only the path " +
+		"of the job inside is looked at"},
+	"ptl-test_bucket_sort": {check: factBucketSort},
+	"ptl-test_psets":       {check: factSets},
 	"ptl-test_psets_calendaring": {factSetsCalendaring,
 		"the cycle that plans jobs which have to wait: the test plans them itself"},
 	"ptl-test_place_group": {check: factPlaceGroup},
 	"ptl-test_free":        {check: factFree},
 	"ptl-test_queue_nodes": {check: factQueueNodes},
 	"ptl-perf-compare": {factPerfCompare,
-		"the blocker shares its nodes, and the times are those of two paths: it is placed exclusively, and nothing is timed"},
+		"the blocker shares its nodes, and the times are those of two paths: it is placed exclusively, and " +
+			"nothing is timed"},
 	"ptl-perf-run-many":         {check: factRunMany},
 	"live-pset-span-while-busy": {check: factNoSpill},
 	"live-place-case":           {check: factPlaceCase},
@@ -329,7 +333,8 @@ func factPlaceGroup(t *testing.T, g *generated) {
 // both run; 715 distinct nodes each (2 chunks per 2-cpu node); disjoint
 func factFree(t *testing.T, g *generated) {
 	first, second := g.runs(t, g.ask(t, 0)), g.runs(t, g.ask(t, 1))
-	if a, b, both := distinct(t, first), distinct(t, second), distinct(t, first, second); a != 715 || b != 715 || both != 1430 {
+	if a, b, both := distinct(t, first), distinct(t, second), distinct(t, first, second); a != 715 || b != 715 ||
+		both != 1430 {
 		t.Errorf("%d and %d nodes, %d together", a, b, both)
 	}
 	g.expectValues(t, first, g.color, "yellow")

@@ -184,7 +184,9 @@ func (m *mapping) insist() error {
 		}
 	}
 	if m.insists && longest < m.Duration {
-		return &Refusal{Kind: ErrNever, Chunk: -1, Why: fmt.Sprintf("it takes %d s, and reservation %s lets it have its nodes for %d s at most", m.Duration, kept[0].Name, longest)}
+		return &Refusal{Kind: ErrNever, Chunk: -1,
+			Why: fmt.Sprintf("it takes %d s, and reservation %s lets it have its nodes for %d s at most", m.Duration,
+				kept[0].Name, longest)}
 	}
 	return nil
 }
@@ -195,7 +197,8 @@ func (m *mapping) insist() error {
 func (s Subject) Entries() []AccessEntry {
 	var out []AccessEntry
 	for _, e := range []AccessEntry{{Kind: AccessUser, Value: s.User}, {Kind: AccessGroup, Value: s.Group},
-		{Kind: AccessAccount, Value: s.Account}, {Kind: AccessClass, Value: s.Class}, {Kind: AccessQueue, Value: s.Queue},
+		{Kind: AccessAccount, Value: s.Account}, {Kind: AccessClass, Value: s.Class},
+		{Kind: AccessQueue, Value: s.Queue},
 		{Kind: AccessJob, Value: s.JobName}} {
 		if e.Value != "" {
 			out = append(out, e)

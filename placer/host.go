@@ -159,7 +159,9 @@ func (m *mapping) packable() error {
 	if m.Access != index.AccessSingleTask || !m.severalPacked() || len(m.hosts) > 0 {
 		return nil
 	}
-	return &Refusal{Kind: ErrNever, Chunk: -1, Why: fmt.Sprintf("place=pack puts all chunks on one host, and with access %s no node takes more than one", m.Access)}
+	return &Refusal{Kind: ErrNever, Chunk: -1,
+		Why: fmt.Sprintf("place=pack puts all chunks on one host, and with access %s no node takes more than one",
+			m.Access)}
 }
 
 // severalPacked reports whether the request was several chunks before they were packed into one.

@@ -144,7 +144,8 @@ func (n *naive) nodesWithin(nodes []int, at int64, empty bool) bool {
 
 // looking examines every node for an instant.
 func (n *naive) looking(at int64, empty bool) *naiveNodes {
-	s := &naiveNodes{naive: n, at: at, empty: empty, used: make([]int, len(n.c.nodes)), hosts: make(map[string]int), dead: make(map[string]bool)}
+	s := &naiveNodes{naive: n, at: at, empty: empty, used: make([]int, len(n.c.nodes)), hosts: make(map[string]int),
+		dead: make(map[string]bool)}
 	for _, def := range n.c.defs.All() {
 		if def.Consumable {
 			s.defs = append(s.defs, def.ID)

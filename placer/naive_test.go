@@ -184,7 +184,8 @@ func (n *naive) firstFit(within []int, at int64) [][][2]int {
 		}
 		slices.SortFunc(found, func(a, b int) int {
 			x, y := firsts[n.c.nodes[a].Bucket], firsts[n.c.nodes[b].Bucket]
-			return cmp.Or(cmp.Compare(x.priority, y.priority), cmp.Compare(x.first, y.first), n.later(b, at)-n.later(a, at), a-b)
+			return cmp.Or(cmp.Compare(x.priority, y.priority), cmp.Compare(x.first, y.first),
+				n.later(b, at)-n.later(a, at), a-b)
 		})
 		sum, used := 0, 0
 		for used < len(found) && sum < chunk.Count {

@@ -31,7 +31,8 @@ type site struct {
 func newSite(defs *index.Defs, signature []index.ResID, now, grace int64) *site {
 	c := &cluster{defs: defs, jobs: make(map[string]*Plan), users: make(map[uint64]string)}
 	ix := index.New(defs, signature, nil, index.Limits{})
-	c.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, now, grace), Now: now, Releases: c.releases, Rows: c}
+	c.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, now, grace), Now: now, Releases: c.releases,
+		Rows: c}
 	s := &site{cluster: c, rooms: make(map[uint32][]index.Amount)}
 	c.Planned = s.planned
 	return s
@@ -120,24 +121,29 @@ func usually[T any](t *rapid.T, label string, first T, others ...T) T {
 func drawSite(t *rapid.T, most int, hosts bool) *site {
 	defs := index.NewDefs()
 	var declared []index.Def
-	for _, def := range []index.Def{{Name: "color", Type: index.String}, {Name: "tokens", Type: index.Long, Consumable: true}} {
+	for _, def := range []index.Def{{Name: "color", Type: index.String},
+		{Name: "tokens", Type: index.Long, Consumable: true}} {
 		def, err := defs.Add(def)
 		if err != nil {
 			t.Fatal(err)
 		}
 		declared = append(declared, def)
 	}
-	signature := rapid.SliceOfDistinct(rapid.SampledFrom([]index.ResID{index.NCPUs, index.Mem, declared[0].ID, declared[1].ID}), rapid.ID).Draw(t, "signature")
+	signature := rapid.SliceOfDistinct(
+		rapid.SampledFrom([]index.ResID{index.NCPUs, index.Mem, declared[0].ID, declared[1].ID}), rapid.ID).Draw(t,
+		"signature")
 	c := newSite(defs, signature, propertyNow, propertyGrace)
 	c.Rules = Rules{
 		ExactFit:     rapid.Bool().Draw(t, "exact fit"),
 		ExplicitSets: rapid.Bool().Draw(t, "explicit sets"),
 		DoNotSpan:    usually(t, "do not span", false, true),
-		Access:       usually(t, "access", index.AccessShared, index.AccessSingleUser, index.AccessSingleJob, index.AccessSingleTask),
-		SetOrder:     rapid.SampledFrom([]SetOrder{SmallestSet, FirstSet, LargestSet}).Draw(t, "set order"),
-		SetDelay:     rapid.SampledFrom([]int64{0, -1, 9}).Draw(t, "set delay"),
-		Topology:     []index.ResID{declared[0].ID},
-		GroupKey:     usually(t, "group key", nil, []index.ResID{declared[0].ID}, []index.ResID{index.Feature}, []index.ResID{declared[0].ID, index.Feature}),
+		Access: usually(t, "access", index.AccessShared, index.AccessSingleUser, index.AccessSingleJob,
+			index.AccessSingleTask),
+		SetOrder: rapid.SampledFrom([]SetOrder{SmallestSet, FirstSet, LargestSet}).Draw(t, "set order"),
+		SetDelay: rapid.SampledFrom([]int64{0, -1, 9}).Draw(t, "set delay"),
+		Topology: []index.ResID{declared[0].ID},
+		GroupKey: usually(t, "group key", nil, []index.ResID{declared[0].ID}, []index.ResID{index.Feature},
+			[]index.ResID{declared[0].ID, index.Feature}),
 	}
 	odd := rapid.Bool().Draw(t, "odd nodes")
 	for i := range rapid.IntRange(2, most).Draw(t, "nodes") {
@@ -173,8 +179,10 @@ func (c *site) drawSharedNode(t *rapid.T, number uint32, odd, hosts bool) {
 	n.Load = usually(t, "load", 0, 0.5, 1.5, 3)
 	n.Usage = usually(t, "usage", 0, 0.25, 1)
 	if odd {
-		n.Access = usually(t, "its access", index.AccessShared, index.AccessSingleUser, index.AccessSingleJob, index.AccessSingleTask)
-		n.Sharing = usually(t, "its sharing", index.DefaultShared, index.DefaultExcl, index.DefaultExclHost, index.IgnoreExcl, index.ForceExcl, index.ForceExclHost)
+		n.Access = usually(t, "its access", index.AccessShared, index.AccessSingleUser, index.AccessSingleJob,
+			index.AccessSingleTask)
+		n.Sharing = usually(t, "its sharing", index.DefaultShared, index.DefaultExcl, index.DefaultExclHost,
+			index.IgnoreExcl, index.ForceExcl, index.ForceExclHost)
 	}
 	if hosts {
 		if host := rapid.SampledFrom([]string{"", "h", "n0", "n1"}).Draw(t, "host"); host != "" {
@@ -241,13 +249,19 @@ func TestNodePathByHand(t *testing.T) {
 	}{
 		{"a packing is of nodes that match", []string{"ncpus=1", "ncpus=1", "ncpus=1 access=singlejob", "ncpus=2"},
 			"3:ncpus=1+1:ncpus=2+1:ncpus=0:host=n2", "free", Rules{ExactFit: true}, "NEVER"},
-		{"no node of one task takes a pack of two", []string{"ncpus=2 access=singletask"}, "2:ncpus=1", "pack", Rules{}, "NEVER"},
-		{"nor any, where that is the rule", []string{"ncpus=2"}, "2:ncpus=1", "pack", Rules{Access: index.AccessSingleTask}, "NEVER"},
-		{"but a host of two does", []string{"ncpus=1 host=h", "ncpus=1 host=h"}, "2:ncpus=1", "pack", Rules{Access: index.AccessSingleTask}, "[0 1]"},
-		{"a set of nodes of one task could not hold it", []string{"ncpus=1 color=r", "ncpus=3 access=singletask color=r", "ncpus=1"},
+		{"no node of one task takes a pack of two", []string{"ncpus=2 access=singletask"}, "2:ncpus=1", "pack", Rules{},
+			"NEVER"},
+		{"nor any, where that is the rule", []string{"ncpus=2"}, "2:ncpus=1", "pack",
+			Rules{Access: index.AccessSingleTask}, "NEVER"},
+		{"but a host of two does", []string{"ncpus=1 host=h", "ncpus=1 host=h"}, "2:ncpus=1", "pack",
+			Rules{Access: index.AccessSingleTask}, "[0 1]"},
+		{"a set of nodes of one task could not hold it",
+			[]string{"ncpus=1 color=r", "ncpus=3 access=singletask color=r", "ncpus=1"},
 			"3:ncpus=1", "free", Rules{GroupKey: []index.ResID{index.FirstDeclared}}, "[0 1 2]"},
-		{"a node is on the host of its name", []string{"ncpus=1", "ncpus=1 host=n0"}, "2:ncpus=1", "scatter", Rules{}, "NEVER"},
-		{"of a host one node is the right one", []string{"ncpus=1 mem=1kb", "ncpus=1 host=h", "ncpus=1", "ncpus=1 mem=1kb host=h"},
+		{"a node is on the host of its name", []string{"ncpus=1", "ncpus=1 host=n0"}, "2:ncpus=1", "scatter", Rules{},
+			"NEVER"},
+		{"of a host one node is the right one", []string{"ncpus=1 mem=1kb", "ncpus=1 host=h", "ncpus=1",
+			"ncpus=1 mem=1kb host=h"},
 			"1:ncpus=1+2:ncpus=1:mem=1kb", "scatter", Rules{ExactFit: true}, "[2 0 3]"},
 		{"chunks of two kinds on one whole node of a host", []string{"ncpus=2 mem=1kb", "ncpus=2 host=n0"},
 			"3:ncpus=1+1:ncpus=1:mem=1kb", "pack:exclhost", Rules{ExactFit: true}, "[0 1]"},
@@ -272,7 +286,8 @@ func TestNodePathByHand(t *testing.T) {
 // TestHostGivenBack: a request that takes a whole host waits for all its nodes.
 func TestHostGivenBack(t *testing.T) {
 	c := handMade(t, "ncpus=1", "ncpus=1 color=r host=n0")
-	c.put(t, 1, timeline.Busy{Start: 0, End: propertyNow + 5, Owner: c.newOwner("bob"), Held: true, Use: new(timeline.Use)})
+	c.put(t, 1, timeline.Busy{Start: 0, End: propertyNow + 5, Owner: c.newOwner("bob"), Held: true,
+		Use: new(timeline.Use)})
 	plan, err := c.Earliest(c.request(t, "1:ncpus=1:vnode=n0", "exclhost"), c.Now)
 	if err != nil || plan.Start != propertyNow+5 || len(plan.Along) != 1 || plan.Along[0].Node != 1 {
 		t.Errorf("%+v, %v", plan, err)
@@ -299,7 +314,8 @@ func TestHostTakenAlong(t *testing.T) {
 // keeps. One that insists on a reservation can never have more nodes than the reservation.
 func TestReservationByHand(t *testing.T) {
 	c := handMade(t, "ncpus=4", "ncpus=4")
-	g := Grant{Owner: c.newOwner(""), Name: "r", Start: c.Now, End: c.Now + 20, Nodes: roaring.BitmapOf(0), Limit: 5, Affinity: Positive}
+	g := Grant{Owner: c.newOwner(""), Name: "r", Start: c.Now, End: c.Now + 20, Nodes: roaring.BitmapOf(0), Limit: 5,
+		Affinity: Positive}
 	kept := &timeline.Use{Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: 2}}}
 	c.put(t, 0, timeline.Busy{Start: g.Start, End: g.End, Owner: g.Owner, Claim: true, Use: kept})
 	a := c.request(t, "2:ncpus=2", "vscatter")
@@ -321,7 +337,8 @@ func TestReservationByHand(t *testing.T) {
 
 // drawClaim makes a reservation: of whole nodes, or of amounts of them.
 func (c *site) drawClaim(t *rapid.T) {
-	g := Grant{Name: fmt.Sprintf("r%d", len(c.claims)), Nodes: roaring.New(), Start: c.Now + rapid.Int64Range(-3, 20).Draw(t, "reserved from")}
+	g := Grant{Name: fmt.Sprintf("r%d", len(c.claims)), Nodes: roaring.New(),
+		Start: c.Now + rapid.Int64Range(-3, 20).Draw(t, "reserved from")}
 	g.End = max(g.Start, c.Now) + rapid.Int64Range(1, 20).Draw(t, "reserved for")
 	g.Limit = rapid.SampledFrom([]int64{0, 0, 3, 6}).Draw(t, "limit")
 	g.Owner = c.newOwner("")
@@ -335,7 +352,8 @@ func (c *site) drawClaim(t *rapid.T) {
 			b.Use = new(timeline.Use)
 			for _, a := range n.Res {
 				if def, _ := c.defs.Get(a.Res); def.Consumable && a.Value.Num > 0 {
-					b.Use.Amounts = append(b.Use.Amounts, timeline.Amount{Quantity: uint16(a.Res), N: rapid.Int64Range(1, a.Value.Num).Draw(t, "kept "+def.Name)})
+					b.Use.Amounts = append(b.Use.Amounts, timeline.Amount{Quantity: uint16(a.Res),
+						N: rapid.Int64Range(1, a.Value.Num).Draw(t, "kept "+def.Name)})
 				}
 			}
 		}
@@ -353,7 +371,8 @@ func (c *site) drawGrants(t *rapid.T, a *Ask) {
 		return
 	}
 	insisted := usually(t, "insists", nil, []int{0}, []int{1}, []int{2}, []int{0, 1})
-	if len(insisted) == 2 && (len(c.claims) < 2 || c.claims[0].Start < c.claims[1].End && c.claims[1].Start < c.claims[0].End) {
+	if len(insisted) == 2 && (len(c.claims) < 2 || c.claims[0].Start < c.claims[1].End &&
+		c.claims[1].Start < c.claims[0].End) {
 		insisted = insisted[:1] // they are no series
 	}
 	for i, g := range c.claims {
@@ -369,9 +388,11 @@ func (c *site) drawGrants(t *rapid.T, a *Ask) {
 }
 
 func (c *site) drawShared(t *rapid.T, hosts bool) Ask {
-	a := Ask{Duration: rapid.Int64Range(1, 12).Draw(t, "duration"), Since: c.Now - rapid.Int64Range(0, 12).Draw(t, "asked"), User: rapid.SampledFrom([]string{"ann", "bob", ""}).Draw(t, "user"),
-		Queue:  usually(t, "queue asked for", "", "", "", "q"),
-		Access: usually(t, "access asked for", index.AccessShared, index.AccessSingleUser, index.AccessSingleJob, index.AccessSingleTask),
+	a := Ask{Duration: rapid.Int64Range(1, 12).Draw(t, "duration"), Since: c.Now - rapid.Int64Range(0, 12).Draw(t,
+		"asked"), User: rapid.SampledFrom([]string{"ann", "bob", ""}).Draw(t, "user"),
+		Queue: usually(t, "queue asked for", "", "", "", "q"),
+		Access: usually(t, "access asked for", index.AccessShared, index.AccessSingleUser, index.AccessSingleJob,
+			index.AccessSingleTask),
 		Policy: rapid.SampledFrom(append(Policies(), NoPolicy)).Draw(t, "policy"),
 	}
 	arrangements := []Arrangement{Free, Free, Pack, Scatter, VScatter}
@@ -394,7 +415,10 @@ func (c *site) drawShared(t *rapid.T, hosts bool) Ask {
 		a.Ranking = rapid.SliceOfDistinct(rapid.Uint32Range(0, 7), rapid.ID).Draw(t, "ranking")
 	case Priority:
 		var err error
-		if a.PriorityF, err = priorityf.Parse(c.defs, rapid.SampledFrom([]string{"APROCS", "-APROCS + SPEED", "JOBCOUNT - LOAD", "NODEINDEX", "FREETIME + 3*FEATURE[fast]"}).Draw(t, "priorityf")); err != nil {
+		if a.PriorityF,
+			err = priorityf.Parse(c.defs,
+			rapid.SampledFrom([]string{"APROCS", "-APROCS + SPEED", "JOBCOUNT - LOAD", "NODEINDEX",
+				"FREETIME + 3*FEATURE[fast]"}).Draw(t, "priorityf")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -442,7 +466,8 @@ func (c *site) passTime(t *rapid.T) {
 	for _, n := range c.nodes {
 		for _, late := range c.Calendar.At(n.Number) {
 			for _, b := range c.Calendar.At(n.Number) {
-				if late.Held && late.End <= c.Now && !gone[late.Owner] && !b.Claim && b.Start <= c.Now && b.Start >= late.End {
+				if late.Held && late.End <= c.Now && !gone[late.Owner] && !b.Claim && b.Start <= c.Now &&
+					b.Start >= late.End {
 					gone[b.Owner] = true
 				}
 			}
@@ -480,15 +505,18 @@ func (c *site) over(a Ask) int64 {
 // text returns a request and its situation, for messages.
 func (c *site) text(a Ask) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "at %d: %s, place %s, queue %q, %d s, user %q, access %s, policy %s, ranking %v, rules %+v", c.Now, a.Spec.Select(c.defs), a.Place.Format(c.defs),
+	fmt.Fprintf(&b, "at %d: %s, place %s, queue %q, %d s, user %q, access %s, policy %s, ranking %v, rules %+v", c.Now,
+		a.Spec.Select(c.defs), a.Place.Format(c.defs),
 		a.Queue, a.Duration, a.User, a.Access, a.Policy, a.Ranking, c.Rules)
 	for _, g := range a.Grants {
-		fmt.Fprintf(&b, "\n  may use %s (%d), affinity %d, limit %d: nodes %v from %d to %d", g.Name, g.Owner, g.Affinity, g.Limit, g.Nodes.ToArray(), g.Start, g.End)
+		fmt.Fprintf(&b, "\n  may use %s (%d), affinity %d, limit %d: nodes %v from %d to %d", g.Name, g.Owner,
+			g.Affinity, g.Limit, g.Nodes.ToArray(), g.Start, g.End)
 	}
 	for _, n := range c.nodes {
 		fmt.Fprintf(&b, "\n  %s: %+v", n.Name, *n)
 		for _, s := range c.Calendar.At(n.Number) {
-			fmt.Fprintf(&b, "\n    [%d, %d) owner %d of %q held %v claim %v use %+v", s.Start, s.End, s.Owner, c.users[s.Owner], s.Held, s.Claim, s.Use)
+			fmt.Fprintf(&b, "\n    [%d, %d) owner %d of %q held %v claim %v use %+v", s.Start, s.End, s.Owner,
+				c.users[s.Owner], s.Held, s.Claim, s.Use)
 		}
 	}
 	return b.String()
@@ -518,7 +546,9 @@ func TestNodeStartsPassOver(t *testing.T) {
 				b := timeline.Busy{Start: at, Owner: c.newOwner("ann"), Held: true}
 				b.End = b.Start + rapid.Int64Range(1, 9).Draw(t, "length")
 				if cpus, _ := n.Get(index.NCPUs); rapid.IntRange(0, 4).Draw(t, "whole") > 0 {
-					b.Use = &timeline.Use{Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: rapid.Int64Range(1, cpus.Num).Draw(t, "cpus")}}}
+					b.Use = &timeline.Use{
+						Amounts: []timeline.Amount{
+							{Quantity: uint16(index.NCPUs), N: rapid.Int64Range(1, cpus.Num).Draw(t, "cpus")}}}
 				}
 				c.put(t, n.Number, b)
 				at = b.End + rapid.Int64Range(-2, 3).Draw(t, "gap")
@@ -539,7 +569,8 @@ func (c *site) checkEveryInstant(t *rapid.T, a Ask, after int64) ([]*Plan, error
 	c.drawStepped(t)
 	count := rapid.IntRange(1, 3).Draw(t, "starts")
 	plans, err := c.Starts(a, after, count)
-	if one := len(a.Chunks) == 1 || a.Place.Arrange == Pack && len(c.Index.SharedHosts()) == 0; !one && (!c.Rules.ExactFit || a.Policy == Contiguous) {
+	if one := len(a.Chunks) == 1 || a.Place.Arrange == Pack && len(c.Index.SharedHosts()) == 0; !one &&
+		(!c.Rules.ExactFit || a.Policy == Contiguous) {
 		return plans, err
 	}
 	every, everyErr := c.everyInstant(a, after, count)
@@ -547,7 +578,8 @@ func (c *site) checkEveryInstant(t *rapid.T, a Ask, after int64) ([]*Plan, error
 		t.Fatalf("%d starts, %v; trying every instant %d, %v: %s", len(plans), err, len(every), everyErr, c.text(a))
 	}
 	for i, plan := range plans {
-		if diff := gocmp.Diff(numbersOf(picksOf(every[i])), numbersOf(picksOf(plan))); diff != "" || plan.Start != every[i].Start || plan.Set != every[i].Set {
+		if diff := gocmp.Diff(numbersOf(picksOf(every[i])), numbersOf(picksOf(plan))); diff != "" ||
+			plan.Start != every[i].Start || plan.Set != every[i].Set {
 			t.Fatalf("start %d at %d, trying every instant at %d\n%s%s", i, plan.Start, every[i].Start, diff, c.text(a))
 		}
 	}
@@ -590,7 +622,8 @@ func (c *site) oracle(a Ask) *naive {
 		for _, feature := range []string{"fast", "big", ""} {
 			var set []int
 			for k, node := range c.nodes {
-				if node.Queue == a.Queue && (slices.Contains(node.Features, feature) || feature == "" && len(node.Features) == 0 && !c.Rules.ExplicitSets) {
+				if node.Queue == a.Queue && (slices.Contains(node.Features, feature) ||
+					feature == "" && len(node.Features) == 0 && !c.Rules.ExplicitSets) {
 					set = append(set, k)
 				}
 			}
@@ -607,7 +640,8 @@ func (c *site) oracle(a Ask) *naive {
 // of chunk, or for any with Rules.ExactFit, unless the nodes must be in a row. A pack counts
 // as one kind as long as one node is enough for it.
 func (c *site) exact(a Ask) bool {
-	return (c.Rules.ExactFit || len(a.Chunks) == 1 || a.Place.Arrange == Pack && len(c.Index.SharedHosts()) == 0) && a.Policy != Contiguous
+	return (c.Rules.ExactFit || len(a.Chunks) == 1 || a.Place.Arrange == Pack && len(c.Index.SharedHosts()) == 0) &&
+		a.Policy != Contiguous
 }
 
 // checkAt compares the decision for an instant with the oracle's.
@@ -730,7 +764,8 @@ func (c *site) checkPathsFrom(t *rapid.T, a Ask, after int64, first *Plan) {
 		}
 		plan, err := c.Earliest(a, after)
 		if (plan == nil) != (first == nil) || plan != nil && plan.Start != first.Start {
-			t.Fatalf("the first start is that of %+v, with the policy %s %+v (%v): %s", first, a.Policy, plan, err, c.text(a))
+			t.Fatalf("the first start is that of %+v, with the policy %s %+v (%v): %s", first, a.Policy, plan, err,
+				c.text(a))
 		}
 	}
 }
@@ -753,7 +788,8 @@ func (c *site) checkNodePlan(t *rapid.T, a Ask, plan *Plan, oracle *naive) {
 		held := 0
 		for _, p := range chunk.Picks {
 			n := c.nodes[p.Node]
-			if held += int(p.Chunks); p.Chunks < 1 || oracle.per[i][p.Node] == 0 || !see.onHost(n, i) || see.left[p.Node] == nil {
+			if held += int(p.Chunks); p.Chunks < 1 || oracle.per[i][p.Node] == 0 || !see.onHost(n, i) ||
+				see.left[p.Node] == nil {
 				fail("node %d takes %d of chunk %d", p.Node, p.Chunks, i)
 			}
 			if p.Bucket.ID != n.Bucket || plan.Start == c.Now && p.Class != c.Index.ClassOf(p.Bucket, p.Node) {
@@ -841,10 +877,13 @@ func (c *site) checkTakings(a Ask, plan *Plan, see *naiveNodes, fail func(string
 					continue
 				}
 				if have, _ := n.Get(id); wants+sumOf(live, id) > have.Num {
-					fail("node %d is to give %d of resource %d at %d, where %d of %d are taken", take.Node, wants, id, second, sumOf(live, id), have.Num)
+					fail("node %d is to give %d of resource %d at %d, where %d of %d are taken", take.Node, wants, id,
+						second, sumOf(live, id), have.Num)
 				}
-				if claim != nil && claim.Use != nil && wants+guestsOf(c.Calendar.At(take.Node), *claim, c.cluster, second, id) > takes(*claim, id) {
-					fail("node %d is to give %d of resource %d at %d out of reservation %d", take.Node, wants, id, second, claim.Owner)
+				if claim != nil && claim.Use != nil && wants+guestsOf(c.Calendar.At(take.Node), *claim, c.cluster,
+					second, id) > takes(*claim, id) {
+					fail("node %d is to give %d of resource %d at %d out of reservation %d", take.Node, wants, id,
+						second, claim.Owner)
 				}
 			}
 		}

@@ -125,7 +125,8 @@ func (s *seeker) handOut(nodes ordered) ([]Allotment, shortfall) {
 }
 
 func (s *seeker) pick(sp *spot, chunks int) Pick {
-	return Pick{Node: sp.node, Chunks: int32(chunks), Class: sp.class, Bucket: sp.bucket, Shared: !sp.whole, Alone: sp.alone}
+	return Pick{Node: sp.node, Chunks: int32(chunks), Class: sp.class, Bucket: sp.bucket, Shared: !sp.whole,
+		Alone: sp.alone}
 }
 
 // firstAvailable returns node order, with nodes of reservations that attract the request first and

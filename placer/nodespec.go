@@ -259,7 +259,8 @@ func (p *reader) cpuTotal(parts []nodePart, listed []listWant) (int64, error) {
 		}
 	}
 	if processes > total || total%processes != 0 {
-		return 0, p.Fail(at, "ncpus beside nodes= is for all nodes together: a multiple of the %d processes they run", processes)
+		return 0, p.Fail(at, "ncpus beside nodes= is for all nodes together: a multiple of the %d processes they run",
+			processes)
 	}
 	return int64(total / processes), nil
 }

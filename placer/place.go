@@ -165,7 +165,8 @@ func (p *reader) group() (index.ResID, error) {
 		return 0, p.noResource(at, name)
 	}
 	if def.Type != index.String && def.Type != index.StringArray {
-		return 0, p.Fail(at, "nodes cannot be grouped by %s, a %s: only by a string or a string_array", def.Name, def.Type)
+		return 0, p.Fail(at, "nodes cannot be grouped by %s, a %s: only by a string or a string_array", def.Name,
+			def.Type)
 	}
 	return def.ID, nil
 }

@@ -47,7 +47,8 @@ func TestParsePlaceErrors(t *testing.T) {
 		want string
 	}{
 		{"", 0, "expected a word of group, free, pack, scatter, vscatter, shared, excl, exclhost"},
-		{"scater", 0, `no place "scater": use group, free, pack, scatter, vscatter, shared, excl, exclhost; did you mean scatter?`},
+		{"scater", 0,
+			`no place "scater": use group, free, pack, scatter, vscatter, shared, excl, exclhost; did you mean scatter?`},
 		{"free:pack", 5, "pack after free: a place has only one of free, pack, scatter, vscatter"},
 		{"free:free", 5, "free after free"},
 		{"excl:shared", 5, "shared after excl: a place has only one of shared, excl, exclhost"},

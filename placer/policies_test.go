@@ -97,7 +97,8 @@ func TestPolicies(t *testing.T) {
 				t.Skip(why)
 			}
 			// The signature is up to the store: the answers are the same.
-			for _, signature := range [][]index.ResID{{index.NCPUs, index.Mem, index.FirstDeclared}, {index.NCPUs}, {}} {
+			for _, signature := range [][]index.ResID{{index.NCPUs, index.Mem, index.FirstDeclared}, {index.NCPUs},
+				{}} {
 				c := s.build(t, signature)
 				s.checkValues(t, c)
 				s.run(t, c)
@@ -120,7 +121,8 @@ func (s *policyScenario) build(t *testing.T, signature []index.ResID) *site {
 	for _, n := range s.declared() {
 		number := uint32(len(c.nodes))
 		byName[n.Name] = number
-		node := &index.Node{Number: number, Name: n.Name, Speed: n.Speed, ProcSpeed: n.ProcSpeed, Load: n.Load, Usage: n.Usage,
+		node := &index.Node{Number: number, Name: n.Name, Speed: n.Speed, ProcSpeed: n.ProcSpeed, Load: n.Load,
+			Usage:    n.Usage,
 			Priority: n.Priority, PriorityF: n.PriorityF, Features: n.Features}
 		node.Set(index.NCPUs, index.Value{Num: n.Procs})
 		node.Set(index.Mem, index.Value{Num: n.MemMB << 10})
@@ -180,7 +182,8 @@ func (s *policyScenario) configure(t *testing.T, c *site) {
 			}
 		}
 	}
-	order, ok := map[string]SetOrder{"": SmallestSet, "BESTFIT": SmallestSet, "FIRSTFIT": FirstSet, "WORSTFIT": LargestSet}[s.Config.NodeSetPriorityType]
+	order, ok := map[string]SetOrder{"": SmallestSet, "BESTFIT": SmallestSet, "FIRSTFIT": FirstSet,
+		"WORSTFIT": LargestSet}[s.Config.NodeSetPriorityType]
 	if !ok {
 		t.Fatalf("node sets: %+v", s.Config)
 	}
@@ -193,7 +196,9 @@ func (s *policyScenario) configure(t *testing.T, c *site) {
 
 func (s *policyScenario) ask(t *testing.T, c *site, j policyJob) Ask {
 	a := Ask{Duration: j.Walltime, User: j.User, Grants: s.grants(t, c, j)}
-	a.Chunks = []Chunk{{Count: j.Tasks, Wants: []Want{{Res: index.NCPUs, Value: index.Value{Num: j.Procs}}, {Res: index.Mem, Value: index.Value{Num: j.MemMB << 10}}}}}
+	a.Chunks = []Chunk{
+		{Count: j.Tasks, Wants: []Want{{Res: index.NCPUs, Value: index.Value{Num: j.Procs}},
+			{Res: index.Mem, Value: index.Value{Num: j.MemMB << 10}}}}}
 	switch j.TasksPerNode {
 	case 0:
 	case 1:
@@ -270,7 +275,8 @@ func (s *policyScenario) run(t *testing.T, c *site) {
 			order = append(order, name)
 		}
 		if plan.Start != want.Start || !rightNodes(t, nodes, want.Nodes, want.OneOf) {
-			t.Errorf("%s is planned at %d on %v, want %d on %v %s", want.Job, plan.Start, nodes, want.Start, want.Nodes, want.OneOf)
+			t.Errorf("%s is planned at %d on %v, want %d on %v %s", want.Job, plan.Start, nodes, want.Start, want.Nodes,
+				want.OneOf)
 		}
 		if want.Order != nil && !slices.Equal(order, want.Order) {
 			t.Errorf("%s takes %v, want %v", want.Job, order, want.Order)

@@ -34,17 +34,22 @@ var policies = [...]struct {
 	names []string
 	doc   string
 }{
-	FirstAvailable: {[]string{"firstavailable", "InReportedOrder"}, "nodes as they were declared, higher priority first"},
-	LastAvailable:  {[]string{"lastavailable", "InReverseReportedOrder"}, "the smallest gap between the job's end and what the node is wanted for next: best fit in time"},
-	Priority:       {[]string{"priority", "CustomPriority"}, "the highest PRIORITYF"},
-	CPULoad:        {[]string{"cpuload", "ProcessorLoad"}, "the most unused processors: ncpus less what is dedicated or loaded; for a later start minresource"},
-	MinResource:    {[]string{"minresource", "MinimumConfiguredResources"}, "the fewest configured resources that still do"},
-	Contiguous:     {[]string{"contiguous"}, "nodes in a row: the shortest run of node numbers that is long enough"},
-	MaxBalance:     {[]string{"maxbalance", "ProcessorSpeedBalance"}, "processors of one speed, else the smallest span of speeds"},
-	Fastest:        {[]string{"fastest", "NodeSpeed"}, "the fastest node, else the fastest processors"},
-	Local:          {[]string{"local"}, "the site's own program"},
-	Tetris:         {[]string{"tetris"}, "the best alignment of what is asked for with what is free"},
-	Topology:       {[]string{"topology"}, "the fewest switches, and of those the tightest"},
+	FirstAvailable: {[]string{"firstavailable", "InReportedOrder"},
+		"nodes as they were declared, higher priority first"},
+	LastAvailable: {[]string{"lastavailable", "InReverseReportedOrder"}, "the smallest gap between the job's end and " +
+		"what the node is wanted for next: best fit in time"},
+	Priority: {[]string{"priority", "CustomPriority"}, "the highest PRIORITYF"},
+	CPULoad: {[]string{"cpuload", "ProcessorLoad"}, "the most unused processors: ncpus less what is dedicated or " +
+		"loaded; for a later start minresource"},
+	MinResource: {[]string{"minresource", "MinimumConfiguredResources"},
+		"the fewest configured resources that still do"},
+	Contiguous: {[]string{"contiguous"}, "nodes in a row: the shortest run of node numbers that is long enough"},
+	MaxBalance: {[]string{"maxbalance", "ProcessorSpeedBalance"},
+		"processors of one speed, else the smallest span of speeds"},
+	Fastest:  {[]string{"fastest", "NodeSpeed"}, "the fastest node, else the fastest processors"},
+	Local:    {[]string{"local"}, "the site's own program"},
+	Tetris:   {[]string{"tetris"}, "the best alignment of what is asked for with what is free"},
+	Topology: {[]string{"topology"}, "the fewest switches, and of those the tightest"},
 }
 
 func (p Policy) String() string {
@@ -89,5 +94,6 @@ func ParsePolicy(s string) (Policy, error) {
 	for _, p := range Policies() {
 		names = append(names, p.String())
 	}
-	return NoPolicy, fmt.Errorf("%w: no policy %q%s: use one of %s", ErrRequest, s, index.DidYouMean(s, all), strings.Join(names, ", "))
+	return NoPolicy, fmt.Errorf("%w: no policy %q%s: use one of %s", ErrRequest, s, index.DidYouMean(s, all),
+		strings.Join(names, ", "))
 }

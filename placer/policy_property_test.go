@@ -39,8 +39,10 @@ func drawChoice(t *rapid.T, policy Policy) *choice {
 	for range rapid.IntRange(0, most).Draw(t, "jobs") {
 		job := Ask{Duration: rapid.Int64Range(1, 12).Draw(t, "duration"), User: "ann"}
 		job.Place.Arrange = Scatter
-		job.Chunks = []Chunk{{Count: 1, Wants: []Want{{Res: index.NCPUs, Value: index.Value{Num: rapid.Int64Range(0, 2).Draw(t, "ncpus")}},
-			{Res: index.Mem, Value: index.Value{Num: rapid.Int64Range(0, 2).Draw(t, "mem") << 10}}}}}
+		job.Chunks = []Chunk{
+			{Count: 1,
+				Wants: []Want{{Res: index.NCPUs, Value: index.Value{Num: rapid.Int64Range(0, 2).Draw(t, "ncpus")}},
+					{Res: index.Mem, Value: index.Value{Num: rapid.Int64Range(0, 2).Draw(t, "mem") << 10}}}}}
 		job.Policy, job.Ranking = Local, []uint32{rapid.Uint32Range(0, 7).Draw(t, "on")}
 		c.drawGrants(t, &job)
 		starts := usually(t, "starts in", 0, int64(3), 9)
@@ -60,10 +62,12 @@ func drawChoice(t *rapid.T, policy Policy) *choice {
 	if a.Place.Share = rapid.SampledFrom([]Sharing{Shared, Excl}).Draw(t, "share"); policy == FirstAvailable {
 		a.Place.Share = Shared // whole nodes of the first available buckets have tests of their own
 	}
-	a.Chunks = []Chunk{{Count: rapid.IntRange(1, 3).Draw(t, "count"), Wants: []Want{{Res: index.NCPUs, Value: index.Value{Num: rapid.Int64Range(0, 2).Draw(t, "ncpus")}},
-		{Res: index.Mem, Value: index.Value{Num: rapid.Int64Range(0, 2).Draw(t, "mem") << 10}}}}}
+	a.Chunks = []Chunk{{Count: rapid.IntRange(1, 3).Draw(t, "count"),
+		Wants: []Want{{Res: index.NCPUs, Value: index.Value{Num: rapid.Int64Range(0, 2).Draw(t, "ncpus")}},
+			{Res: index.Mem, Value: index.Value{Num: rapid.Int64Range(0, 2).Draw(t, "mem") << 10}}}}}
 	var err error
-	if a.Prefer, err = ParsePrefer(c.defs, usually(t, "prefers", nil, []string{"fast"}, []string{"host=n1"}, []string{"vnode=n2", "mem>=3mb"}, []string{"color=r"})); err != nil {
+	if a.Prefer, err = ParsePrefer(c.defs, usually(t, "prefers", nil, []string{"fast"}, []string{"host=n1"},
+		[]string{"vnode=n2", "mem>=3mb"}, []string{"color=r"})); err != nil {
 		t.Fatal(err)
 	}
 	c.drawGrants(t, &a)
@@ -74,7 +78,9 @@ func drawChoice(t *rapid.T, policy Policy) *choice {
 			c.feasible = append(c.feasible, k)
 		}
 	}
-	slices.SortFunc(c.feasible, func(a, b int) int { return cmp.Or(cmp.Compare(c.nodes[b].Priority, c.nodes[a].Priority), a-b) })
+	slices.SortFunc(c.feasible, func(a, b int) int {
+		return cmp.Or(cmp.Compare(c.nodes[b].Priority, c.nodes[a].Priority), a-b)
+	})
 	return c
 }
 
@@ -89,7 +95,8 @@ func drawRanked(t *rapid.T) *site {
 		}
 		ids = append(ids, def.ID)
 	}
-	c := newSite(defs, rapid.SliceOfDistinct(rapid.SampledFrom(ids), rapid.ID).Draw(t, "signature"), propertyNow, propertyGrace)
+	c := newSite(defs, rapid.SliceOfDistinct(rapid.SampledFrom(ids), rapid.ID).Draw(t, "signature"), propertyNow,
+		propertyGrace)
 	c.Rules.Topology = ids[3:]
 	alike := rapid.Bool().Draw(t, "much alike")
 	mostly := func(label string, first, second float64) float64 {
@@ -306,7 +313,8 @@ func TestTetrisTies(t *testing.T) {
 		n.Set(index.NCPUs, index.Value{Num: 5})
 		n.Set(index.Mem, index.Value{Num: 5})
 		c.add(n)
-		use := &timeline.Use{Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: taken[0]}, {Quantity: uint16(index.Mem), N: taken[1]}}}
+		use := &timeline.Use{Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: taken[0]},
+			{Quantity: uint16(index.Mem), N: taken[1]}}}
 		c.put(t, n.Number, timeline.Busy{Start: 0, End: propertyEnd, Owner: c.newOwner(""), Held: true, Use: use})
 	}
 	a := Ask{Duration: 1, Policy: Tetris}
@@ -431,7 +439,8 @@ func TestPriorityByHand(t *testing.T) {
 	two := []timeline.Amount{{Quantity: uint16(index.NCPUs), N: 2}}
 	c.put(t, 0, timeline.Busy{Start: 0, End: propertyEnd, Owner: claim, Claim: true, Use: &timeline.Use{Amounts: two}})
 	for node, within := range []uint64{claim, 0, 0} {
-		c.put(t, uint32(node), timeline.Busy{Start: 0, End: propertyEnd, Owner: c.newOwner("bob"), Held: true, Use: &timeline.Use{Amounts: two, Within: within}})
+		c.put(t, uint32(node), timeline.Busy{Start: 0, End: propertyEnd, Owner: c.newOwner("bob"), Held: true,
+			Use: &timeline.Use{Amounts: two, Within: within}})
 	}
 	if a.PriorityF, err = priorityf.Parse(c.defs, "APROCS"); err != nil {
 		t.Fatal(err)

@@ -162,7 +162,8 @@ func (r *rooms) most(b *index.Bucket) int {
 		n = 1
 	}
 	for _, w := range r.Chunks[r.kind].Wants {
-		if v, _ := b.Get(w.Res); w.Value.Num > 0 && slices.Contains(r.quantities, uint16(w.Res)) && r.Index.Signed(w.Res) {
+		if v, _ := b.Get(w.Res); w.Value.Num > 0 && slices.Contains(r.quantities, uint16(w.Res)) &&
+			r.Index.Signed(w.Res) {
 			n = min(n, int(min(v.Num/w.Value.Num, index.Unlimited)))
 		}
 	}

@@ -151,7 +151,9 @@ func (p *reader) condition() (condition, error) {
 		return p.bareWord(name)
 	case p.Peek() == ':':
 		if !strings.EqualFold(name, "feature") {
-			return condition{}, p.Fail(p.At, "a colon comes after feature only: write %s>=, %s= or another of == != >= <= > <", name, name)
+			return condition{},
+				p.Fail(p.At, "a colon comes after feature only: write %s>=, %s= or another of == != >= <= > <", name,
+					name)
 		}
 		p.At++
 		return p.feature(opEqual)
@@ -190,7 +192,8 @@ func (p *reader) bareWord(word string) (condition, error) {
 	if def.Type.Numeric() {
 		example = ">="
 	}
-	return condition{}, p.Fail(p.End, "expected a comparison such as %s%s after %s, which is a %s; a feature of that name is written feature=%s",
+	return condition{}, p.Fail(p.End, "expected a comparison such as %s%s after %s, which is a %s; a feature of that "+
+		"name is written feature=%s",
 		word, example, word, def.Type, word)
 }
 
@@ -211,7 +214,8 @@ func (p *reader) noFeature(at int, word string) error {
 	if word == "" {
 		return p.Fail(at, "expected the name of a feature")
 	}
-	return p.Fail(at, "%q cannot be a feature: expected letters, digits and . - _, or a condition such as mem>=64gb", word)
+	return p.Fail(at, "%q cannot be a feature: expected letters, digits and . - _, or a condition such as mem>=64gb",
+		word)
 }
 
 // compareOp reads an operator.

@@ -32,7 +32,8 @@ func preferNode(t testing.TB, defs *index.Defs, name, resources string, features
 
 func TestPrefer(t *testing.T) {
 	defs := testDefs(t)
-	full := preferNode(t, defs, "n1", "ncpus=8 mem=64gb disk=1tb color=red aoe=linux,bsd bool=True power=1.5 host=h7", "fast", "bool2", "10g")
+	full := preferNode(t, defs, "n1", "ncpus=8 mem=64gb disk=1tb color=red aoe=linux,bsd bool=True power=1.5 host=h7",
+		"fast", "bool2", "10g")
 	bare := preferNode(t, defs, "n2", "")
 	off := preferNode(t, defs, "n3", "bool=False color=blue aoe=linuxes mem=65535mb", "bool", "FAST")
 	for _, c := range []struct {
@@ -122,7 +123,8 @@ func TestPreferRefused(t *testing.T) {
 		{"", "^", "expected a feature such as fast, or a condition such as mem>=64gb"},
 		{"  ", "  ^", "expected a feature"},
 		{">=64gb", "^", "expected a feature"},
-		{"mem", "   ^", "expected a comparison such as mem>= after mem, which is a size; a feature of that name is written feature=mem"},
+		{"mem", "   ^", "expected a comparison such as mem>= after mem, which is a size; a feature of that name is " +
+			"written feature=mem"},
 		{"color", "     ^", "such as color= after"},
 		{"feature", "       ^", "such as feature="},
 		{"memm>=64gb", "^", `no resource "memm"; did you mean mem?`},
@@ -198,7 +200,8 @@ func FuzzPrefer(f *testing.F) {
 		f.Add(s)
 	}
 	defs := testDefs(f)
-	nodes := []*index.Node{{Name: "n"}, preferNode(f, defs, "m", "ncpus=8 mem=64gb color=red aoe=linux,bsd bool=True", "fast")}
+	nodes := []*index.Node{{Name: "n"}, preferNode(f, defs, "m", "ncpus=8 mem=64gb color=red aoe=linux,bsd bool=True",
+		"fast")}
 	f.Fuzz(func(t *testing.T, s string) {
 		p, err := ParsePrefer(defs, []string{s})
 		if err != nil {

@@ -51,7 +51,8 @@ func drawCluster(t *rapid.T) *cluster {
 		}
 	}
 	ix := index.New(c.defs, signature, nil, index.Limits{})
-	c.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, propertyNow, propertyGrace), Now: propertyNow, Releases: c.releases}
+	c.Snapshot = &Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, propertyNow, propertyGrace), Now: propertyNow,
+		Releases: c.releases}
 	c.Rules = Rules{
 		ExplicitSets: rapid.Bool().Draw(t, "explicit sets"),
 		DoNotSpan:    rapid.Bool().Draw(t, "do not span"),
@@ -70,11 +71,13 @@ func (c *cluster) drawNode(t *rapid.T, number uint32) {
 	n := &index.Node{Number: number, Name: fmt.Sprintf("n%d", number),
 		Queue:    rapid.SampledFrom([]string{"", "", "", "", "", "q"}).Draw(t, "queue"),
 		Priority: rapid.SampledFrom([]int32{0, 0, 0, 7, -7}).Draw(t, "priority"),
-		State:    rapid.SampledFrom([]index.State{index.Up, index.Up, index.Up, index.Up, index.Up, index.Up, index.Down}).Draw(t, "state"),
+		State: rapid.SampledFrom([]index.State{index.Up, index.Up, index.Up, index.Up, index.Up, index.Up,
+			index.Down}).Draw(t, "state"),
 		Features: rapid.SampledFrom([][]string{nil, nil, {"fast"}, {"fast", "big"}}).Draw(t, "features"),
 	}
 	for _, def := range c.defs.All() {
-		if def.ID != index.NCPUs && def.ID != index.Mem && def.ID < index.FirstDeclared || rapid.IntRange(0, 5).Draw(t, "has") == 0 {
+		if def.ID != index.NCPUs && def.ID != index.Mem && def.ID < index.FirstDeclared ||
+			rapid.IntRange(0, 5).Draw(t, "has") == 0 {
 			continue
 		}
 		v := index.Value{Num: rapid.SampledFrom([]int64{3, 4, 2, 1, 0}).Draw(t, def.Name)}
@@ -124,7 +127,8 @@ func (c *cluster) classAt(node uint32) index.Class {
 }
 
 func (c *cluster) drawAsk(t *rapid.T) Ask {
-	a := Ask{Duration: rapid.Int64Range(1, 15).Draw(t, "duration"), Queue: rapid.SampledFrom([]string{"", "", "", "", "", "q"}).Draw(t, "queue")}
+	a := Ask{Duration: rapid.Int64Range(1, 15).Draw(t, "duration"),
+		Queue: rapid.SampledFrom([]string{"", "", "", "", "", "q"}).Draw(t, "queue")}
 	a.Place.Arrange = rapid.SampledFrom([]Arrangement{Free, Scatter, VScatter}).Draw(t, "arrange")
 	a.Place.Share = rapid.SampledFrom([]Sharing{Excl, ExclHost}).Draw(t, "share")
 	if rapid.IntRange(0, 3).Draw(t, "group") == 0 {
@@ -140,7 +144,8 @@ func (c *cluster) drawAsk(t *rapid.T) Ask {
 func (c *cluster) drawChunk(t *rapid.T) Chunk {
 	chunk := Chunk{Count: rapid.SampledFrom([]int{1, 2, 3, 1, 2, 5}).Draw(t, "count")}
 	for _, def := range c.defs.All() {
-		if def.ID != index.NCPUs && def.ID != index.Feature && def.ID < index.FirstDeclared || rapid.SampledFrom([]bool{true, true, true, true, true, true, true, false}).Draw(t, "not asked for") {
+		if def.ID != index.NCPUs && def.ID != index.Feature && def.ID < index.FirstDeclared ||
+			rapid.SampledFrom([]bool{true, true, true, true, true, true, true, false}).Draw(t, "not asked for") {
 			continue
 		}
 		v := index.Value{Num: rapid.Int64Range(0, 3).Draw(t, def.Name)}
@@ -166,7 +171,8 @@ func TestPlaceProperty(t *testing.T) {
 		for range rapid.IntRange(1, 4).Draw(t, "steps") {
 			c.disturb(t)
 			a := c.drawAsk(t)
-			text := fmt.Sprintf("%s, place %s, queue %q, %d s, rules %+v", a.Spec.Select(c.defs), a.Place.Format(c.defs), a.Queue, a.Duration, c.Rules)
+			text := fmt.Sprintf("%s, place %s, queue %q, %d s, rules %+v", a.Spec.Select(c.defs),
+				a.Place.Format(c.defs), a.Queue, a.Duration, c.Rules)
 			c.checkNow(t, a, text)
 			c.checkEarliest(t, a, text)
 		}
@@ -271,7 +277,8 @@ func (c *cluster) checkPlan(t *rapid.T, a Ask, plan *Plan, oracle *naive, text s
 			case seen[p.Node]:
 				t.Fatalf("%s: node %d serves twice", text, p.Node)
 			case p.Chunks < 1 || int(p.Chunks) > oracle.per[i][p.Node]:
-				t.Fatalf("%s: node %d is to hold %d of chunk %d, it holds %d", text, p.Node, p.Chunks, i, oracle.per[i][p.Node])
+				t.Fatalf("%s: node %d is to hold %d of chunk %d, it holds %d", text, p.Node, p.Chunks, i,
+					oracle.per[i][p.Node])
 			case p.Bucket.ID != c.nodes[p.Node].Bucket:
 				t.Fatalf("%s: node %d is in bucket %d, not %d", text, p.Node, c.nodes[p.Node].Bucket, p.Bucket.ID)
 			case !c.Calendar.FreeThrough(p.Node, plan.Start, plan.End):
@@ -347,7 +354,8 @@ func (c *cluster) checkEarliest(t *rapid.T, a Ask, text string) {
 		t.Fatalf("%s: starts %v (%v), node by node at %d", text, plans, err, at)
 	}
 	for _, plan := range plans {
-		if again, err := c.Place(a, plan.Start); err != nil || gocmp.Diff(numbersOf(picksOf(again)), numbersOf(picksOf(plan))) != "" {
+		if again, err := c.Place(a, plan.Start); err != nil || gocmp.Diff(numbersOf(picksOf(again)),
+			numbersOf(picksOf(plan))) != "" {
 			t.Fatalf("%s: asked again for %d: %v, %v; at first %v", text, plan.Start, again, err, plan)
 		}
 	}
@@ -370,7 +378,8 @@ func (c *cluster) reserve(t interface{ Fatal(...any) }, plan *Plan) {
 	for _, chunk := range plan.Chunks {
 		for _, p := range chunk.Picks {
 			was := c.classAt(p.Node)
-			if err := c.Calendar.Add(p.Node, timeline.Busy{Start: plan.Start, End: plan.End, Owner: c.owner}); err != nil {
+			if err := c.Calendar.Add(p.Node, timeline.Busy{Start: plan.Start, End: plan.End,
+				Owner: c.owner}); err != nil {
 				t.Fatal(err)
 			}
 			c.Index.Move(p.Bucket, p.Node, was, c.classAt(p.Node))

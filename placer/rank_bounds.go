@@ -152,7 +152,8 @@ func (b *bounded) hope(bucket *index.Bucket, h *scoreGroup) {
 		return
 	}
 	h.rest = h.nodes.Iterator()
-	b.queue.Push(entry{node: h.rest.Next(), class: h.class, level: unreserved, bucket: bucket, score: b.best(bucket, h.left), hope: h})
+	b.queue.Push(entry{node: h.rest.Next(), class: h.class, level: unreserved, bucket: bucket,
+		score: b.best(bucket, h.left), hope: h})
 }
 
 // best returns the best possible score of a bucket's node with at most the given amounts left.

@@ -56,7 +56,8 @@ func (s *seeker) state(to *priorityf.Node, sp *spot) {
 	}
 	if row == nil {
 		row = &s.blank
-		*row = index.Node{Number: sp.node, Priority: sp.bucket.Priority, Queue: sp.bucket.Queue, Res: sp.bucket.Values()}
+		*row = index.Node{Number: sp.node, Priority: sp.bucket.Priority, Queue: sp.bucket.Queue,
+			Res: sp.bucket.Values()}
 	}
 	to.Node, to.Preferred = row, s.Prefer.Matches(row)
 	if s.byUsage && row.Usage == 0 && s.Used != nil {

@@ -60,7 +60,8 @@ func (s *seeker) judge(f *priorityf.Function, cands []index.Candidate, traits []
 	for _, t := range traits {
 		of := make(map[float64][]*roaring.Bitmap)
 		for _, c := range cands {
-			*state.Node = index.Node{Priority: c.Bucket.Priority, Queue: c.Bucket.Queue, Res: c.Bucket.Values(), Speed: t.speed, Features: t.features}
+			*state.Node = index.Node{Priority: c.Bucket.Priority, Queue: c.Bucket.Queue, Res: c.Bucket.Values(),
+				Speed: t.speed, Features: t.features}
 			state.Preferred = s.Prefer.Matches(state.Node)
 			value := f.Eval(&state)
 			of[value] = append(of[value], s.Index.Nodes(c.Bucket, index.None))

@@ -15,9 +15,12 @@ func TestSooner(t *testing.T) {
 		c.Rules.GroupKey = nil
 		for _, n := range c.nodes {
 			if rapid.Bool().Draw(t, "busy") {
-				b := timeline.Busy{Start: c.Now - 1, End: c.Now + rapid.Int64Range(1, 9).Draw(t, "ends"), Owner: c.newOwner("ann"), Held: true}
+				b := timeline.Busy{Start: c.Now - 1, End: c.Now + rapid.Int64Range(1, 9).Draw(t, "ends"),
+					Owner: c.newOwner("ann"), Held: true}
 				if cpus, _ := n.Get(index.NCPUs); rapid.Bool().Draw(t, "part") {
-					b.Use = &timeline.Use{Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: rapid.Int64Range(1, cpus.Num).Draw(t, "cpus")}}}
+					b.Use = &timeline.Use{
+						Amounts: []timeline.Amount{
+							{Quantity: uint16(index.NCPUs), N: rapid.Int64Range(1, cpus.Num).Draw(t, "cpus")}}}
 				}
 				c.put(t, n.Number, b)
 			}
@@ -43,7 +46,8 @@ func (c *site) checkSooner(t *rapid.T) {
 	own := timeline.Own{Owner: c.newOwner(a.User)}
 	for _, take := range plan.Takings(c.defs, a.Chunks) {
 		own.Nodes = append(own.Nodes, take.Node)
-		c.put(t, take.Node, timeline.Busy{Start: plan.Start, End: plan.End, Owner: own.Owner, Held: true, Use: take.Use})
+		c.put(t, take.Node, timeline.Busy{Start: plan.Start, End: plan.End, Owner: own.Owner, Held: true,
+			Use: take.Use})
 	}
 	c.drawStepped(t)
 	got, err := c.Sooner(a, own, nil, c.Now, plan.Start)

@@ -35,7 +35,8 @@ func (p *reader) noResource(at int, name string) error {
 		return p.Fail(at, "%s is not a resource of a chunk: it belongs to the whole request", name)
 	}
 	if pool, ok := p.Defs.Pool(name); ok {
-		return p.Fail(at, "%s is a pool of the whole cluster, so ask for it once: --pool %s=2, or in a resource list, ncpus=2,%s=2", pool, pool, pool)
+		return p.Fail(at, "%s is a pool of the whole cluster, so ask for it once: --pool %s=2, or in a resource "+
+			"list, ncpus=2,%s=2", pool, pool, pool)
 	}
 	return p.FailAs(at, index.NoResource(name, p.Defs.Names()))
 }
@@ -99,7 +100,8 @@ func wallSeconds(own time.Duration, listed int64) (int64, error) {
 		seconds++
 	}
 	if seconds != 0 && listed != 0 && seconds != listed {
-		return 0, fmt.Errorf("%w: the walltime is given twice: %d seconds in the resource list, %d beside it", ErrRequest, listed, seconds)
+		return 0, fmt.Errorf("%w: the walltime is given twice: %d seconds in the resource list, %d beside it",
+			ErrRequest, listed, seconds)
 	}
 	return max(seconds, listed), nil
 }

@@ -95,7 +95,8 @@ func (m *mapping) explainNever(i, found int) *Refusal {
 		}
 		return r
 	}
-	r.Why = fmt.Sprintf("chunk %d (%s): only %d of %d would fit the cluster when empty", i+1, c.Text(m.Index.Defs()), found, c.Count)
+	r.Why = fmt.Sprintf("chunk %d (%s): only %d of %d would fit the cluster when empty", i+1, c.Text(m.Index.Defs()),
+		found, c.Count)
 	if why := m.noneUp(); found == 0 && why != "" {
 		r.Why = fmt.Sprintf("chunk %d (%s): %s", i+1, c.Text(m.Index.Defs()), why)
 	}
@@ -134,7 +135,8 @@ func (m *mapping) noneUp() string {
 // fail because of it.
 func (m *mapping) lacking(c Chunk, before []Want, w Want) (string, int) {
 	without := m.capacity(&m.Ask, m.candidates(&Chunk{Wants: before}), index.Unlimited)
-	with := m.capacity(&m.Ask, m.candidates(&Chunk{Wants: append(before[:len(before):len(before)], w)}), index.Unlimited)
+	with := m.capacity(&m.Ask, m.candidates(&Chunk{Wants: append(before[:len(before):len(before)], w)}),
+		index.Unlimited)
 	if with >= c.Count || without < c.Count && with == without {
 		return "", with
 	}

@@ -35,7 +35,8 @@ func TestParse(t *testing.T) {
 			continue
 		}
 		if got := spec.Select(defs); got != c.sel || spec.Place.Format(defs) != c.place || spec.Walltime != c.walltime {
-			t.Errorf("%+v: %s, %v, %d; want %s, %s, %d", c.r, got, spec.Place, spec.Walltime, c.sel, c.place, c.walltime)
+			t.Errorf("%+v: %s, %v, %d; want %s, %s, %d", c.r, got, spec.Place, spec.Walltime, c.sel, c.place,
+				c.walltime)
 		}
 	}
 }
@@ -51,7 +52,8 @@ func TestParseErrors(t *testing.T) {
 		{Request{Select: "nodes=2", Place: "excl"}, "nodes= cannot stand beside a place"},
 		{Request{Select: "select=1,place=pack", Place: "pack"}, "the place is given twice"},
 		{Request{Walltime: -1}, "the walltime -1ns is negative"},
-		{Request{Select: "walltime=30", Walltime: time.Hour}, "the walltime is given twice: 30 seconds in the resource list, 3600 beside it"},
+		{Request{Select: "walltime=30", Walltime: time.Hour},
+			"the walltime is given twice: 30 seconds in the resource list, 3600 beside it"},
 		{Request{Select: " "}, "it is empty"},
 	} {
 		_, err := Parse(defs, c.r)
@@ -88,7 +90,8 @@ func TestRoundTrip(t *testing.T) {
 	defs := testDefs(t)
 	rapid.Check(t, func(t *rapid.T) {
 		want := Spec{
-			Chunks:   rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Chunk { return drawChunk(t, defs) }), 1, 5).Draw(t, "chunks"),
+			Chunks: rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Chunk { return drawChunk(t, defs) }), 1, 5).Draw(t,
+				"chunks"),
 			Place:    drawPlace(t, defs),
 			Walltime: rapid.Int64Range(0, 1<<30).Draw(t, "walltime"),
 		}

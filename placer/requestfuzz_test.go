@@ -14,7 +14,8 @@ import (
 // read, written and read again stays the same.
 
 func FuzzSelect(f *testing.F) {
-	for _, s := range []string{"2:ncpus=4:mem=8gb+1:ngpus=1", "1:color='a:b'\"c\":feature=x:feature=y", "99999999999", "1:power=1e3"} {
+	for _, s := range []string{"2:ncpus=4:mem=8gb+1:ngpus=1", "1:color='a:b'\"c\":feature=x:feature=y", "99999999999",
+		"1:power=1e3"} {
 		f.Add(s)
 	}
 	defs := testDefs(f)

@@ -203,7 +203,8 @@ func (l *resourceList) keep(p *reader, at int, part **reader) error {
 // it.
 func (p *reader) withoutQuotes() reader {
 	v := *p
-	if c := v.Peek(); (c == '"' || c == '\'') && v.At+1 < v.End && strings.IndexByte(v.Text[v.At+1:v.End], c) == v.End-v.At-2 {
+	if c := v.Peek(); (c == '"' || c == '\'') && v.At+1 < v.End && strings.IndexByte(v.Text[v.At+1:v.End], c) == v.End-
+		v.At-2 {
 		v.At++
 		v.End--
 	}
@@ -226,7 +227,8 @@ func (l *resourceList) want(p *reader, at int, key string) error {
 		return err
 	}
 	if p.At < p.End {
-		return p.Fail(p.At, "%q in a resource list: its parts are joined by commas; chunks are written select=...", p.Text[p.At])
+		return p.Fail(p.At, "%q in a resource list: its parts are joined by commas; chunks are written select=...",
+			p.Text[p.At])
 	}
 	value, err := p.typed(def, valueAt, text)
 	if err != nil {
@@ -251,7 +253,8 @@ func (l *resourceList) pool(p *reader, at int, name string) error {
 		return err
 	}
 	if p.At < p.End {
-		return p.Fail(p.At, "%s is a pool of the whole cluster, so ask for it once: join the parts of a list by commas", name)
+		return p.Fail(p.At, "%s is a pool of the whole cluster, so ask for it once: join the parts of a list by commas",
+			name)
 	}
 	amount, err := poolAmount(name, text)
 	if err != nil {
@@ -304,9 +307,11 @@ func (l *resourceList) checkMix(p *reader, given bool) error {
 	case l.sel != nil && len(l.wants) > 0:
 		return p.Fail(l.wants[0].at, "%s cannot stand beside select=: write it into the chunk", l.wants[0].def.Name)
 	case (given || l.place != nil) && l.nodes != nil:
-		return p.Fail(l.nodes.At, "nodes= cannot stand beside a place: it scatters, and takes #excl or #shared at its end")
+		return p.Fail(l.nodes.At,
+			"nodes= cannot stand beside a place: it scatters, and takes #excl or #shared at its end")
 	case (given || l.place != nil) && len(l.wants) > 0:
-		return p.Fail(l.wants[0].at, "%s cannot stand beside a place in a resource list: write a select, its resources joined by colons", l.wants[0].def.Name)
+		return p.Fail(l.wants[0].at, "%s cannot stand beside a place in a resource list: write a select, its "+
+			"resources joined by colons", l.wants[0].def.Name)
 	}
 	return nil
 }

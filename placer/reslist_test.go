@@ -23,7 +23,8 @@ func TestResourceList(t *testing.T) {
 		{"walltime=10,place=scatter:excl", "1:ncpus=1", "scatter:excl", 10},
 		{"place=excl", "1:ncpus=1", "free:excl", 0},
 		{"select=2", "2:ncpus=1", "free", 0},
-		{"SELECT=2:ncpus=4+1:color='x,y',Place=Scatter:group=color,walltime=1:0", `2:ncpus=4+1:color="x,y":ncpus=1`, "scatter:group=color", 60},
+		{"SELECT=2:ncpus=4+1:color='x,y',Place=Scatter:group=color,walltime=1:0", `2:ncpus=4+1:color="x,y":ncpus=1`,
+			"scatter:group=color", 60},
 		{`select="2:ncpus=4",walltime='1:00'`, "2:ncpus=4", "free", 60},
 	} {
 		spec, err := Parse(defs, Request{Select: c.in})
@@ -32,7 +33,8 @@ func TestResourceList(t *testing.T) {
 			continue
 		}
 		if got := spec.Select(defs); got != c.sel || spec.Place.Format(defs) != c.place || spec.Walltime != c.walltime {
-			t.Errorf("%q: %s, %s, %d; want %s, %s, %d", c.in, got, spec.Place.Format(defs), spec.Walltime, c.sel, c.place, c.walltime)
+			t.Errorf("%q: %s, %s, %d; want %s, %s, %d", c.in, got, spec.Place.Format(defs), spec.Walltime, c.sel,
+				c.place, c.walltime)
 		}
 	}
 }

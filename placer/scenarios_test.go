@@ -76,7 +76,8 @@ func loadScenarios(t testing.TB) []scenario {
 		if err := json.Unmarshal(lines.Bytes(), &s); err != nil {
 			t.Fatalf("%s: %v", lines.Text(), err)
 		}
-		if documented := s.ExpectDocumented; len(documented) > 0 && documented[0] == '[' && len(s.Ops) > 0 && waitsInVain[s.ID] == "" {
+		if documented := s.ExpectDocumented; len(documented) > 0 && documented[0] == '[' && len(s.Ops) > 0 &&
+			waitsInVain[s.ID] == "" {
 			s.Expect = nil
 			if err := json.Unmarshal(documented, &s.Expect); err != nil {
 				t.Fatal(err)
@@ -91,8 +92,9 @@ func loadScenarios(t testing.TB) []scenario {
 var notFollowed = map[string]string{
 	"zero-request": "an amount of 0 matches any node: the recorded NEVER_RUN is an artefact of its infinity being -1",
 	"two-chunks-share-pool-not-detected-never": "two chunks that fit only one by one are refused for good, not for now",
-	"unset-string-order-A":                     "signatures are compared whole: the node with the colour has a bucket of its own",
-	"unset-consumable-order-A":                 "signatures are compared whole: the node with the GPUs has a bucket of its own",
+	"unset-string-order-A": "signatures are compared whole: the node with the colour has a " +
+		"bucket of its own",
+	"unset-consumable-order-A": "signatures are compared whole: the node with the GPUs has a bucket of its own",
 }
 
 // waitsInVain are scenarios whose documented outcome is that a request waits, on an idle
@@ -216,7 +218,8 @@ func (s *scenario) build(t testing.TB) *cluster {
 		class := index.Free
 		if n.BusyAt > 0 {
 			class = index.Later
-			if err := c.Calendar.Add(node.Number, timeline.Busy{Start: n.BusyAt, End: n.BusyAt + 1<<40, Owner: 1 << 40}); err != nil {
+			if err := c.Calendar.Add(node.Number, timeline.Busy{Start: n.BusyAt, End: n.BusyAt + 1<<40,
+				Owner: 1 << 40}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -492,7 +495,8 @@ func (s *scenario) checkBuckets(t *testing.T, c *cluster) {
 		if b.Queue != "" {
 			name += ":queue=" + b.Queue
 		}
-		got[sortName(name)] = counts{b.Up(), int(b.Count[index.Free]), int(b.Count[index.Later]), int(b.Count[index.Busy])}
+		got[sortName(name)] = counts{b.Up(), int(b.Count[index.Free]), int(b.Count[index.Later]),
+			int(b.Count[index.Busy])}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("buckets (-recorded +ours)\n%s", diff)

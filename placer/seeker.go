@@ -77,7 +77,8 @@ type taking struct {
 
 func (m *mapping) seek(at int64, ended *roaring.Bitmap, empty bool) *seeker {
 	return &seeker{mapping: m, at: at, end: at + m.Duration, ended: ended, empty: empty,
-		peak: make([]int64, len(m.quantities)), spots: make(map[uint32]*spot), rooms: make([]*roaring.Bitmap, len(m.Chunks)), guest: Guest{Grants: m.Grants}}
+		peak: make([]int64, len(m.quantities)), spots: make(map[uint32]*spot),
+		rooms: make([]*roaring.Bitmap, len(m.Chunks)), guest: Guest{Grants: m.Grants}}
 }
 
 // quantitiesOf returns the consumables that chunks ask for, ascending.
@@ -85,7 +86,8 @@ func quantitiesOf(defs *index.Defs, chunks []Chunk) []uint16 {
 	var out []uint16
 	for _, c := range chunks {
 		for _, w := range c.Wants {
-			if def, ok := defs.Get(w.Res); ok && def.Consumable && w.Value.Num > 0 && !slices.Contains(out, uint16(w.Res)) {
+			if def, ok := defs.Get(w.Res); ok && def.Consumable && w.Value.Num > 0 && !slices.Contains(out,
+				uint16(w.Res)) {
 				out = append(out, uint16(w.Res))
 			}
 		}
@@ -249,7 +251,8 @@ func (s *seeker) company(node uint32, alone bool) bool {
 
 // holds returns how many more chunks of a kind a spot could take, up to need.
 func (s *seeker) holds(sp *spot, kind, need int) int {
-	if sp.chunks > 0 && (sp.one || sp.whole && sp.kind != kind && !s.together) || sp.host != "" && s.Spec.Place.Arrange == Scatter && s.hosts[sp.host] {
+	if sp.chunks > 0 && (sp.one || sp.whole && sp.kind != kind && !s.together) ||
+		sp.host != "" && s.Spec.Place.Arrange == Scatter && s.hosts[sp.host] {
 		return 0
 	}
 	if sp.one {

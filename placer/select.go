@@ -60,7 +60,8 @@ func (p *reader) chunk() (Chunk, error) {
 		if more = p.Peek() == ':'; more {
 			p.At++
 		} else if p.At < p.End && p.Text[p.At] != '+' {
-			return c, p.Fail(p.At, "expected : and a resource, + and another chunk, or the end after the count %d", c.Count)
+			return c, p.Fail(p.At, "expected : and a resource, + and another chunk, or the end after the count %d",
+				c.Count)
 		}
 	}
 	for more {
@@ -137,7 +138,8 @@ func (p *reader) typed(def index.Def, at int, text string) (index.Value, error) 
 	}
 	value, err := def.ParseValue(text)
 	if err != nil && isPart(def, text) {
-		return index.Value{}, p.Fail(at, "%s: %v; for a part of a device ask for a slice of one: gslices=1 (placectl node set NODE --device %s=0 --slices 4 cuts one)", def.Name, err, def.Name)
+		return index.Value{}, p.Fail(at, "%s: %v; for a part of a device ask for a slice of one: gslices=1 (placectl "+
+			"node set NODE --device %s=0 --slices 4 cuts one)", def.Name, err, def.Name)
 	}
 	if err != nil {
 		return index.Value{}, p.Fail(at, "%s: %v", def.Name, err)
@@ -152,7 +154,8 @@ func (p *reader) typed(def index.Def, at int, text string) (index.Value, error) 
 // free devices does not tell whether one has that much left.
 func isPart(def index.Def, text string) bool {
 	f, err := strconv.ParseFloat(text, 64)
-	return def.Type == index.Long && def.Consumable && def.ID != index.NCPUs && err == nil && f > 0 && f != math.Trunc(f)
+	return def.Type == index.Long && def.Consumable && def.ID != index.NCPUs && err == nil && f > 0 &&
+		f != math.Trunc(f)
 }
 
 // checkSums refuses chunks whose totals overflow.
@@ -214,7 +217,8 @@ func (p *reader) plain(c byte) error {
 	case ' ':
 		return p.Fail(p.At, "a space: nothing may follow it; a value that holds one needs quotes")
 	case ',':
-		return p.Fail(p.At, "a comma: the parts of a select are joined by : and +; a value that holds a comma needs quotes")
+		return p.Fail(p.At, "a comma: the parts of a select are joined by : and +; a value that holds a comma "+
+			"needs quotes")
 	}
 	return p.Step()
 }

@@ -54,8 +54,10 @@ func TestParseSelectChunks(t *testing.T) {
 	aoe, _ := defs.Lookup("aoe")
 	got, err := ParseSelect(defs, "2:mem=8gb:ompthreads=2+ncpus=3:aoe=x:feature=f")
 	want := []Chunk{
-		{2, []Want{{Res: index.Mem, Value: index.Value{Num: 8 << 20}}, {Res: index.OMPThreads, Value: index.Value{Num: 2}}, oneCPU}, true},
-		{1, []Want{{Res: index.NCPUs, Value: index.Value{Num: 3}}, {Res: aoe.ID, Value: index.Value{Str: "x"}}, {Res: index.Feature, Value: index.Value{Str: "f"}}}, false},
+		{2, []Want{{Res: index.Mem, Value: index.Value{Num: 8 << 20}},
+			{Res: index.OMPThreads, Value: index.Value{Num: 2}}, oneCPU}, true},
+		{1, []Want{{Res: index.NCPUs, Value: index.Value{Num: 3}}, {Res: aoe.ID, Value: index.Value{Str: "x"}},
+			{Res: index.Feature, Value: index.Value{Str: "f"}}}, false},
 	}
 	if diff := cmp.Diff(want, got); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)

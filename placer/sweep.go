@@ -127,7 +127,8 @@ func (m *mapping) rooms() []timeline.Room {
 			key = key[:0]
 			for _, w := range counted {
 				v, _ := c.Bucket.Get(w.Res)
-				key = binary.AppendVarint(binary.AppendVarint(binary.AppendUvarint(key, uint64(w.Res)), w.Value.Num), v.Num)
+				key = binary.AppendVarint(binary.AppendVarint(binary.AppendUvarint(key, uint64(w.Res)), w.Value.Num),
+					v.Num)
 			}
 			add(c, cellNodes(c.Cells), func() timeline.Room { return m.sharedRoom(c.Bucket, counted, string(key)) })
 			continue

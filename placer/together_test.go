@@ -15,7 +15,8 @@ import (
 // TestWholeRequestInSet: a placement set is for requests that it could hold whole when empty.
 // Requests do not wait for sets that could only hold each chunk alone.
 func TestWholeRequestInSet(t *testing.T) {
-	threes := []string{"ncpus=1 color=r", "ncpus=1 color=r", "ncpus=1 color=r", "ncpus=1 color=g", "ncpus=1 color=g", "ncpus=1 color=g"}
+	threes := []string{"ncpus=1 color=r", "ncpus=1 color=r", "ncpus=1 color=r", "ncpus=1 color=g", "ncpus=1 color=g",
+		"ncpus=1 color=g"}
 	byColor := []index.ResID{index.FirstDeclared}
 	for _, one := range []struct {
 		nodes      []string
@@ -59,14 +60,20 @@ func TestFirstFitLeadsNowhere(t *testing.T) {
 		busy       uint32 // a node that is taken until ten seconds from now
 		now, then  string // the verdict now, and the nodes from then on
 	}{
-		{"the larger chunk comes last", []string{"ncpus=4", "ncpus=1", "ncpus=1"}, "1:ncpus=1+1:ncpus=4", "scatter:excl", 2, "[1 0]", ""},
-		{"its node is taken", []string{"ncpus=4", "ncpus=1", "ncpus=1"}, "2:ncpus=1+1:ncpus=4", "scatter:excl", 0, "NOT_RUN", "[1 2 0]"},
-		{"as things stand only", []string{"ncpus=2", "ncpus=4", "ncpus=1"}, "1:ncpus=1+1:ncpus=4", "scatter:excl", 0, "NOT_RUN", "[0 1]"},
+		{"the larger chunk comes last", []string{"ncpus=4", "ncpus=1", "ncpus=1"}, "1:ncpus=1+1:ncpus=4",
+			"scatter:excl", 2, "[1 0]", ""},
+		{"its node is taken", []string{"ncpus=4", "ncpus=1", "ncpus=1"}, "2:ncpus=1+1:ncpus=4", "scatter:excl", 0,
+			"NOT_RUN", "[1 2 0]"},
+		{"as things stand only", []string{"ncpus=2", "ncpus=4", "ncpus=1"}, "1:ncpus=1+1:ncpus=4", "scatter:excl", 0,
+			"NOT_RUN", "[0 1]"},
 		{"shared", []string{"ncpus=4", "ncpus=1", "ncpus=1"}, "1:ncpus=1+1:ncpus=4", "free", 2, "[1 0]", ""},
-		{"shared, and taken", []string{"ncpus=4", "ncpus=1", "ncpus=1"}, "2:ncpus=1+1:ncpus=4", "shared", 1, "NOT_RUN", "[1 2 0]"},
-		{"shared, as things stand only", []string{"ncpus=2", "ncpus=4", "ncpus=1"}, "1:ncpus=1+1:ncpus=4", "scatter", 0, "NOT_RUN", "[0 1]"},
+		{"shared, and taken", []string{"ncpus=4", "ncpus=1", "ncpus=1"}, "2:ncpus=1+1:ncpus=4", "shared", 1, "NOT_RUN",
+			"[1 2 0]"},
+		{"shared, as things stand only", []string{"ncpus=2", "ncpus=4", "ncpus=1"}, "1:ncpus=1+1:ncpus=4", "scatter", 0,
+			"NOT_RUN", "[0 1]"},
 		{"several on a node", []string{"ncpus=3", "ncpus=4", "ncpus=1"}, "2:ncpus=2+1:ncpus=3", "excl", 2, "[1 0]", ""},
-		{"a host of several nodes", []string{"ncpus=2 mem=1kb", "ncpus=2 host=n0", "ncpus=1"}, "3:ncpus=1+1:ncpus=1:mem=1kb", "pack:exclhost", 0, "NOT_RUN", "[0 1]"},
+		{"a host of several nodes", []string{"ncpus=2 mem=1kb", "ncpus=2 host=n0", "ncpus=1"},
+			"3:ncpus=1+1:ncpus=1:mem=1kb", "pack:exclhost", 0, "NOT_RUN", "[0 1]"},
 	} {
 		for _, policy := range []Policy{NoPolicy, LastAvailable, Priority, Contiguous, MaxBalance} {
 			t.Run(one.name+" "+policy.String(), func(t *testing.T) {
@@ -112,19 +119,22 @@ func TestFullReservation(t *testing.T) {
 		{20, "1:ncpus=1", "RUN", 0},
 	} {
 		c := handMade(t, "ncpus=4", "ncpus=1", "ncpus=1")
-		g := Grant{Owner: c.newOwner(""), Name: "r", Start: c.Now, End: c.Now + 20, Nodes: roaring.BitmapOf(0, 1), Affinity: Required}
+		g := Grant{Owner: c.newOwner(""), Name: "r", Start: c.Now, End: c.Now + 20, Nodes: roaring.BitmapOf(0, 1),
+			Affinity: Required}
 		for _, node := range []uint32{0, 1} {
 			c.put(t, node, timeline.Busy{Start: g.Start, End: g.End, Owner: g.Owner, Claim: true})
 		}
-		c.put(t, 0, timeline.Busy{Start: c.Now - 1, End: c.Now + one.until, Owner: c.newOwner("bob"), Held: true, Use: &timeline.Use{
-			Within: g.Owner, Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: 2}}}})
+		c.put(t, 0, timeline.Busy{Start: c.Now - 1, End: c.Now + one.until, Owner: c.newOwner("bob"), Held: true,
+			Use: &timeline.Use{
+				Within: g.Owner, Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: 2}}}})
 		a := c.request(t, one.sel, "scatter")
 		a.Grants = []Grant{g}
 		_, err := c.Place(a, c.Now)
 		if got := verdictOf(err); got != one.want {
 			t.Errorf("%s while another is there for %d s: %s (%v), want %s", one.sel, one.until, got, err, one.want)
 		}
-		if plan, err := c.Earliest(a, c.Now); (err == nil) != (one.want != "NEVER") || err == nil && plan.Start != c.Now+one.start {
+		if plan, err := c.Earliest(a, c.Now); (err == nil) != (one.want != "NEVER") ||
+			err == nil && plan.Start != c.Now+one.start {
 			t.Errorf("%s while another is there for %d s: starts %+v, %v", one.sel, one.until, plan, err)
 		}
 	}
@@ -144,18 +154,22 @@ func TestGuestsShareTheirReservation(t *testing.T) {
 		{4, 4, "1:ncpus=1", "NOT_RUN"},
 	} {
 		c := handMade(t, "ncpus=8")
-		g := Grant{Owner: c.newOwner(""), Name: "r", Start: c.Now, End: c.Now + 100, Nodes: roaring.BitmapOf(0), Affinity: Required}
+		g := Grant{Owner: c.newOwner(""), Name: "r", Start: c.Now, End: c.Now + 100, Nodes: roaring.BitmapOf(0),
+			Affinity: Required}
 		use := func(n, within int64) *timeline.Use {
-			return &timeline.Use{Within: uint64(within), Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: n}}}
+			return &timeline.Use{Within: uint64(within),
+				Amounts: []timeline.Amount{{Quantity: uint16(index.NCPUs), N: n}}}
 		}
 		c.put(t, 0, timeline.Busy{Start: g.Start, End: g.End, Owner: g.Owner, Claim: true, Use: use(one.kept, 0)})
 		if one.others > 0 {
-			c.put(t, 0, timeline.Busy{Start: c.Now - 1, End: c.Now + 50, Owner: c.newOwner("bob"), Held: true, Use: use(one.others, int64(g.Owner))})
+			c.put(t, 0, timeline.Busy{Start: c.Now - 1, End: c.Now + 50, Owner: c.newOwner("bob"), Held: true,
+				Use: use(one.others, int64(g.Owner))})
 		}
 		a := c.request(t, one.sel, "free")
 		a.Grants = []Grant{g}
 		if _, err := c.Place(a, c.Now); verdictOf(err) != one.want {
-			t.Errorf("%s where %d of %d are others': %s (%v), want %s", one.sel, one.others, one.kept, verdictOf(err), err, one.want)
+			t.Errorf("%s where %d of %d are others': %s (%v), want %s", one.sel, one.others, one.kept, verdictOf(err),
+				err, one.want)
 		}
 	}
 }
@@ -172,7 +186,8 @@ func TestSolveProperty(t *testing.T) {
 		var counts []int
 		var pers [][]int
 		for range rapid.IntRange(1, 6).Draw(t, "atoms") {
-			a := &atom{per: rapid.SliceOfN(rapid.IntRange(0, 3), chunks, chunks).Draw(t, "per"), count: rapid.IntRange(1, 3).Draw(t, "nodes")}
+			a := &atom{per: rapid.SliceOfN(rapid.IntRange(0, 3), chunks, chunks).Draw(t, "per"),
+				count: rapid.IntRange(1, 3).Draw(t, "nodes")}
 			p.atoms, counts, pers = append(p.atoms, a), append(counts, a.count), append(pers, a.per)
 		}
 		want := n.searchKinds(0, counts, pers, make(map[string]bool))
@@ -232,7 +247,8 @@ func TestGrantOver(t *testing.T) {
 	}
 	a.Grants = []Grant{g}
 	with, err := c.Earliest(a, c.Now)
-	if err != nil || with.Start != without.Start || fmt.Sprint(with.NodeNumbers()) != fmt.Sprint(without.NodeNumbers()) {
+	if err != nil || with.Start != without.Start || fmt.Sprint(with.NodeNumbers()) != fmt.Sprint(
+		without.NodeNumbers()) {
 		t.Errorf("starts %+v, %v; without the reservation %+v", with, err, without)
 	}
 }

@@ -10,14 +10,25 @@ import (
 // seeds are statements of every kind.
 func seeds() []string {
 	return []string{
-		"SELECT DISTINCT a, t.b AS x, * FROM t AS q JOIN u ON t.a = u.a LEFT JOIN t z USING (a) WHERE NOT a IN (1, 'x') AND b LIKE 'a%' ESCAPE '!' ORDER BY 1 DESC NULLS LAST LIMIT 1 OFFSET 2",
-		"SELECT CASE a WHEN 1 THEN 2 ELSE -3 END, CAST(b AS REAL), EXISTS (SELECT 1), (SELECT max(a) FROM u), count(*) FILTER (WHERE a > 1) FROM (SELECT 1 AS a) s GROUP BY a HAVING count(*) > 1",
-		"EXPLAIN ANALYZE SELECT ?1, :n, @x FROM t AT 'now+2h' WHERE a BETWEEN 1 AND 2 AND b NOT GLOB '[a-z]*' AND a IS NOT NULL",
-		"SELECT printf('%5.2f|%s', 1.5, 'x'), strftime('%Y', 'now', '+1 month'), a || b COLLATE NOCASE FROM t", "SELECT 1; SELECT 2 -- x",
-		"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3 ORDER BY 1 LIMIT 9), d AS (VALUES (1, 2), (3, 4)) SELECT * FROM c NATURAL FULL JOIN (d RIGHT JOIN u ON 1) EXCEPT SELECT 1, 2, 3, 4, 5, 6 ORDER BY 1",
-		"SELECT rank() OVER w, lag(a, 1, 0) OVER (PARTITION BY b ORDER BY a DESC NULLS LAST ROWS BETWEEN 1 PRECEDING AND UNBOUNDED FOLLOWING EXCLUDE TIES), sum(size) FILTER (WHERE a > 1) OVER (w RANGE '1k' PRECEDING) FROM t WINDOW w AS (ORDER BY size)",
-		"SELECT (a, b) IN (SELECT a, b FROM u), (a, 1) < (2, 3), group_concat(b, '-' ORDER BY a), percentile_cont(0.5) WITHIN GROUP (ORDER BY a), '{\"a\":[1]}' -> 'a' ->> 0, b REGEXP '^o' FROM t",
-		"SELECT s.value, json_object('a', t.a) FROM t JOIN generate_series(1, t.a, 2) AS s WHERE t.a IN u", "CREATE TEMP VIEW IF NOT EXISTS v(x) AS SELECT 1; DROP VIEW IF EXISTS v", "SELECT CAST(1 AS DECIMAL(10, 2)), median(a) FROM t GROUP BY b", "SELECT \"a b\", [c], `d` FROM t;",
+		"SELECT DISTINCT a, t.b AS x, * FROM t AS q JOIN u ON t.a = u.a LEFT JOIN t z USING (a) WHERE NOT a IN (1, " +
+			"'x') AND b LIKE 'a%' ESCAPE '!' ORDER BY 1 DESC NULLS LAST LIMIT 1 OFFSET 2",
+		"SELECT CASE a WHEN 1 THEN 2 ELSE -3 END, CAST(b AS REAL), EXISTS (SELECT 1), (SELECT max(a) FROM u), " +
+			"count(*) FILTER (WHERE a > 1) FROM (SELECT 1 AS a) s GROUP BY a HAVING count(*) > 1",
+		"EXPLAIN ANALYZE SELECT ?1, :n, @x FROM t AT 'now+2h' WHERE a BETWEEN 1 AND 2 AND b NOT GLOB '[a-z]*' AND a " +
+			"IS NOT NULL",
+		"SELECT printf('%5.2f|%s', 1.5, 'x'), strftime('%Y', 'now', '+1 month'), a || b COLLATE NOCASE FROM t",
+		"SELECT 1; SELECT 2 -- x",
+		"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3 ORDER BY 1 LIMIT 9), d AS " +
+			"(VALUES (1, 2), (3, 4)) SELECT * FROM c NATURAL FULL JOIN (d RIGHT JOIN u ON 1) EXCEPT SELECT 1, 2, 3, " +
+			"4, 5, 6 ORDER BY 1",
+		"SELECT rank() OVER w, lag(a, 1, 0) OVER (PARTITION BY b ORDER BY a DESC NULLS LAST ROWS BETWEEN 1 PRECEDING " +
+			"AND UNBOUNDED FOLLOWING EXCLUDE TIES), sum(size) FILTER (WHERE a > 1) OVER (w RANGE '1k' PRECEDING) " +
+			"FROM t WINDOW w AS (ORDER BY size)",
+		"SELECT (a, b) IN (SELECT a, b FROM u), (a, 1) < (2, 3), group_concat(b, '-' ORDER BY a), " +
+			"percentile_cont(0.5) WITHIN GROUP (ORDER BY a), '{\"a\":[1]}' -> 'a' ->> 0, b REGEXP '^o' FROM t",
+		"SELECT s.value, json_object('a', t.a) FROM t JOIN generate_series(1, t.a, 2) AS s WHERE t.a IN u",
+		"CREATE TEMP VIEW IF NOT EXISTS v(x) AS SELECT 1; DROP VIEW IF EXISTS v",
+		"SELECT CAST(1 AS DECIMAL(10, 2)), median(a) FROM t GROUP BY b", "SELECT \"a b\", [c], `d` FROM t;",
 	}
 }
 
@@ -59,7 +70,8 @@ func FuzzExecute(f *testing.F) {
 			return
 		}
 		for _, s := range list {
-			opt := Options{Limits: Limits{Rows: 2000, Bytes: 1 << 22}, Context: context.Background(), Now: func() int64 { return 1_700_000_000 },
+			opt := Options{Limits: Limits{Rows: 2000, Bytes: 1 << 22}, Context: context.Background(),
+				Now:  func() int64 { return 1_700_000_000 },
 				Args: []Value{Int(1), String("x"), {}}, Named: map[string]Value{"n": Int(3)}}
 			var answers [][]string
 			for _, c := range []testCatalog{smallCatalog(), smallCatalog()} {
@@ -81,7 +93,8 @@ func FuzzExecute(f *testing.F) {
 				}
 				answers = append(answers, out)
 			}
-			if !s.Explain && len(s.Select.OrderBy) == 0 && s.Select.Limit == nil && len(answers[0]) != len(answers[1]) && !strings.Contains(strings.ToUpper(text), "LIMIT") {
+			if !s.Explain && len(s.Select.OrderBy) == 0 && s.Select.Limit == nil && len(answers[0]) != len(
+				answers[1]) && !strings.Contains(strings.ToUpper(text), "LIMIT") {
 				t.Fatalf("%q: %q with indexes, %q without", text, answers[0], answers[1])
 			}
 		}

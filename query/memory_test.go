@@ -19,7 +19,8 @@ func TestMemoryLimit(t *testing.T) {
 		metrics.Read(in)
 		return in[0].Value.Uint64()
 	}
-	rows := strings.NewReplacer("FROM s", "FROM generate_series(1, 100000000)", "JOIN s", "JOIN generate_series(1, 100000000)")
+	rows := strings.NewReplacer("FROM s", "FROM generate_series(1, 100000000)", "JOIN s",
+		"JOIN generate_series(1, 100000000)")
 	for _, sql := range []string{
 		"SELECT value, count(*) FROM s GROUP BY value",
 		"SELECT value, count(*), sum(value), max(value) FROM s GROUP BY value",

@@ -45,8 +45,10 @@ func (c testCatalog) Literal(u Unit, text string) (Value, error) {
 
 func smallCatalog() testCatalog {
 	t := &IndexedMemory{Memory: Memory{
-		Cols: []Column{{Name: "a", Type: IntegerAffinity}, {Name: "b", Type: TextAffinity}, {Name: "size", Type: IntegerAffinity, Unit: Bytes}},
-		Rows: [][]Value{{Int(1), String("one"), Int(1024)}, {Int(2), String("two"), Int(4096)}, {Int(3), {}, {}}, {{}, String("none"), Int(0)}},
+		Cols: []Column{{Name: "a", Type: IntegerAffinity}, {Name: "b", Type: TextAffinity},
+			{Name: "size", Type: IntegerAffinity, Unit: Bytes}},
+		Rows: [][]Value{{Int(1), String("one"), Int(1024)}, {Int(2), String("two"), Int(4096)}, {Int(3), {}, {}},
+			{{}, String("none"), Int(0)}},
 	}, By: map[int]bool{0: true, 1: true}}
 	return testCatalog{"t": t, "u": &Memory{Cols: t.Cols, Rows: t.Rows}}
 }
@@ -88,14 +90,17 @@ func TestSmall(t *testing.T) {
 		"SELECT t.a, u.b FROM t JOIN u ON t.a = u.a ORDER BY 1",
 		"SELECT t.a, u.b FROM t LEFT JOIN u ON t.a = u.a AND u.a > 1 ORDER BY 1",
 		"SELECT sum(a), avg(a), total(a), min(b), max(b), group_concat(b) FROM t",
-		"SELECT a IN (SELECT a FROM u), EXISTS (SELECT 1 FROM u WHERE u.a > t.a), (SELECT max(u.a) FROM u WHERE u.a < t.a) FROM t",
+		"SELECT a IN (SELECT a FROM u), EXISTS (SELECT 1 FROM u WHERE u.a > t.a), (SELECT max(u.a) FROM u WHERE u.a " +
+			"< t.a) FROM t",
 		"SELECT size FROM t WHERE size >= '1k'",
 		"SELECT size, count(*) FROM t GROUP BY size HAVING count(*) > 0 ORDER BY size LIMIT 2 OFFSET 1",
 		"EXPLAIN SELECT count(*) FROM t WHERE a > 1 OR b = 'one'",
 		"EXPLAIN ANALYZE SELECT t.a, count(*) FROM t JOIN u USING (a) WHERE u.size > 3 GROUP BY t.a ORDER BY 2 LIMIT 1",
 		"SELECT * FROM t JOIN u USING (a)",
-		"SELECT date('2024-01-31','+1 month'), strftime('%Y %j %W','2024-02-29'), unixepoch('2024-01-01'), printf('%05d|%-5s|%.2f|%,d', 42,'a',1.005, 1234567), round(2.5), round(-1.25,1)",
-		"SELECT x FROM t", "SELECT bb FROM t", "SELECT a FROM t WHERE size > '1z'", "SELEC 1", "SELECT a FROM t GROUP BY b",
+		"SELECT date('2024-01-31','+1 month'), strftime('%Y %j %W','2024-02-29'), unixepoch('2024-01-01'), " +
+			"printf('%05d|%-5s|%.2f|%,d', 42,'a',1.005, 1234567), round(2.5), round(-1.25,1)",
+		"SELECT x FROM t", "SELECT bb FROM t", "SELECT a FROM t WHERE size > '1z'", "SELEC 1",
+		"SELECT a FROM t GROUP BY b",
 	} {
 		out, err := runAll(t, smallCatalog(), text, Options{})
 		t.Logf("%s\n   %q %v", text, out, err)
@@ -112,11 +117,15 @@ func TestViewsAsTables(t *testing.T) {
 		}
 		return list[0].View
 	}
-	opt := Options{Views: map[string]*View{"v": view("CREATE VIEW v(x, n) AS SELECT b, size FROM t WHERE a > 0"), "w": view("CREATE VIEW w AS SELECT max(x) AS m FROM v"),
-		"bad": view("CREATE VIEW bad AS SELECT nosuch FROM t"), "loop": view("CREATE VIEW loop AS SELECT * FROM loop"), "folded": view("CREATE VIEW folded AS SELECT b COLLATE NOCASE AS x FROM t")}}
+	opt := Options{Views: map[string]*View{"v": view("CREATE VIEW v(x, n) AS SELECT b, size FROM t WHERE a > 0"),
+		"w":   view("CREATE VIEW w AS SELECT max(x) AS m FROM v"),
+		"bad": view("CREATE VIEW bad AS SELECT nosuch FROM t"), "loop": view("CREATE VIEW loop AS SELECT * FROM loop"),
+		"folded": view("CREATE VIEW folded AS SELECT b COLLATE NOCASE AS x FROM t")}}
 	for text, want := range map[string]string{
-		"SELECT x FROM v WHERE n = '1k'": "'one'", "SELECT m FROM w": "'two'", "SELECT count(*) FROM v x JOIN V y ON x.x = y.x": "2",
-		"SELECT * FROM bad": "line 1, column 15: view bad: no column \"nosuch\" in t", "SELECT * FROM v AT 'now'": "line 1, column 20: \"now\" is no time",
+		"SELECT x FROM v WHERE n = '1k'": "'one'", "SELECT m FROM w": "'two'",
+		"SELECT count(*) FROM v x JOIN V y ON x.x = y.x": "2",
+		"SELECT * FROM bad":        "line 1, column 15: view bad: no column \"nosuch\" in t",
+		"SELECT * FROM v AT 'now'": "line 1, column 20: \"now\" is no time",
 		// These compare by the collation of the column.
 		"SELECT count(*) FROM folded WHERE x = 'ONE'":                                            "1",
 		"WITH f AS (SELECT b COLLATE NOCASE AS x FROM t) SELECT count(*) FROM f WHERE x = 'ONE'": "1",
@@ -130,7 +139,8 @@ func TestViewsAsTables(t *testing.T) {
 			t.Errorf("%s\n got %s\nwant %s", text, got, want)
 		}
 	}
-	if _, err := runAll(t, smallCatalog(), "SELECT * FROM loop", opt); err == nil || !strings.Contains(err.Error(), "explained by itself") {
+	if _, err := runAll(t, smallCatalog(), "SELECT * FROM loop", opt); err == nil ||
+		!strings.Contains(err.Error(), "explained by itself") {
 		t.Errorf("a view of itself: %v", err)
 	}
 }
@@ -138,21 +148,31 @@ func TestViewsAsTables(t *testing.T) {
 // TestPlaces: errors that occur while rows are read have a position in the statement, too.
 func TestPlaces(t *testing.T) {
 	for text, want := range map[string]string{
-		"SELECT 1 + abs(-9223372036854775807 - 1)":                                        "line 1, column 12: integer overflow",
-		"SELECT 1,\n sum(9223372036854775807) FROM t":                                     "line 2, column 2: integer overflow",
-		"SELECT a, sum(9223372036854775807) OVER () FROM t":                               "line 1, column 11: integer overflow",
-		"SELECT lower(abs(-9223372036854775807 - a)) FROM t":                              "line 1, column 14: integer overflow",
-		"SELECT 2, json_extract('x', '$') FROM t":                                         "line 1, column 11: malformed JSON: 'x'",
-		"SELECT 'x' -> 'y' FROM t":                                                        "line 1, column 8: malformed JSON: 'x'",
-		"SELECT 5, ntile(0) OVER () FROM t":                                               "line 1, column 11: the argument of ntile is a positive integer",
-		"SELECT percentile(a, 200) FROM t":                                                "line 1, column 8: the second argument of percentile is the same number for all rows, from 0 to 100",
-		"SELECT in_nodelist(b, 'n[') FROM t":                                              "line 1, column 8: bad node list: the '[' at character 2 of \"n[\" is not closed",
-		"SELECT row_number() FROM t":                                                      "line 1, column 8: row_number is a window function: write row_number(...) OVER (ORDER BY ...)",
-		"SELECT generate_series(1, 2)":                                                    "line 1, column 8: generate_series makes a table: write FROM generate_series(...)",
-		"SELECT * FORM t":                                                                 "line 1, column 10: expected ;, not \"FORM\"; did you mean FROM?",
-		"SELECT a FROM (SELECT abs(a - 9223372036854775807 - 3) AS a FROM t) WHERE a > 0": "line 1, column 23: integer overflow",
+		"SELECT 1 + abs(-9223372036854775807 - " +
+			"1)": "line 1, column 12: integer overflow",
+		"SELECT 1,\n sum(9223372036854775807) FROM " +
+			"t": "line 2, column 2: integer overflow",
+		"SELECT a, sum(9223372036854775807) OVER () FROM " +
+			"t": "line 1, column 11: integer overflow",
+		"SELECT lower(abs(-9223372036854775807 - a)) FROM t": "line 1, column 14: integer overflow",
+		"SELECT 2, json_extract('x', '$') FROM t":            "line 1, column 11: malformed JSON: 'x'",
+		"SELECT 'x' -> 'y' FROM t":                           "line 1, column 8: malformed JSON: 'x'",
+		"SELECT 5, ntile(0) OVER () FROM " +
+			"t": "line 1, column 11: the argument of ntile is a positive integer",
+		"SELECT percentile(a, 200) FROM t": "line 1, column 8: the second argument of percentile is the same " +
+			"number for all rows, from 0 to 100",
+		"SELECT in_nodelist(b, 'n[') FROM " +
+			"t": "line 1, column 8: bad node list: the '[' at character 2 of \"n[\" is not closed",
+		"SELECT row_number() FROM t": "line 1, column 8: row_number is a window function: write row_number(...) " +
+			"OVER (ORDER BY ...)",
+		"SELECT generate_series(1, " +
+			"2)": "line 1, column 8: generate_series makes a table: write FROM generate_series(...)",
+		"SELECT * FORM t": "line 1, column 10: expected ;, not \"FORM\"; did you mean FROM?",
+		"SELECT a FROM (SELECT abs(a - 9223372036854775807 - 3) AS a FROM t) WHERE a > " +
+			"0": "line 1, column 23: integer overflow",
 	} {
-		if _, err := runAll(t, smallCatalog(), text, Options{}); err == nil || err.Error() != want || !errors.Is(err, ErrQuery) {
+		if _, err := runAll(t, smallCatalog(), text, Options{}); err == nil || err.Error() != want ||
+			!errors.Is(err, ErrQuery) {
 			t.Errorf("%s\n got %v\nwant %s", text, err, want)
 		}
 	}
@@ -161,7 +181,8 @@ func TestPlaces(t *testing.T) {
 // TestHexLiterals: the smallest integer has no hexadecimal form with a sign, as in SQLite,
 // which says "hex literal too big".
 func TestHexLiterals(t *testing.T) {
-	for _, text := range []string{"SELECT -0x8000000000000000", "SELECT 1 - -(0x8000000000000000)", "SELECT 0x10000000000000000"} {
+	for _, text := range []string{"SELECT -0x8000000000000000", "SELECT 1 - -(0x8000000000000000)",
+		"SELECT 0x10000000000000000"} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), "too large") {
 			t.Errorf("%s: %v", text, err)
 		}

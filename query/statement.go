@@ -21,7 +21,8 @@ type Stmt struct {
 // Prepare prepares a statement of a text. An error in the statement is an *Error.
 func Prepare(catalog Catalog, text string, statement *Statement, opt Options) (*Stmt, error) {
 	if statement.Select == nil {
-		return nil, &Error{Text: text, Offset: statement.Pos(), Msg: "views are for the shell and for files of statements; a query by itself has none"}
+		return nil, &Error{Text: text, Offset: statement.Pos(),
+			Msg: "views are for the shell and for files of statements; a query by itself has none"}
 	}
 	ready, err := plan.Prepare(catalog, text, statement.Select, opt)
 	if err != nil {

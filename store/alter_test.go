@@ -37,8 +37,11 @@ func TestAlter(t *testing.T) {
 		})
 		draw := func(label string) (s Submission) {
 			pick := func(words ...string) string { return rapid.SampledFrom(words).Draw(rt, label) }
-			s.Request = placer.Request{Select: pick("1:ncpus=1", "2:ncpus=2", "3:ncpus=9", "nodes=2:ppn=2", "select=2:ncpus=1,place=excl"), Place: pick("free", "scatter", "excl"), Name: pick("a", "b"), User: "ann",
-				Account: pick("", "x"), Queue: pick("", "q", "long"), Walltime: time.Duration(rapid.IntRange(1, 5000).Draw(rt, label)) * time.Second}
+			s.Request = placer.Request{Select: pick("1:ncpus=1", "2:ncpus=2", "3:ncpus=9", "nodes=2:ppn=2",
+				"select=2:ncpus=1,place=excl"), Place: pick("free", "scatter", "excl"), Name: pick("a", "b"),
+				User:    "ann",
+				Account: pick("", "x"), Queue: pick("", "q", "long"),
+				Walltime: time.Duration(rapid.IntRange(1, 5000).Draw(rt, label)) * time.Second}
 			if !strings.Contains(s.Select, ":ncpus") || strings.Contains(s.Select, ",") { // a list with its own place
 				s.Place = ""
 			}
@@ -63,7 +66,8 @@ func TestAlter(t *testing.T) {
 		}
 		before := metricsAgree(rt, db, nil)
 		must(func(tx *Tx) error {
-			a := Alteration{Name: &is.Name, Account: &is.Account, Queue: &is.Queue, Select: &is.Select, Walltime: &is.Walltime,
+			a := Alteration{Name: &is.Name, Account: &is.Account, Queue: &is.Queue, Select: &is.Select,
+				Walltime: &is.Walltime,
 				Priority: &is.Priority, Begin: &is.Begin, NoRequeue: &is.NoRequeue, Bind: &is.Bind}
 			if is.Place != "" {
 				a.Place = &is.Place
@@ -81,7 +85,8 @@ func TestAlter(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if diff := cmp.Diff(jobs[0], altered, cmpopts.IgnoreFields(Job{}, "ID", "Submit", "Reason"), cmpopts.IgnoreUnexported(Job{})); diff != "" {
+			if diff := cmp.Diff(jobs[0], altered, cmpopts.IgnoreFields(Job{}, "ID", "Submit", "Reason"),
+				cmpopts.IgnoreUnexported(Job{})); diff != "" {
 				rt.Fatalf("(-submitted so +altered)\n%s", diff)
 			}
 			return nil
@@ -185,7 +190,8 @@ func TestAlterCarries(t *testing.T) {
 	sign := func(text []byte) []byte { return append([]byte("signed "), text...) }
 	signer := func(text []byte) ([]byte, error) { return sign(text), nil }
 	db.opt.Actor = ann
-	ask := Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Array: 2, Command: []string{"true"},
+	ask := Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Array: 2,
+		Command: []string{"true"},
 		Payload: &Payload{Dir: "/a", Owner: &Submitter{UID: 1001, Name: "ann"}}, Sign: signer}
 	if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Submit(ask); return err }); err != nil {
 		t.Fatal(err)
@@ -194,7 +200,8 @@ func TestAlterCarries(t *testing.T) {
 	for _, who := range []*Actor{bob, root} {
 		db.opt.Actor = who
 		before := dumpAll(t, db)
-		if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Alter(2, other); return err }); !errors.Is(err, ErrNotPermitted) {
+		if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Alter(2, other); return err }); !errors.Is(err,
+			ErrNotPermitted) {
 			t.Errorf("by %s: %v", who.User, err)
 		}
 		if diff := cmp.Diff(before, dumpAll(t, db)); diff != "" {

@@ -22,7 +22,8 @@ func TestAnnouncedOnce(t *testing.T) {
 			}
 		}
 		for _, attended := range []bool{true, false} {
-			list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Attended: attended})
+			list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour},
+				Attended: attended})
 			if err != nil {
 				return err
 			}

@@ -35,14 +35,16 @@ func TestArrayIndexes(t *testing.T) {
 		})
 		return got, err
 	}
-	if got, err := submit(Submission{Indexes: []int{0, 7, MaxIndex}}); err != nil || fmt.Sprint(got) != "[1[0] 1[7] 1[1000000000]]" {
+	if got, err := submit(Submission{Indexes: []int{0, 7, MaxIndex}}); err != nil ||
+		fmt.Sprint(got) != "[1[0] 1[7] 1[1000000000]]" {
 		t.Error(got, err)
 	}
 	if got, err := submit(Submission{Array: 2}); err != nil || fmt.Sprint(got) != "[5[0] 5[1]]" {
 		t.Error(got, err)
 	}
 	for _, s := range []Submission{
-		{Indexes: []int{1, 1}}, {Indexes: []int{2, 1}}, {Indexes: []int{-1}}, {Indexes: []int{MaxIndex + 1}}, {Indexes: []int{1}, Array: 1}, {Indexes: make([]int, MaxArray+1)},
+		{Indexes: []int{1, 1}}, {Indexes: []int{2, 1}}, {Indexes: []int{-1}}, {Indexes: []int{MaxIndex + 1}},
+		{Indexes: []int{1}, Array: 1}, {Indexes: make([]int, MaxArray+1)},
 	} {
 		if got, err := submit(s); !errors.Is(err, ErrInvalid) {
 			t.Errorf("array %d, %d indexes from %v on: %v, %v", s.Array, len(s.Indexes), s.Indexes[0], got, err)

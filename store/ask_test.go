@@ -35,7 +35,8 @@ func TestReadAgain(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			if j.Select != "1:ncpus=2" || j.Place != "pack:excl" || j.Walltime != walltime || j.End.Sub(j.Start) != walltime {
+			if j.Select != "1:ncpus=2" || j.Place != "pack:excl" || j.Walltime != walltime ||
+				j.End.Sub(j.Start) != walltime {
 				t.Errorf("%+v", j)
 			}
 		}

@@ -24,7 +24,8 @@ func sameAttempts(t fataler, tx *Tx) {
 	ofJob := make(map[uint64][]string)
 	err := tx.Attempts().Each(0, func(a *Attempt) error {
 		flag := map[bool]int{true: 1}
-		line := fmt.Sprintf("%d|%d|'%s'|%s|%s|%d|%d", a.Job, a.Number, a.State, quoted(a.By), quoted(a.Outcome), flag[a.Ended.IsZero()], flag[len(a.AllNodes()) == 0])
+		line := fmt.Sprintf("%d|%d|'%s'|%s|%s|%d|%d", a.Job, a.Number, a.State, quoted(a.By), quoted(a.Outcome),
+			flag[a.Ended.IsZero()], flag[len(a.AllNodes()) == 0])
 		all, ofJob[a.Job] = append(all, line), append(ofJob[a.Job], line)
 		return nil
 	})
@@ -35,11 +36,13 @@ func sameAttempts(t fataler, tx *Tx) {
 		t.Fatal("the table attempts: " + diff)
 	}
 	err = tx.Jobs().Each(func(j *Job) error {
-		if diff := cmp.Diff(strings.Join(ofJob[j.ID], "\n"), askTx(t, tx, fmt.Sprintf("%s WHERE job = %d", columns, j.ID))); diff != "" {
+		if diff := cmp.Diff(strings.Join(ofJob[j.ID], "\n"),
+			askTx(t, tx, fmt.Sprintf("%s WHERE job = %d", columns, j.ID))); diff != "" {
 			t.Fatal(fmt.Sprintf("attempts of job %d: %s", j.ID, diff))
 		}
 		want := fmt.Sprintf("%d|%t|%t", j.Attempt, j.Claimed, j.Ending)
-		got := askTx(t, tx, fmt.Sprintf("SELECT ifnull(attempt, 0), iif(claimed, 'true', 'false'), iif(ending, 'true', 'false') FROM jobs WHERE job = %d", j.ID))
+		got := askTx(t, tx, fmt.Sprintf("SELECT ifnull(attempt, 0), iif(claimed, 'true', 'false'), iif(ending, "+
+			"'true', 'false') FROM jobs WHERE job = %d", j.ID))
 		if got = strings.ReplaceAll(got, "'", ""); got != want {
 			t.Fatal(fmt.Sprintf("job %d in the table jobs: %s, not %s", j.ID, got, want))
 		}
@@ -71,7 +74,8 @@ func sameThen(t fataler, tx *Tx) {
 			continue
 		}
 		then := askTx(t, tx, fmt.Sprintf("SELECT DISTINCT job, node FROM allocations AT '@%d' ORDER BY 1, 2", at))
-		ever := askTx(t, tx, fmt.Sprintf("SELECT DISTINCT job, node FROM history WHERE start <= %d AND (\"end\" > %[1]d OR \"end\" IS NULL) ORDER BY 1, 2", at))
+		ever := askTx(t, tx, fmt.Sprintf("SELECT DISTINCT job, node FROM history WHERE start <= %d AND (\"end\" > "+
+			"%[1]d OR \"end\" IS NULL) ORDER BY 1, 2", at))
 		if diff := cmp.Diff(ever, then); diff != "" {
 			t.Fatal(fmt.Sprintf("allocations AT @%d: %s", at, diff))
 		}
@@ -92,18 +96,24 @@ func TestQueryAttempts(t *testing.T) {
 	cycle := func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }
 	must(func(tx *Tx) error { return tx.Attempts().LaunchBy(LaunchWork) })
 	must(func(tx *Tx) error {
-		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, Name: "x"}, Command: []string{"false"},
+		_,
+			err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
+			Name: "x"}, Command: []string{"false"},
 			Payload: &Payload{Dir: "/", Ending: Ending{Retries: 1, RetryWait: time.Second}}})
 		return err
 	})
 	must(cycle)
-	for number, use := range []ResourceUse{{CPUUser: 1500 * time.Millisecond, MaxRSS: 1 << 20}, {CPUUser: 2 * time.Second, CPUSystem: time.Second, MaxRSS: 5 << 20, MemPeak: 6 << 20, Leftover: 2}} {
+	for number, use := range []ResourceUse{{CPUUser: 1500 * time.Millisecond, MaxRSS: 1 << 20},
+		{CPUUser: 2 * time.Second, CPUSystem: time.Second, MaxRSS: 5 << 20, MemPeak: 6 << 20, Leftover: 2}} {
 		must(func(tx *Tx) error {
-			_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: number + 1, By: BySupervisor, Nonce: Nonce{byte(number + 1)}, Process: Process{Host: "n00", PID: 7}})
+			_,
+				err := tx.Attempts().Claim(Claim{Job: 1, Attempt: number + 1, By: BySupervisor,
+				Nonce: Nonce{byte(number + 1)}, Process: Process{Host: "n00", PID: 7}})
 			return err
 		})
 		must(func(tx *Tx) error {
-			_, err := tx.Attempts().Report(Result{Job: 1, Attempt: number + 1, Nonce: Nonce{byte(number + 1)}, Outcome: OutcomeExited, Exit: 3, Use: use})
+			_, err := tx.Attempts().Report(Result{Job: 1, Attempt: number + 1, Nonce: Nonce{byte(number + 1)},
+				Outcome: OutcomeExited, Exit: 3, Use: use})
 			return err
 		})
 		clock.t += 100

@@ -52,10 +52,13 @@ func (l *attemptLife) submit(t *rapid.T) {
 	if len(l.jobs) > 12 {
 		t.Skip()
 	}
-	m := &modelJob{nonces: make(map[int]Nonce), results: make(map[int]Nonce), retries: rapid.IntRange(0, 2).Draw(t, "retries")}
-	s := Submission{Request: placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=2"}).Draw(t, "select"), Walltime: time.Hour},
+	m := &modelJob{nonces: make(map[int]Nonce), results: make(map[int]Nonce),
+		retries: rapid.IntRange(0, 2).Draw(t, "retries")}
+	s := Submission{Request: placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=2"}).Draw(t,
+		"select"), Walltime: time.Hour},
 		Command: []string{"true"}, NoRequeue: rapid.Bool().Draw(t, "no requeue"),
-		Payload: &Payload{Dir: "/", Ending: Ending{Retries: m.retries, RetryWait: time.Second, RetryOn: "1-9,signal,walltime,oom"}}}
+		Payload: &Payload{Dir: "/", Ending: Ending{Retries: m.retries, RetryWait: time.Second,
+			RetryOn: "1-9,signal,walltime,oom"}}}
 	err := l.update(func(tx *Tx) error {
 		list, err := tx.Jobs().Submit(s)
 		if err == nil {
@@ -96,7 +99,8 @@ func (l *attemptLife) pass(t *rapid.T) {
 func (l *attemptLife) claim(t *rapid.T) {
 	id := l.job(t)
 	j, m := l.get(t, id), l.jobs[id]
-	c := Claim{Job: id, Attempt: j.Attempt - rapid.SampledFrom([]int{0, 0, 0, 1, -1}).Draw(t, "before"), By: BySupervisor, Process: Process{Host: "n00", PID: 3, Born: 9}}
+	c := Claim{Job: id, Attempt: j.Attempt - rapid.SampledFrom([]int{0, 0, 0, 1, -1}).Draw(t, "before"),
+		By: BySupervisor, Process: Process{Host: "n00", PID: 3, Born: 9}}
 	l.drawn++
 	c.Nonce = Nonce{l.drawn}
 	if known, ok := m.nonces[c.Attempt]; ok && rapid.Bool().Draw(t, "same") {
@@ -104,7 +108,8 @@ func (l *attemptLife) claim(t *rapid.T) {
 	}
 	known, claimed := m.nonces[c.Attempt]
 	_, over := m.results[c.Attempt]
-	want := j.State == JobRunning && c.Attempt == j.Attempt && c.Attempt > 0 && !over && (claimed && c.Nonce == known || !claimed && j.End.Unix() > l.clock.t)
+	want := j.State == JobRunning && c.Attempt == j.Attempt && c.Attempt > 0 && !over && (claimed && c.Nonce == known ||
+		!claimed && j.End.Unix() > l.clock.t)
 	err := l.update(func(tx *Tx) error { _, err := tx.Attempts().Claim(c); return err })
 	if want != (err == nil) || err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrInvalid) {
 		t.Fatalf("claim %+v of a job that is %s at %d, claimed by %v: %v", c, j.State, j.Attempt, m.nonces, err)
@@ -125,7 +130,8 @@ func (l *attemptLife) execute(t *rapid.T) {
 	l.drawn++
 	m.nonces[j.Attempt] = Nonce{l.drawn}
 	err := l.update(func(tx *Tx) error {
-		_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: j.Attempt, By: BySupervisor, Nonce: Nonce{l.drawn}, Process: Process{Host: "n00", PID: 3}})
+		_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: j.Attempt, By: BySupervisor, Nonce: Nonce{l.drawn},
+			Process: Process{Host: "n00", PID: 3}})
 		return err
 	})
 	if err != nil {
@@ -140,7 +146,8 @@ func (l *attemptLife) report(t *rapid.T) { l.result(t, l.job(t)) }
 func (l *attemptLife) result(t *rapid.T, id uint64) {
 	j, m := l.get(t, id), l.jobs[id]
 	r := Result{Job: id, Attempt: j.Attempt - rapid.SampledFrom([]int{0, 0, 0, 1}).Draw(t, "before"), Why: "test",
-		Outcome: Outcome(rapid.IntRange(int(OutcomeExited), int(OutcomeStopped)).Draw(t, "outcome")), Exit: rapid.IntRange(0, 12).Draw(t, "exit")}
+		Outcome: Outcome(rapid.IntRange(int(OutcomeExited), int(OutcomeStopped)).Draw(t, "outcome")),
+		Exit:    rapid.IntRange(0, 12).Draw(t, "exit")}
 	known, claimed := m.nonces[r.Attempt]
 	if rapid.Bool().Draw(t, "as often") {
 		r.Outcome = l.often
@@ -158,7 +165,8 @@ func (l *attemptLife) result(t *rapid.T, id uint64) {
 	var after *Job
 	err := l.update(func(tx *Tx) (err error) { after, err = tx.Attempts().Report(r); return err })
 	if want != (err == nil) || err != nil && !errors.Is(err, ErrConflict) {
-		t.Fatalf("report %+v of a job that is %s at %d, claims %v, results %v: %v", r, j.State, j.Attempt, m.nonces, m.results, err)
+		t.Fatalf("report %+v of a job that is %s at %d, claims %v, results %v: %v", r, j.State, j.Attempt, m.nonces,
+			m.results, err)
 	}
 	if err != nil || again {
 		if now := l.get(t, id); now.State != j.State || now.Attempt != j.Attempt {
@@ -176,7 +184,8 @@ func (l *attemptLife) result(t *rapid.T, id uint64) {
 // follows returns the state of a job after an accepted result, according to the table of the
 // specification.
 func (m *modelJob) follows(j *Job, r Result) JobState {
-	own := r.Outcome == OutcomeExited || r.Outcome == OutcomeSignal || r.Outcome == OutcomeWalltime || r.Outcome == OutcomeOOM
+	own := r.Outcome == OutcomeExited || r.Outcome == OutcomeSignal || r.Outcome == OutcomeWalltime ||
+		r.Outcome == OutcomeOOM
 	if own {
 		m.unbegun, m.lost = 0, 0
 	}
@@ -349,7 +358,8 @@ func TestAttemptLife(t *testing.T) {
 		}
 		l.often = Outcome(rapid.IntRange(int(OutcomeExited), int(OutcomeStopped)).Draw(r, "often"))
 		l.submit(r)
-		r.Repeat(map[string]func(*rapid.T){"": l.holds, "submit": l.submit, "cycle": l.cycle, "cycle too": l.cycle, "execute": l.execute, "execute too": l.execute, "claim": l.claim, "claim too": l.claim,
+		r.Repeat(map[string]func(*rapid.T){"": l.holds, "submit": l.submit, "cycle": l.cycle, "cycle too": l.cycle,
+			"execute": l.execute, "execute too": l.execute, "claim": l.claim, "claim too": l.claim,
 			"report": l.report, "report too": l.report, "end": l.end, "give back": l.giveBack, "unhold": l.unhold})
 		if list := findings(t, db); len(list) > 0 {
 			r.Fatalf("check says %q", list)
@@ -375,7 +385,8 @@ func TestOutcomesInARow(t *testing.T) {
 		db, clock := newDB(t)
 		addNodes(t, db, "n", 4, 2)
 		err := db.Update(func(tx *Tx) error {
-			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Command: []string{"false"},
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour},
+				Command: []string{"false"},
 				Payload: &Payload{Dir: "/", Ending: Ending{Retries: 1, RetryWait: time.Second}}})
 			return err
 		})
@@ -394,11 +405,14 @@ func TestOutcomesInARow(t *testing.T) {
 					return err
 				}
 				nonce := Nonce{byte(i + 1)}
-				if _, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: a.Number, By: BySupervisor, Nonce: nonce, Process: Process{Host: "n00", PID: 3}}); err != nil {
+				if _, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: a.Number, By: BySupervisor, Nonce: nonce,
+					Process: Process{Host: "n00", PID: 3}}); err != nil {
 					return err
 				}
-				outcome := map[rune]Outcome{'u': OutcomeUnbegun, 'r': OutcomeRefused, 'l': OutcomeLost, 'f': OutcomeExited}[o]
-				j, err := tx.Attempts().Report(Result{Job: 1, Attempt: a.Number, Nonce: nonce, Outcome: outcome, Exit: 3, Why: "test"})
+				outcome := map[rune]Outcome{'u': OutcomeUnbegun, 'r': OutcomeRefused, 'l': OutcomeLost,
+					'f': OutcomeExited}[o]
+				j, err := tx.Attempts().Report(Result{Job: 1, Attempt: a.Number, Nonce: nonce, Outcome: outcome,
+					Exit: 3, Why: "test"})
 				if err == nil {
 					got += " " + j.State.String()
 				}

@@ -17,7 +17,8 @@ func someJobs(n int) []locality.Job {
 	r := rand.New(rand.NewPCG(1, 2))
 	jobs := make([]locality.Job, n)
 	for i := range jobs {
-		jobs[i] = locality.Job{A: i / 3, B: i/3 + r.IntN(3), Credit: 1 + r.Int64N(2*locality.Micro), Quorum: 1 + r.IntN(2)}
+		jobs[i] = locality.Job{A: i / 3, B: i/3 + r.IntN(3), Credit: 1 + r.Int64N(2*locality.Micro),
+			Quorum: 1 + r.IntN(2)}
 	}
 	return jobs
 }
@@ -157,7 +158,8 @@ func TestBatchEqualsMemory(t *testing.T) {
 						hands[name] = append(hands[name], j.Job)
 					}
 				}
-				if (haveErr == nil) != (wantErr == nil) || !errors.Is(wantErr, locality.ErrNotHeld) == errors.Is(haveErr, ErrConflict) {
+				if (haveErr == nil) != (wantErr == nil) || !errors.Is(wantErr, locality.ErrNotHeld) == errors.Is(
+					haveErr, ErrConflict) {
 					t.Fatalf("step %d: the file says %v, memory %v", step, haveErr, wantErr)
 				}
 				if diff := cmp.Diff(want, have); diff != "" {
@@ -217,8 +219,10 @@ func TestBatchMutants(t *testing.T) {
 	}{
 		{"a range ends early", cursor(func(c *locality.Cursor) { c.Last-- }), "range"},
 		{"a range runs into the next", cursor(func(c *locality.Cursor) { c.Last++ }), "a range, where one begins"},
-		{"a cursor has passed what is unfinished", cursor(func(c *locality.Cursor) { c.Unfinished += 2 }), "is not finished"},
-		{"the first ungenerated is before the first unfinished", cursor(func(c *locality.Cursor) { c.Generated = c.First - 1 }), "generated up to"},
+		{"a cursor has passed what is unfinished", cursor(func(c *locality.Cursor) { c.Unfinished += 2 }),
+			"is not finished"},
+		{"the first ungenerated is before the first unfinished",
+			cursor(func(c *locality.Cursor) { c.Generated = c.First - 1 }), "generated up to"},
 		{"a credit is off by a millionth", cursor(func(c *locality.Cursor) { c.Open++ }), "open credit"},
 		{"a team is faster than its hosts", cursor(func(c *locality.Cursor) { c.Ends[0].Rate++ }), "open credit"},
 		{"a host less in a team", member(func(m *locality.Member) { m.Placed = false }), "the jobs and hosts say"},

@@ -24,7 +24,9 @@ func BenchmarkEmbeddedPlace(b *testing.B) {
 		}
 		err := db.Update(func(tx *Tx) error {
 			for range 1000 {
-				if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}); err != nil {
+				if _,
+					err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl",
+					Walltime: time.Hour}); err != nil {
 					return err
 				}
 			}

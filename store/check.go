@@ -44,7 +44,8 @@ func (db *DB) Check(report func(finding string)) error {
 func (db *DB) checkClock(r *file.Recorder, asOf int64, find func(string, ...any)) error {
 	id, err := r.Identity()
 	if now := db.opt.Now().Unix(); err == nil && asOf > now+kernel.Ahead && !id.AnyTime {
-		find("the database stands at %s, and it is %s now: no write succeeds until then; placectl clock reset sets it back", kernel.Stamp(asOf), kernel.Stamp(now))
+		find("the database stands at %s, and it is %s now: no write succeeds until then; placectl clock reset "+
+			"sets it back", kernel.Stamp(asOf), kernel.Stamp(now))
 	}
 	return err
 }
@@ -65,7 +66,8 @@ func (db *DB) repair(report func(finding string), keep bool) error {
 		found := check.NewFindings(report)
 		whole, err := db.rows().Whole(found.Find)
 		if err == nil && !whole {
-			err = fmt.Errorf("%w: pages are damaged, and only derived data can be rebuilt; restore a backup, or salvage the rest", ErrDamaged)
+			err = fmt.Errorf("%w: pages are damaged, and only derived data can be rebuilt; restore a backup, or "+
+				"salvage the rest", ErrDamaged)
 		}
 		if err != nil {
 			return false, err
@@ -107,7 +109,8 @@ func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
 	}
 	out := &ClockReset{Was: time.Unix(tx.k.State.AsOf, 0), Now: to}
 	if to.Unix() >= tx.k.State.AsOf || to.Unix() < 0 {
-		return nil, fmt.Errorf("%w: the clock can only be reset to a time before %s, where the database stands, not to %s", ErrInvalid, kernel.Stamp(tx.k.State.AsOf), kernel.Stamp(to.Unix()))
+		return nil, fmt.Errorf("%w: the clock can only be reset to a time before %s, where the database "+
+			"stands, not to %s", ErrInvalid, kernel.Stamp(tx.k.State.AsOf), kernel.Stamp(to.Unix()))
 	}
 	err := tx.EachEvent(0, func(ev *Event) (bool, error) {
 		if ev.Time.After(to) && slices.Contains(begunOrEnded, ev.New) {
@@ -122,7 +125,8 @@ func (tx *Tx) ResetClock(to time.Time) (*ClockReset, error) {
 }
 
 // begunOrEnded lists the states in events of jobs and reservations that began or ended.
-var begunOrEnded = []string{JobRunning.String(), JobFinished.String(), JobFailed.String(), JobCancelled.String(), "active", "ended"}
+var begunOrEnded = []string{JobRunning.String(), JobFinished.String(), JobFailed.String(), JobCancelled.String(),
+	"active", "ended"}
 
 func resetClock(tx *Tx, to int64) error {
 	if err := tx.flush(); err != nil { // the changes of this transaction so far

@@ -50,7 +50,8 @@ func TestClockReset(t *testing.T) {
 			t.Fatal(err)
 		}
 		clock.t = was
-		if err := db.Update(func(*Tx) error { return nil }); !errors.Is(err, ErrClock) || !strings.Contains(err.Error(), "clock reset") {
+		if err := db.Update(func(*Tx) error { return nil }); !errors.Is(err, ErrClock) ||
+			!strings.Contains(err.Error(), "clock reset") {
 			t.Fatal(err)
 		}
 		if list := strings.Join(findings(t, db), "\n"); !strings.Contains(list, "clock reset") {
@@ -86,7 +87,9 @@ func TestClockReset(t *testing.T) {
 				}
 			}
 			for {
-				if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}); err != nil {
+				if _,
+					err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl",
+					Walltime: time.Hour}); err != nil {
 					return nil
 				}
 			}
@@ -105,7 +108,8 @@ func TestClockReset(t *testing.T) {
 }
 
 func workHost(tx *Tx) error {
-	if _, err := tx.Batches().Next("night", "h77", "", locality.Want{Jobs: 1}); err != nil && !errors.Is(err, ErrBatchIdle) && !errors.Is(err, ErrBatchOver) {
+	if _, err := tx.Batches().Next("night", "h77", "", locality.Want{Jobs: 1}); err != nil &&
+		!errors.Is(err, ErrBatchIdle) && !errors.Is(err, ErrBatchOver) {
 		return err
 	}
 	return tx.Nodes().SetState(3, index.Up, "")
@@ -120,14 +124,17 @@ func TestAnyTime(t *testing.T) {
 		chosen, anyTime bool
 		fine            bool
 	}{
-		{0, false, false, true}, {50 * time.Second, false, false, true}, {70 * time.Second, false, false, false}, {-time.Hour, false, false, true},
-		{0, true, false, false}, {-time.Hour, true, false, false}, {1000 * time.Hour, true, true, true}, {1000 * time.Hour, false, true, true},
+		{0, false, false, true}, {50 * time.Second, false, false, true}, {70 * time.Second, false, false, false},
+		{-time.Hour, false, false, true},
+		{0, true, false, false}, {-time.Hour, true, false, false}, {1000 * time.Hour, true, true, true},
+		{1000 * time.Hour, false, true, true},
 	} {
 		path := filepath.Join(t.TempDir(), "any.db")
-		if err := Create(path, &Options{Now: func() time.Time { return now.Add(-2 * time.Hour) }, AnyTime: c.anyTime}, func(tx *Tx) error {
-			_, err := tx.Nodes().Put(&index.Node{Name: "n"})
-			return err
-		}); err != nil {
+		if err := Create(path, &Options{Now: func() time.Time { return now.Add(-2 * time.Hour) }, AnyTime: c.anyTime},
+			func(tx *Tx) error {
+				_, err := tx.Nodes().Put(&index.Node{Name: "n"})
+				return err
+			}); err != nil {
 			t.Fatal(err)
 		}
 		db, err := Open(path, &Options{Now: func() time.Time { return now.Add(c.ahead) }, Chosen: c.chosen})
@@ -138,7 +145,8 @@ func TestAnyTime(t *testing.T) {
 		if err := db.DryRun(change); err != nil {
 			t.Errorf("%+v: a dry run: %v", c, err)
 		}
-		if err := db.Update(change); (err == nil) != c.fine || err != nil && (!errors.Is(err, ErrAnyTime) || !errors.Is(err, ErrInvalid)) {
+		if err := db.Update(change); (err == nil) != c.fine || err != nil && (!errors.Is(err, ErrAnyTime) ||
+			!errors.Is(err, ErrInvalid)) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
@@ -167,7 +175,8 @@ func TestBehind(t *testing.T) {
 		told   bool
 	}{{0, false}, {kernel.Skew, false}, {kernel.Skew + 1, true}, {1000, true}} {
 		var said []string
-		reader, err := Open(db.Path(), &Options{Now: func() time.Time { return time.Unix(at-c.behind, 0) }, Warn: func(s string) { said = append(said, s) }})
+		reader, err := Open(db.Path(), &Options{Now: func() time.Time { return time.Unix(at-c.behind, 0) },
+			Warn: func(s string) { said = append(said, s) }})
 		if err != nil {
 			t.Fatal(err)
 		}

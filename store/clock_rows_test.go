@@ -98,7 +98,9 @@ func resetLeavesNothing(t *testing.T, backfill Backfill) {
 			return err
 		}
 		submit := func(command string, hold bool) (uint64, error) {
-			list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Command: []string{command}, Hold: hold, Priority: MaxPriority,
+			list,
+				err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
+				User: "ann"}, Command: []string{command}, Hold: hold, Priority: MaxPriority,
 				Payload: &Payload{Dir: "/", Ending: Ending{Retries: 3, RetryWait: time.Minute}}})
 			if err != nil {
 				return 0, err
@@ -108,7 +110,8 @@ func resetLeavesNothing(t *testing.T, backfill Backfill) {
 		if _, err := submit("true", true); err != nil { // since when it does not wait for its turn
 			return err
 		}
-		for i, outcome := range []Outcome{OutcomeExited, OutcomeRefused, OutcomeNone} { // one waits to be tried again, one has blamed its node, one goes on
+		// one waits to be tried again, one has blamed its node, one goes on
+		for i, outcome := range []Outcome{OutcomeExited, OutcomeRefused, OutcomeNone} {
 			id, err := submit("false", false)
 			if err != nil {
 				return err
@@ -116,14 +119,16 @@ func resetLeavesNothing(t *testing.T, backfill Backfill) {
 			if _, err := tx.Cycle().Run(CycleSpec{Silent: true}); err != nil {
 				return err
 			}
-			c := Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{9, byte(i)}, Process: Process{Host: "n00", Boot: "b", PID: 17, Born: 4}}
+			c := Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{9, byte(i)},
+				Process: Process{Host: "n00", Boot: "b", PID: 17, Born: 4}}
 			if _, err := tx.Attempts().Claim(c); err != nil {
 				return err
 			}
 			if outcome == OutcomeNone {
 				continue
 			}
-			if _, err := tx.Attempts().Report(Result{Job: id, Attempt: 1, Nonce: c.Nonce, Outcome: outcome, Exit: 1, Why: "broken", Blame: BlameNode}); err != nil {
+			if _, err := tx.Attempts().Report(Result{Job: id, Attempt: 1, Nonce: c.Nonce, Outcome: outcome, Exit: 1,
+				Why: "broken", Blame: BlameNode}); err != nil {
 				return err
 			}
 		}
@@ -146,7 +151,8 @@ func resetLeavesNothing(t *testing.T, backfill Backfill) {
 		return err
 	})
 	for _, left := range instantsBetween(t, db, wrong-year, wrong+year) {
-		if !strings.HasPrefix(left, "batch_hosts.row.rate") && !strings.HasPrefix(left, "jobs.row.priority") { // as great by chance
+		// as great by chance
+		if !strings.HasPrefix(left, "batch_hosts.row.rate") && !strings.HasPrefix(left, "jobs.row.priority") {
 			t.Error(left)
 		}
 	}

@@ -101,8 +101,10 @@ func TestCommitted(t *testing.T) {
 			t.Fatal(err)
 		}
 		was, err := db.DryUpgrade()
-		if after, failed := os.ReadFile(path); err != nil || failed != nil || fmt.Sprintf("v%d.db", was) != name || !bytes.Equal(after, content) {
-			t.Fatalf("%s: a dry run of upgrade: format %d, file changed: %t; %v %v", name, was, !bytes.Equal(after, content), err, failed)
+		if after, failed := os.ReadFile(path); err != nil || failed != nil || fmt.Sprintf("v%d.db", was) != name ||
+			!bytes.Equal(after, content) {
+			t.Fatalf("%s: a dry run of upgrade: format %d, file changed: %t; %v %v", name, was,
+				!bytes.Equal(after, content), err, failed)
 		}
 		commits(t, name, db, func() error {
 			return db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "3600") })

@@ -28,7 +28,8 @@ func submitted(t *testing.T, db *DB, n int) {
 	t.Helper()
 	err := db.Update(func(tx *Tx) error {
 		for range n {
-			if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Command: []string{"true"}}); err != nil {
+			if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour},
+				Command: []string{"true"}}); err != nil {
 				return err
 			}
 		}
@@ -42,7 +43,8 @@ func submitted(t *testing.T, db *DB, n int) {
 
 func claimAttempt(db *DB, job uint64) error {
 	return db.Update(func(tx *Tx) error {
-		_, err := tx.Attempts().Claim(Claim{Job: job, Attempt: 1, By: BySupervisor, Nonce: Nonce{byte(job)}, Process: Process{Host: "h", PID: 7}})
+		_, err := tx.Attempts().Claim(Claim{Job: job, Attempt: 1, By: BySupervisor, Nonce: Nonce{byte(job)},
+			Process: Process{Host: "h", PID: 7}})
 		return err
 	})
 }
@@ -94,7 +96,8 @@ func TestCopiesClaimNothing(t *testing.T) {
 			before, _ := os.ReadFile(path)
 			refused := map[string]func(tx *Tx) error{
 				"Claim": func(tx *Tx) error {
-					_, err := tx.Attempts().Claim(Claim{Job: 2, Attempt: 1, By: BySupervisor, Nonce: Nonce{2}, Process: Process{Host: "h", PID: 7}})
+					_, err := tx.Attempts().Claim(Claim{Job: 2, Attempt: 1, By: BySupervisor, Nonce: Nonce{2},
+						Process: Process{Host: "h", PID: 7}})
 					return err
 				},
 				"Report": func(tx *Tx) error {
@@ -110,7 +113,10 @@ func TestCopiesClaimNothing(t *testing.T) {
 					_, err := tx.Cycle().Run(CycleSpec{By: ByLauncher, Nonce: Nonce{1}})
 					return err
 				},
-				"Cycle by passes": func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{By: BySupervisor}); return err },
+				"Cycle by passes": func(tx *Tx) error {
+					_, err := tx.Cycle().Run(CycleSpec{By: BySupervisor})
+					return err
+				},
 			}
 			for what, fn := range refused {
 				if err := c.Update(fn); !errors.Is(err, ErrCopy) || !errors.Is(err, ErrConflict) {

@@ -31,7 +31,8 @@ func arrayWaits(tb testing.TB, waiting int) *DB {
 	}
 	tb.Cleanup(func() { db.Close() })
 	err = db.Update(func(tx *Tx) error {
-		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Command: []string{"true"}, Array: waiting + 2})
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour},
+			Command: []string{"true"}, Array: waiting + 2})
 		if err == nil {
 			_, err = tx.Cycle().Run(CycleSpec{By: BySupervisor})
 		}

@@ -75,7 +75,8 @@ func (m *queueModel) lotsAgree() {
 				}
 			}
 			r := p.Report()
-			text = fmt.Sprintf("%d wait, next %v, %d start, %d planned, %d never, %d cancelled, %d launched\n", r.Waiting, r.Next, len(r.Started), len(r.Planned), len(r.Never), len(r.Cancelled), len(r.Launch))
+			text = fmt.Sprintf("%d wait, next %v, %d start, %d planned, %d never, %d cancelled, %d launched\n",
+				r.Waiting, r.Next, len(r.Started), len(r.Planned), len(r.Never), len(r.Cancelled), len(r.Launch))
 			claims, err := tx.k.Counters().Rules.Claims()
 			for _, id := range slices.Sorted(maps.Keys(claims)) {
 				text += fmt.Sprintf("claim %d %+v\n", id, *claims[id])

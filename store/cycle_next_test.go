@@ -35,7 +35,8 @@ func TestCycleNext(t *testing.T) {
 			return report
 		}
 		for range rapid.IntRange(1, 12).Draw(r, "submissions") {
-			s := Submission{Request: wholeNodes(rapid.IntRange(1, 3).Draw(r, "nodes"), time.Duration(rapid.IntRange(1, 40).Draw(r, "walltime"))*time.Second)}
+			s := Submission{Request: wholeNodes(rapid.IntRange(1, 3).Draw(r, "nodes"),
+				time.Duration(rapid.IntRange(1, 40).Draw(r, "walltime"))*time.Second)}
 			if rapid.Bool().Draw(r, "late") {
 				s.Begin = kernel.Instant(clock.t + int64(rapid.IntRange(1, 60).Draw(r, "begin")))
 			}
@@ -55,7 +56,8 @@ func TestCycleNext(t *testing.T) {
 			if until := next.Unix() - 1; until > clock.t {
 				clock.t = int64(rapid.Int64Range(clock.t+1, until).Draw(r, "between"))
 				did := cycle()
-				if n := len(did.Started) + len(did.Finished) + len(did.Planned) + len(did.Cancelled) + len(did.Launch); n > 0 || !did.Next.IsZero() && did.Next.Before(next) {
+				if n := len(did.Started) + len(did.Finished) + len(did.Planned) + len(did.Cancelled) +
+					len(did.Launch); n > 0 || !did.Next.IsZero() && did.Next.Before(next) {
 					r.Fatalf("at %d, before %d, a cycle does something: %+v", clock.t, next.Unix(), did)
 				}
 			}

@@ -34,7 +34,8 @@ func lively(t testing.TB) (*DB, *clock) {
 		if err := tx.Nodes().SetState(3, index.Down, "disk"); err != nil {
 			return err
 		}
-		_, err := tx.Reservations().ReserveNodes("soon", []uint32{1, 2}, kernel.Instant(tx.k.Now+5000), kernel.Instant(tx.k.Now+6000))
+		_, err := tx.Reservations().ReserveNodes("soon", []uint32{1, 2}, kernel.Instant(tx.k.Now+5000),
+			kernel.Instant(tx.k.Now+6000))
 		return err
 	})
 	if err != nil {
@@ -49,16 +50,20 @@ func lively(t testing.TB) (*DB, *clock) {
 		if _, err := tx.Jobs().Release(2); err != nil {
 			return err
 		}
-		if _, err := tx.Reservations().ReserveNodes("later", []uint32{10, 11}, kernel.Instant(tx.k.Now+5000), kernel.Instant(tx.k.Now+6000)); err != nil {
+		if _, err := tx.Reservations().ReserveNodes("later", []uint32{10, 11}, kernel.Instant(tx.k.Now+5000),
+			kernel.Instant(tx.k.Now+6000)); err != nil {
 			return err
 		}
 		// Shared nodes, and reservations that admit someone.
-		if _, err := tx.Jobs().Place(placer.Request{Select: "3:ncpus=1", Walltime: time.Hour, User: "ann"}); err != nil {
+		if _,
+			err := tx.Jobs().Place(placer.Request{Select: "3:ncpus=1", Walltime: time.Hour, User: "ann"}); err != nil {
 			return err
 		}
 		for i, s := range []ReserveSpec{
-			{Name: "course", Request: placer.Request{Select: "2:ncpus=1", Walltime: time.Hour}, Start: kernel.Instant(tx.k.Now + 7000), Limit: 10 * time.Minute},
-			{Name: "nightly", Nodes: []uint32{0, 1}, Start: kernel.Instant(tx.k.Now + 8000), End: kernel.Instant(tx.k.Now + 9000), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2},
+			{Name: "course", Request: placer.Request{Select: "2:ncpus=1", Walltime: time.Hour},
+				Start: kernel.Instant(tx.k.Now + 7000), Limit: 10 * time.Minute},
+			{Name: "nightly", Nodes: []uint32{0, 1}, Start: kernel.Instant(tx.k.Now + 8000),
+				End: kernel.Instant(tx.k.Now + 9000), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2},
 		} {
 			s.Access = placer.AccessList{{Kind: placer.AccessUser, Value: "ann", Affinity: placer.Affinity(i)}}
 			if _, err := tx.Reservations().Add(s); err != nil {
@@ -85,19 +90,23 @@ func lively(t testing.TB) (*DB, *clock) {
 func countSome(t testing.TB, db *DB) {
 	t.Helper()
 	err := db.Update(func(tx *Tx) error {
-		for _, p := range []Pool{{Name: "fluent", Amount: 30, Outside: 7, Until: kernel.Instant(tx.k.Now + 9000)}, {Name: "matlab", Amount: 4}} {
+		for _, p := range []Pool{{Name: "fluent", Amount: 30, Outside: 7, Until: kernel.Instant(tx.k.Now + 9000)},
+			{Name: "matlab", Amount: 4}} {
 			if err := tx.Pools().Set(p, true); err != nil {
 				return err
 			}
 		}
-		r := placer.Request{Walltime: time.Hour, User: "ann", Pools: []placer.PoolAmount{{Pool: "matlab", Amount: 3}, {Pool: "fluent", Amount: 2}}}
+		r := placer.Request{Walltime: time.Hour, User: "ann", Pools: []placer.PoolAmount{{Pool: "matlab", Amount: 3},
+			{Pool: "fluent", Amount: 2}}}
 		for range 2 {
 			if _, err := tx.Jobs().PlaceOrReserve(r); err != nil {
 				return err
 			}
 		}
 		r.Pools = r.Pools[1:]
-		if _, err := tx.Reservations().Add(ReserveSpec{Name: "licences", Request: r, Start: kernel.Instant(tx.k.Now + 20_000)}); err != nil {
+		if _,
+			err := tx.Reservations().Add(ReserveSpec{Name: "licences", Request: r,
+			Start: kernel.Instant(tx.k.Now + 20_000)}); err != nil {
 			return err
 		}
 		r.Pools = nil
@@ -110,16 +119,19 @@ func countSome(t testing.TB, db *DB) {
 		if err := tx.Accounts().Set(Account{Name: "chem", Shares: 40}); err != nil {
 			return err
 		}
-		if err := tx.Preemption().Set(&preempt.Rule{Over: preempt.Key{{Kind: "queue", Name: "urgent"}}, Grace: 60, AtMost: 2}); err != nil {
+		if err := tx.Preemption().Set(&preempt.Rule{Over: preempt.Key{{Kind: "queue", Name: "urgent"}}, Grace: 60,
+			AtMost: 2}); err != nil {
 			return err
 		}
 		if err := tx.Roles().Add("ann", Operator); err != nil {
 			return err
 		}
-		if err := tx.Limits().Set(Limit{Key: "user:*", Measure: "running", Max: 200}, Limit{Key: "all", Measure: "jobs", Max: 5000}); err != nil {
+		if err := tx.Limits().Set(Limit{Key: "user:*", Measure: "running", Max: 200},
+			Limit{Key: "all", Measure: "jobs", Max: 5000}); err != nil {
 			return err
 		}
-		return tx.Accounts().Set(Account{Name: "org", Parent: "chem", Shares: 1, Members: []AccountMember{{User: "ann", Shares: 2}}, Allow: []string{"user:ann"}})
+		return tx.Accounts().Set(Account{Name: "org", Parent: "chem", Shares: 1,
+			Members: []AccountMember{{User: "ann", Shares: 2}}, Allow: []string{"user:ann"}})
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -129,10 +141,13 @@ func countSome(t testing.TB, db *DB) {
 // carryPayloads submits jobs with payloads: three with the same, one with another.
 func carryPayloads(t testing.TB, db *DB) {
 	t.Helper()
-	script := &Payload{Script: "#!/bin/sh\necho $X\n", Dir: "/tmp", Umask: 0o22, Env: []string{"LANG=C", "X=1"}, Out: "%x.%j", Compat: "pbs",
-		Limits: []ResourceLimit{{Name: "nofile", Soft: 1024, Hard: NoLimit}}, Variables: []string{"SLURM_CPUS_PER_TASK=2"}}
+	script := &Payload{Script: "#!/bin/sh\necho $X\n", Dir: "/tmp", Umask: 0o22, Env: []string{"LANG=C", "X=1"},
+		Out: "%x.%j", Compat: "pbs",
+		Limits:    []ResourceLimit{{Name: "nofile", Soft: 1024, Hard: NoLimit}},
+		Variables: []string{"SLURM_CPUS_PER_TASK=2"}}
 	err := db.Update(func(tx *Tx) error {
-		for _, s := range []Submission{{Array: 2, Payload: script}, {Payload: script}, {Command: []string{"true"}, Payload: &Payload{Dir: "/", Append: true}}} {
+		for _, s := range []Submission{{Array: 2, Payload: script}, {Payload: script},
+			{Command: []string{"true"}, Payload: &Payload{Dir: "/", Append: true}}} {
 			s.Request, s.Hold = placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, true
 			if _, err := tx.Jobs().Submit(s); err != nil {
 				return err
@@ -149,7 +164,8 @@ func carryPayloads(t testing.TB, db *DB) {
 func executeOne(t testing.TB, db *DB) {
 	t.Helper()
 	err := db.Update(func(tx *Tx) error {
-		s := Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: 3 * time.Hour, User: "ann"}, Command: []string{"true"}, Priority: 1 << 30}
+		s := Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: 3 * time.Hour, User: "ann"},
+			Command: []string{"true"}, Priority: 1 << 30}
 		list, err := tx.Jobs().Submit(s)
 		if err != nil {
 			return err
@@ -157,8 +173,10 @@ func executeOne(t testing.TB, db *DB) {
 		if _, err := tx.Cycle().Run(CycleSpec{Silent: true}); err != nil {
 			return err
 		}
-		c := Claim{Job: list[0].ID, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n00", Boot: "b", PID: 17, Born: 4}}
-		if _, err := tx.Attempts().Report(Result{Job: c.Job, Attempt: 1, Nonce: c.Nonce, Outcome: OutcomeUnbegun, Why: "killed"}); err != nil {
+		c := Claim{Job: list[0].ID, Attempt: 1, By: BySupervisor, Nonce: Nonce{1},
+			Process: Process{Host: "n00", Boot: "b", PID: 17, Born: 4}}
+		if _, err := tx.Attempts().Report(Result{Job: c.Job, Attempt: 1, Nonce: c.Nonce, Outcome: OutcomeUnbegun,
+			Why: "killed"}); err != nil {
 			return err
 		}
 		c.Attempt, c.Nonce = 2, Nonce{2}
@@ -174,7 +192,8 @@ func executeOne(t testing.TB, db *DB) {
 func keepAnswer(t testing.TB, db *DB) {
 	t.Helper()
 	err := db.file.Update(func(r *file.Recorder) (bool, error) {
-		a := row.Answer{Key: "nightly 7", Request: [32]byte{1, 2}, At: 1_000_000, Until: 4_000_000, First: 1, Jobs: 1, Text: []byte("job 1, job 1, job 1")}
+		a := row.Answer{Key: "nightly 7", Request: [32]byte{1, 2}, At: 1_000_000, Until: 4_000_000, First: 1, Jobs: 1,
+			Text: []byte("job 1, job 1, job 1")}
 		if err := r.Put(row.Answers, []byte(a.Key), row.EncodeAnswer(&a)); err != nil {
 			return false, err
 		}
@@ -191,7 +210,8 @@ func fillQueue(t testing.TB, db *DB, clock *clock) {
 	t.Helper()
 	one := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: 100e9}
 	err := db.Update(func(tx *Tx) error {
-		for _, s := range []Submission{{Request: one, Begin: kernel.Instant(tx.k.Now + 10)}, {Request: one, Begin: kernel.Instant(tx.k.Now + 9999), Array: 2},
+		for _, s := range []Submission{{Request: one, Begin: kernel.Instant(tx.k.Now + 10)},
+			{Request: one, Begin: kernel.Instant(tx.k.Now + 9999), Array: 2},
 			{Request: one, Hold: true}, {Request: placer.Request{Select: "1:ncpus=1000"}}} {
 			if _, err := tx.Jobs().Submit(s); err != nil {
 				return err
@@ -267,7 +287,10 @@ func drop(t *testing.T, db *DB, name row.Table) {
 // putRow writes a row behind the store's back.
 func putRow(t *testing.T, db *DB, table row.Table, key, payload []byte) {
 	t.Helper()
-	if err := db.file.Update(func(r *file.Recorder) (bool, error) { return true, r.Put(table, key, payload) }); err != nil {
+	if err := db.file.Update(func(r *file.Recorder) (bool, error) {
+		return true,
+			r.Put(table, key, payload)
+	}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -396,9 +419,12 @@ func TestCheckMutants(t *testing.T) {
 	for t := range row.TableCount {
 		if t.Derived() {
 			mutants = append(mutants,
-				mutant{"a row of " + t.String() + " is gone", func(tt *testing.T, db *DB) { drop(tt, db, t) }, "", rebuilt},
-				mutant{"a row of " + t.String() + " too many", func(tt *testing.T, db *DB) { addRow(tt, db, t) }, "should not be there", rebuilt},
-				mutant{"a row of " + t.String() + " does not match its checksum", func(tt *testing.T, db *DB) { spoilRow(tt, db, t) }, "checksum", rebuilt},
+				mutant{"a row of " + t.String() + " is gone", func(tt *testing.T, db *DB) { drop(tt, db, t) }, "",
+					rebuilt},
+				mutant{"a row of " + t.String() + " too many", func(tt *testing.T, db *DB) { addRow(tt, db, t) },
+					"should not be there", rebuilt},
+				mutant{"a row of " + t.String() + " does not match its checksum",
+					func(tt *testing.T, db *DB) { spoilRow(tt, db, t) }, "checksum", rebuilt},
 			)
 		}
 	}
@@ -433,12 +459,20 @@ func TestCheckMutants(t *testing.T) {
 		}, "legal state", guesses},
 		mutant{"a waiting job asks for nothing", changedJob(func(j *row.Job) { j.Select = "" }), "select", guesses},
 		mutant{"a waiting job has no place", changedJob(func(j *row.Job) { j.Place = "fre" }), "no place", guesses},
-		mutant{"a waiting job takes no time", changedJob(func(j *row.Job) { j.Walltime = 0 }), "a walltime of 0 s", guesses},
-		mutant{"a job with more attempts than can be", runningJob(func(j *row.Job) { j.Attempt = 1 << 40 }), "attempts", guesses},
-		mutant{"a node has less than nothing", changedNode(func(n *index.Node) { n.Set(index.Mem, index.Value{Num: -4}) }), "-4", guesses},
-		mutant{"a node has more than can be counted", changedNode(func(n *index.Node) { n.Set(index.NCPUs, index.Value{Num: index.MaxAmount + 1}) }), "it must be from 0", guesses},
-		mutant{"a node has a resource that is not defined", changedNode(func(n *index.Node) { n.Set(999, index.Value{Num: 1}) }), "there is none of this number", guesses},
-		mutant{"a node with a blank in its name", changedNode(func(n *index.Node) { n.Name = "n 0" }), "node name", guesses},
+		mutant{"a waiting job takes no time", changedJob(func(j *row.Job) { j.Walltime = 0 }), "a walltime of 0 s",
+			guesses},
+		mutant{"a job with more attempts than can be", runningJob(func(j *row.Job) { j.Attempt = 1 << 40 }), "attempts",
+			guesses},
+		mutant{"a node has less than nothing",
+			changedNode(func(n *index.Node) { n.Set(index.Mem, index.Value{Num: -4}) }), "-4", guesses},
+		mutant{"a node has more than can be counted",
+			changedNode(func(n *index.Node) { n.Set(index.NCPUs, index.Value{Num: index.MaxAmount + 1}) }),
+			"it must be from 0", guesses},
+		mutant{"a node has a resource that is not defined",
+			changedNode(func(n *index.Node) { n.Set(999, index.Value{Num: 1}) }), "there is none of this number",
+			guesses},
+		mutant{"a node with a blank in its name", changedNode(func(n *index.Node) { n.Name = "n 0" }), "node name",
+			guesses},
 		mutant{"a job on too few nodes", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
 				j, _ := row.DecodeJob(key, payload)
@@ -488,8 +522,10 @@ func TestCheckMutants(t *testing.T) {
 				return row.EncodeAnswer(a)
 			})
 		}, "the next job number is", guesses},
-		mutant{"the files of a batch are missing", func(t *testing.T, db *DB) { drop(t, db, row.BatchFiles) }, "are missing", guesses},
-		mutant{"the row of a batch is missing", func(t *testing.T, db *DB) { drop(t, db, row.Batches) }, "is of a batch that is not there", guesses},
+		mutant{"the files of a batch are missing", func(t *testing.T, db *DB) { drop(t, db, row.BatchFiles) },
+			"are missing", guesses},
+		mutant{"the row of a batch is missing", func(t *testing.T, db *DB) { drop(t, db, row.Batches) },
+			"is of a batch that is not there", guesses},
 		mutant{"a file of a batch is missing", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.BatchFiles, func(key, payload []byte) []byte {
 				files, err := row.DecodeBatchFiles(key, payload)
@@ -510,7 +546,8 @@ func TestCheckMutants(t *testing.T) {
 			})
 		}, "batch night", guesses},
 		mutant{"shares out of balance since tomorrow", func(t *testing.T, db *DB) {
-			putRow(t, db, row.Shares, row.KeyShareState, row.EncodeShareTimer(fairshare.Timer{Running: true, Since: 2_000_000}))
+			putRow(t, db, row.Shares, row.KeyShareState,
+				row.EncodeShareTimer(fairshare.Timer{Running: true, Since: 2_000_000}))
 		}, "out of balance since", left},
 		mutant{"an instant far ahead", func(t *testing.T, db *DB) {
 			recount(t, db, func(c *row.State) { c.AsOf += 1000 })
@@ -543,7 +580,8 @@ func TestCheckMutants(t *testing.T) {
 				return row.EncodeJob(j)
 			})
 		}, "holdings", rebuilt},
-		mutant{"what jobs carry is gone", func(t *testing.T, db *DB) { drop(t, db, row.Payloads) }, "is missing", guesses},
+		mutant{"what jobs carry is gone", func(t *testing.T, db *DB) { drop(t, db, row.Payloads) }, "is missing",
+			guesses},
 		mutant{"what jobs carry is something else", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Payloads, func(key, payload []byte) []byte {
 				p, _ := row.DecodePayload(key, payload)
@@ -579,12 +617,16 @@ func TestCheckMutants(t *testing.T) {
 			})
 		}, "and the row of its attempt does not", guesses},
 		mutant{"a change of a node to come", func(t *testing.T, db *DB) {
-			putRow(t, db, row.NodePasts, row.TimeKey(2_000_000, 0), row.EncodeNodePast(&row.NodePast{Nodes: []uint32{1}, Parts: row.PartState}))
+			putRow(t, db, row.NodePasts, row.TimeKey(2_000_000, 0),
+				row.EncodeNodePast(&row.NodePast{Nodes: []uint32{1}, Parts: row.PartState}))
 		}, "nodes changed at @2000000", rebuilt},
 		mutant{"a node that is there was removed", func(t *testing.T, db *DB) {
-			putRow(t, db, row.NodePasts, row.TimeKey(1_000_000, 99), row.EncodeNodePast(&row.NodePast{Nodes: []uint32{1}, Parts: row.PartWhole, Was: index.Node{Name: "n1"}}))
+			putRow(t, db, row.NodePasts, row.TimeKey(1_000_000, 99),
+				row.EncodeNodePast(&row.NodePast{Nodes: []uint32{1}, Parts: row.PartWhole,
+					Was: index.Node{Name: "n1"}}))
 		}, "otherwise than later changes say", rebuilt},
-		mutant{"a change of a node is gone", func(t *testing.T, db *DB) { spoilRow(t, db, row.NodePasts) }, "checksum", rebuilt},
+		mutant{"a change of a node is gone", func(t *testing.T, db *DB) { spoilRow(t, db, row.NodePasts) }, "checksum",
+			rebuilt},
 		mutant{"jobs in another order than they were submitted", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Jobs, func(key, payload []byte) []byte {
 				j, _ := row.DecodeJob(key, payload)

@@ -39,7 +39,10 @@ func scansOf(t row.Table, rows []storedRow, random *rand.Rand) (list []scan) {
 	}
 	each := func(from, prefix []byte) func(*file.Recorder, func(key, payload []byte)) error {
 		return func(r *file.Recorder, add func(key, payload []byte)) error {
-			return r.EachFrom(t, from, prefix, func(key, payload []byte) (bool, error) { add(key, payload); return true, nil })
+			return r.EachFrom(t, from, prefix, func(key, payload []byte) (bool, error) {
+				add(key, payload)
+				return true, nil
+			})
 		}
 	}
 	say("all", each(nil, nil), rows...)
@@ -202,7 +205,8 @@ func TestDamagedAnswers(t *testing.T) {
 	random := rand.New(rand.NewPCG(seed, 5))
 	db, clock := lively(t)
 	want := make(map[string]string)
-	for _, name := range []string{"nodes", "attempts", "allocations", "reservations", "pools", "pool_use", "limits", "limit_use", "usage", "decayed", "events", "spans", "batch_jobs"} {
+	for _, name := range []string{"nodes", "attempts", "allocations", "reservations", "pools", "pool_use", "limits",
+		"limit_use", "usage", "decayed", "events", "spans", "batch_jobs"} {
 		want[name] = answered(t, db, "SELECT * FROM "+name)
 	}
 	sound, byTable := content(t, db), make(map[row.Table][]storedRow)
@@ -239,7 +243,8 @@ func TestDamagedAnswers(t *testing.T) {
 	if noticed == 0 {
 		t.Error("no damage was noticed")
 	}
-	t.Logf("%d tables, %d files, %d answers, %d errors", len(want), rounds*len(tables), rounds*len(tables)*len(want), noticed)
+	t.Logf("%d tables, %d files, %d answers, %d errors", len(want), rounds*len(tables), rounds*len(tables)*len(want),
+		noticed)
 }
 
 // TestLostDependency: a query for a job whose dependency has lost its row reports damage, not
@@ -249,11 +254,13 @@ func TestLostDependency(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 1, 4)
 	mustUpdate(t, db, func(tx *Tx) error {
-		first, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1", User: "ann", Walltime: time.Hour}})
+		first,
+			err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1", User: "ann", Walltime: time.Hour}})
 		if err != nil {
 			return err
 		}
-		_, err = tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1", User: "ann", Walltime: time.Hour}, After: []Dependency{{Job: first[0].ID, When: AfterOK}}})
+		_, err = tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1", User: "ann", Walltime: time.Hour},
+			After: []Dependency{{Job: first[0].ID, When: AfterOK}}})
 		return err
 	})
 	mustUpdate(t, db, func(tx *Tx) error { return tx.k.File.Remove(row.Jobs, row.Key64(1)) })
@@ -289,7 +296,8 @@ func TestLostJob(t *testing.T) {
 		"play":  func(tx *Tx) error { _, err := tx.Cycle().Play(PlaySpec{}); return err },
 		"each":  func(tx *Tx) error { return tx.Jobs().Each(func(*Job) error { return nil }, JobStates()...) },
 		"when": func(tx *Tx) error {
-			_, err := tx.Ask().When(placer.Request{Select: "2:ncpus=2", User: "ann", Walltime: time.Hour}, time.Time{}, 1)
+			_, err := tx.Ask().When(placer.Request{Select: "2:ncpus=2", User: "ann", Walltime: time.Hour}, time.Time{},
+				1)
 			return err
 		},
 		"metrics": func(tx *Tx) error { _, err := tx.Ask().Metrics(); return err },
@@ -306,7 +314,8 @@ func TestLostJob(t *testing.T) {
 					return errors.Join(ask(tx), errUndo)
 				})
 				if errors.Is(err, ErrNotFound) {
-					t.Errorf("%s without the row of job %d, %d s later: %v, want that the file is damaged", what, id+1, later, err)
+					t.Errorf("%s without the row of job %d, %d s later: %v, want that the file is damaged", what, id+1,
+						later, err)
 				}
 				if errors.Is(err, ErrDamaged) {
 					damaged++

@@ -312,7 +312,8 @@ func (v *damagedFile) write(db *DB, inPlace bool) {
 		return err
 	})
 	v.named("write", err)
-	if now, other := os.ReadFile(v.path); err != nil && (other != nil || string(now) != string(sum)) && inPlace && !v.warned {
+	if now, other := os.ReadFile(v.path); err != nil && (other != nil || string(now) != string(sum)) && inPlace &&
+		!v.warned {
 		v.Errorf("%s: %v, and the file has changed", v.what, err)
 	}
 }
@@ -322,7 +323,8 @@ func (v *damagedFile) named(what string, err error) {
 	if err == nil {
 		return
 	}
-	for _, is := range []error{ErrDamaged, ErrNotOurs, ErrNewer, ErrNotFound, ErrConflict, ErrClock, placer.ErrNotNow, placer.ErrNever} {
+	for _, is := range []error{ErrDamaged, ErrNotOurs, ErrNewer, ErrNotFound, ErrConflict, ErrClock, placer.ErrNotNow,
+		placer.ErrNever} {
 		if errors.Is(err, is) {
 			return
 		}
@@ -430,7 +432,9 @@ func TestStaleMeta(t *testing.T) {
 		db, _ := lively(t)
 		old := content(t, db)
 		for i := range 5 {
-			if err := db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", strconv.Itoa(60+i)) }); err != nil {
+			if err := db.Update(func(tx *Tx) error {
+				return tx.Config().Set("default_walltime", strconv.Itoa(60+i))
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}

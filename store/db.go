@@ -62,7 +62,8 @@ func open(path string, opt Options, scratch bool) (*DB, error) {
 		}
 		return db, nil
 	}
-	db.file, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout, Private: opt.Private, Scratch: scratch, Warn: opt.Warn, LocksFail: opt.LocksFail, Detail: opt.Detail})
+	db.file, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout, Private: opt.Private, Scratch: scratch,
+		Warn: opt.Warn, LocksFail: opt.LocksFail, Detail: opt.Detail})
 	if err != nil {
 		return nil, err
 	}
@@ -285,9 +286,11 @@ func (db *DB) mayWriteNow(r *file.Recorder) error {
 	case err != nil || id.AnyTime:
 		return err
 	case db.opt.Chosen:
-		return fmt.Errorf("--now %s: a verb that writes cannot choose its time, because the file would stand at it; %w. --dry-run is allowed", kernel.Stamp(now.Unix()), ErrAnyTime)
+		return fmt.Errorf("--now %s: a verb that writes cannot choose its time, because the file would stand at it; "+
+			"%w. --dry-run is allowed", kernel.Stamp(now.Unix()), ErrAnyTime)
 	}
-	return fmt.Errorf("the clock says %s, %d s ahead of this machine's; %w", kernel.Stamp(now.Unix()), now.Unix()-clock.Unix(), ErrAnyTime)
+	return fmt.Errorf("the clock says %s, %d s ahead of this machine's; %w", kernel.Stamp(now.Unix()),
+		now.Unix()-clock.Unix(), ErrAnyTime)
 }
 
 // FileState identifies a state of a database file. If two are equal, nothing was committed between
@@ -324,7 +327,8 @@ func (db *DB) Forecast(spec ForecastSpec) error {
 		if err != nil || tx.k.File.Format() < kernel.FirstLog {
 			return err
 		}
-		if kept != nil && (!cycle.OutOfDate(tx.k, kept) || spec.Rarely && tx.Now().Sub(kept.AsOf) < max(cycle.PlayEvery, cycle.PlayPatience*kept.Took)) {
+		if kept != nil && (!cycle.OutOfDate(tx.k, kept) || spec.Rarely && tx.Now().Sub(kept.AsOf) < max(cycle.PlayEvery,
+			cycle.PlayPatience*kept.Took)) {
 			return nil
 		}
 		few, err := cycle.FewWait(tx.k)

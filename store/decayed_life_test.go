@@ -34,7 +34,8 @@ func TestDecayedRatesOfResources(tt *testing.T) {
 					if there {
 						return tx.Config().RemoveResource(name)
 					}
-					kind := rapid.SampledFrom([]index.Type{index.Long, index.Size, index.Float, index.String}).Draw(t, "type")
+					kind := rapid.SampledFrom([]index.Type{index.Long, index.Size, index.Float, index.String}).Draw(t,
+						"type")
 					return tx.Config().AddResource(index.Def{Name: name, Type: kind, Consumable: kind != index.String})
 				case 1: // a node gets some of it, or has it no more
 					n, err := tx.Nodes().ByNumber(0)
@@ -49,7 +50,8 @@ func TestDecayedRatesOfResources(tt *testing.T) {
 					_, err = tx.Nodes().Put(n)
 					return err
 				case 2:
-					r := placer.Request{Select: "1:ncpus=1", User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user"), Walltime: time.Hour}
+					r := placer.Request{Select: "1:ncpus=1", User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(t,
+						"user"), Walltime: time.Hour}
 					if there {
 						r.Select += ":" + name + "=" + rapid.SampledFrom([]string{"1", "2", "7"}).Draw(t, "amount")
 					}

@@ -42,7 +42,9 @@ func TestLiftedWhateverWasLooked(t *testing.T) {
 		s.place("X", "1:ncpus=2", 0, 600)
 		s.place("Y", "1:ncpus=2", 0, 600)
 		s.submit("HEAD", "1:ncpus=2", 600, prio(3))
-		s.submit("LOW", "1:ncpus=2", 3600, prio(1), func(sub *Submission) { sub.Begin = s.clock.now().Add(600 * time.Second) })
+		s.submit("LOW", "1:ncpus=2", 3600, prio(1), func(sub *Submission) {
+			sub.Begin = s.clock.now().Add(600 * time.Second)
+		})
 		s.cycle()
 		s.at(100).done("Y")
 		s.cycle()
@@ -157,7 +159,8 @@ func TestChangeBehindATakenPlan(t *testing.T) {
 			s.want("B reserved 600 n1")
 			s.do(func(tx *Tx) error {
 				// A host's refusal does this, in a transaction that continues.
-				if err := jobs.SetNodeState(tx.k, 0, index.Drained, row.Because(row.CauseHealth, "no disk")); err != nil {
+				if err := jobs.SetNodeState(tx.k, 0, index.Drained,
+					row.Because(row.CauseHealth, "no disk")); err != nil {
 					return err
 				}
 				return c.change(tx, s.ids["B"])
@@ -173,7 +176,8 @@ func TestChangeBehindATakenPlan(t *testing.T) {
 func (s *story) night(nodes ...uint32) {
 	s.t.Helper()
 	s.do(func(tx *Tx) error {
-		spec := ReserveSpec{Name: "night", Start: tx.Now().Add(time.Second * 600), Nodes: nodes, Repeat: recur.Repeat{Rule: "FREQ=MINUTELY;INTERVAL=10"}, Depth: 2,
+		spec := ReserveSpec{Name: "night", Start: tx.Now().Add(time.Second * 600), Nodes: nodes,
+			Repeat: recur.Repeat{Rule: "FREQ=MINUTELY;INTERVAL=10"}, Depth: 2,
 			Request: placer.Request{Select: "1:ncpus=4", Place: "excl", Walltime: 100 * time.Second}}
 		if len(nodes) > 0 {
 			spec.Request, spec.End = placer.Request{}, spec.Start.Add(100*time.Second)
@@ -346,7 +350,8 @@ func TestClaims(t *testing.T) {
 				s.done("E")
 			}
 			s.cycle()
-			s.want(map[string]string{"easy": "D running 100 n1, WIDE running 150 n1, C reserved 250 n1", "fcfs": "D running 100 n1, WIDE running 150 n1, C queued, E queued"}[backfill])
+			s.want(map[string]string{"easy": "D running 100 n1, WIDE running 150 n1, C reserved 250 n1",
+				"fcfs": "D running 100 n1, WIDE running 150 n1, C queued, E queued"}[backfill])
 		})
 	}
 	t.Run("short of room and of a limit", func(t *testing.T) {
@@ -422,8 +427,9 @@ func (s *story) claims(want string) {
 func TestClassPlans(t *testing.T) {
 	classes := func(t *testing.T, backfill string) *story {
 		s := newStory(t, backfill, "n1=1 n2=1 n3=1 n4=1 n5=1")
-		setShares(t, s.db, &fairshare.Settings{Loads: []fairshare.ClassLoad{{Class: "phys", Load: 60}, {Class: "bio", Load: 40}},
-			Map: []fairshare.Mapping{{Class: "bio", Requestor: "^eva$"}}, Default: "phys"})
+		setShares(t, s.db,
+			&fairshare.Settings{Loads: []fairshare.ClassLoad{{Class: "phys", Load: 60}, {Class: "bio", Load: 40}},
+				Map: []fairshare.Mapping{{Class: "bio", Requestor: "^eva$"}}, Default: "phys"})
 		return s
 	}
 	starts := func(s *story, states ...JobState) string {
@@ -448,11 +454,13 @@ func TestClassPlans(t *testing.T) {
 		s.submit("bio", "1:ncpus=1", 1800, byUser("eva"), func(s *Submission) { s.Array = 12 })
 		s.submit("phys", "1:ncpus=1", 1800, byUser("max"), func(s *Submission) { s.Array = 12 })
 		s.cycle()
-		if got, want := starts(s, JobRunning, JobReserved), "map[0:map[eva:2 max:3] 1800:map[eva:2 max:3] 3600:map[eva:2 max:3] 5400:map[eva:2 max:3] 7200:map[eva:4]]"; got != want {
+		if got, want := starts(s, JobRunning, JobReserved), "map[0:map[eva:2 max:3] 1800:map[eva:2 max:3] "+
+			"3600:map[eva:2 max:3] 5400:map[eva:2 max:3] 7200:map[eva:4]]"; got != want {
 			t.Errorf("planned: %s, want %s", got, want)
 		}
 		s.at(300).do(func(tx *Tx) error {
-			return tx.Jobs().Each(func(j *Job) error { _, err := tx.Jobs().Finish(j.ID, 0, ""); return err }, JobRunning)
+			return tx.Jobs().Each(func(j *Job) error { _, err := tx.Jobs().Finish(j.ID, 0, ""); return err },
+				JobRunning)
 		})
 		s.cycle()
 		if got, want := starts(s, JobRunning), "map[300:map[eva:2 max:3]]"; got != want {
@@ -539,13 +547,17 @@ func TestPlacedKeepsItsReason(t *testing.T) {
 func TestFollowers(t *testing.T) {
 	s := newStory(t, "easy", "n1=2")
 	s.submit("A", "1:ncpus=1", 100, prio(9))
-	s.submit("B", "1:ncpus=1", 100, prio(5), func(x *Submission) { x.After = []Dependency{{When: After, Job: s.ids["A"]}} })
+	s.submit("B", "1:ncpus=1", 100, prio(5), func(x *Submission) {
+		x.After = []Dependency{{When: After, Job: s.ids["A"]}}
+	})
 	s.submit("C", "1:ncpus=1", 100)
 	s.cycle()
 	s.want("A running 0 n1, B running 0 n1, C reserved 100 n1")
 	s = newStory(t, "easy", "n1=1")
 	s.submit("X", "1:ncpus=1", 100, func(x *Submission) { x.Deadline = time.Unix(s.began+120, 0) })
-	s.submit("Y", "1:ncpus=1", 100, prio(5), func(x *Submission) { x.After = []Dependency{{When: AfterAny, Job: s.ids["X"]}} })
+	s.submit("Y", "1:ncpus=1", 100, prio(5), func(x *Submission) {
+		x.After = []Dependency{{When: AfterAny, Job: s.ids["X"]}}
+	})
 	s.submit("Z", "1:ncpus=1", 100)
 	s.at(50).cycle()
 	s.want("Y running 50 n1, Z reserved 150 n1")
@@ -557,12 +569,15 @@ func TestFollowerOvertaken(t *testing.T) {
 	s := newStory(t, "easy", "n1=1 n2=1 n3=1")
 	for node, from := range []int64{60, 0} {
 		s.do(func(tx *Tx) error {
-			_, err := tx.Reservations().ReserveNodes(fmt.Sprint("r", node), []uint32{uint32(node)}, time.Unix(s.began+from, 0), time.Unix(s.began+from+1, 0))
+			_, err := tx.Reservations().ReserveNodes(fmt.Sprint("r", node), []uint32{uint32(node)},
+				time.Unix(s.began+from, 0), time.Unix(s.began+from+1, 0))
 			return err
 		})
 	}
 	s.submit("A", "1:ncpus=1", 60)
-	s.submit("B", "1:ncpus=1", 60, prio(5), func(x *Submission) { x.After = []Dependency{{When: After, Job: s.ids["A"]}} })
+	s.submit("B", "1:ncpus=1", 60, prio(5), func(x *Submission) {
+		x.After = []Dependency{{When: After, Job: s.ids["A"]}}
+	})
 	s.submit("C", "2:ncpus=1", 100, prio(1))
 	r := s.cycle()
 	s.want("A running 0 n1, B running 0 n3, C reserved 60 n2 n3")

@@ -50,12 +50,24 @@ func TestCheckFindsDevices(t *testing.T) {
 		return b
 	}
 	for finding, change := range map[string]func(*file.Recorder) error{
-		"job 1 and job 2 both have device 1 of resource 1 of node g1":                job(2, func(j *row.Job) { j.Devices[0].Which = which(1, 2) }),
-		"job 2 has device #9 of resource 1 of node g1, which names 4":                job(2, func(j *row.Job) { j.Devices[0].Which = which(2, 9) }),
-		"job 2 has 1 devices of resource 1 of node g1 in service, and 2 are counted": job(2, func(j *row.Job) { j.Devices[0].Which = which(2) }),
-		"job 1 has 0 devices of resource 1 of node g1 in service, and 2 are counted": job(1, func(j *row.Job) { j.Devices = nil }),
-		"job 3 is finished, and has devices":                                         job(3, func(j *row.Job) { j.Devices = []row.JobDevices{{Res: index.NGPUs, Which: which(3)}} }),
-		"node g1 has 4 of resource 1, and 3 of its devices are in service":           node(func(n *index.Node) { n.Devices[0].Set[3].Drained = true }),
+		"job 1 and job 2 both have device 1 of resource 1 of node g1": job(2, func(j *row.Job) {
+			j.Devices[0].Which = which(1, 2)
+		}),
+		"job 2 has device #9 of resource 1 of node g1, which names 4": job(2, func(j *row.Job) {
+			j.Devices[0].Which = which(2, 9)
+		}),
+		"job 2 has 1 devices of resource 1 of node g1 in service, and 2 are counted": job(2, func(j *row.Job) {
+			j.Devices[0].Which = which(2)
+		}),
+		"job 1 has 0 devices of resource 1 of node g1 in service, and 2 are counted": job(1, func(j *row.Job) {
+			j.Devices = nil
+		}),
+		"job 3 is finished, and has devices": job(3, func(j *row.Job) {
+			j.Devices = []row.JobDevices{{Res: index.NGPUs, Which: which(3)}}
+		}),
+		"node g1 has 4 of resource 1, and 3 of its devices are in service": node(func(n *index.Node) {
+			n.Devices[0].Set[3].Drained = true
+		}),
 		"job 2 has device 3 of resource 1 of node g1, which is cut": node(func(n *index.Node) {
 			n.Devices[0].Set[3].Slices, n.Devices[0].Set[3].Into = 2, "gslices"
 		}),

@@ -46,7 +46,8 @@ var lifeNodes = []struct{ name, ncpus, ngpus string }{
 }
 
 func newDeviceLife(t *rapid.T, dir string) *deviceLife {
-	l := &deviceLife{t: t, clock: &clock{t: 1_000_000}, known: make(map[string]map[string]*modelDevice), has: make(map[uint64]attemptDevices)}
+	l := &deviceLife{t: t, clock: &clock{t: 1_000_000}, known: make(map[string]map[string]*modelDevice),
+		has: make(map[uint64]attemptDevices)}
 	opt := &Options{Now: l.clock.now}
 	path := filepath.Join(dir, "life.db")
 	err := Create(path, opt, func(tx *Tx) error {
@@ -115,8 +116,10 @@ func (l *deviceLife) request(t *rapid.T) placer.Request {
 	r := placer.Request{Walltime: time.Duration(rapid.IntRange(1, 900).Draw(t, "walltime")) * time.Second}
 	var chunks []string
 	for range rapid.SampledFrom([]int{1, 1, 1, 2}).Draw(t, "chunks") {
-		chunks = append(chunks, fmt.Sprintf("%d:ncpus=%d:%s=%d", rapid.SampledFrom([]int{1, 1, 2}).Draw(t, "count"), rapid.IntRange(0, 3).Draw(t, "ncpus"),
-			rapid.SampledFrom([]string{"ngpus", "ngpus", "ngpus", "gslices"}).Draw(t, "resource"), rapid.IntRange(0, 3).Draw(t, "devices")))
+		chunks = append(chunks, fmt.Sprintf("%d:ncpus=%d:%s=%d", rapid.SampledFrom([]int{1, 1, 2}).Draw(t, "count"),
+			rapid.IntRange(0, 3).Draw(t, "ncpus"),
+			rapid.SampledFrom([]string{"ngpus", "ngpus", "ngpus", "gslices"}).Draw(t, "resource"),
+			rapid.IntRange(0, 3).Draw(t, "devices")))
 	}
 	r.Select = strings.Join(chunks, "+")
 	r.Place = rapid.SampledFrom([]string{"free", "free", "pack", "scatter", "free:excl"}).Draw(t, "place")
@@ -392,7 +395,8 @@ func TestDeviceLife(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := newDeviceLife(t, dir())
 		t.Repeat(map[string]func(*rapid.T){
-			"place": l.place, "place 2": l.place, "place 3": l.place, "job": l.job, "reserve": l.reserve, "device": l.device,
+			"place": l.place, "place 2": l.place, "place 3": l.place, "job": l.job, "reserve": l.reserve,
+			"device": l.device,
 			"rename": l.rename, "pass": l.pass, "": l.sound,
 		})
 		starts += l.starts

@@ -54,7 +54,10 @@ func BenchmarkWithoutDevices(b *testing.B) {
 			}
 			timed(1, k, func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
 			timed(2, k, func(tx *Tx) error { _, err := tx.Jobs().Release(placed.ID); return err })
-			if err := dbs[k].Update(func(tx *Tx) error { _, err := tx.Jobs().Release(queued.ID); return err }); err != nil {
+			if err := dbs[k].Update(func(tx *Tx) error {
+				_, err := tx.Jobs().Release(queued.ID)
+				return err
+			}); err != nil {
 				b.Fatal(err)
 			}
 		}

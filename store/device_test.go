@@ -106,7 +106,8 @@ func TestDevicesOfJobs(t *testing.T) {
 	if _, got := begin(t, db, placer.Request{Select: "1:ncpus=8:ngpus=2"}); got != "g1:ngpus=2-3:ncpus=16-23" {
 		t.Error(got)
 	}
-	if _, got := begin(t, db, placer.Request{Select: "1:ncpus=2"}); got != "g1:ncpus=24-25" { // the group with fewest free
+	// the group with fewest free
+	if _, got := begin(t, db, placer.Request{Select: "1:ncpus=2"}); got != "g1:ncpus=24-25" {
 		t.Error(got)
 	}
 	if err := db.Update(func(tx *Tx) error {
@@ -124,7 +125,9 @@ func TestDevicesOfJobs(t *testing.T) {
 	if got := devicesOf(t, db, a); got != "" {
 		t.Error("ended:", got)
 	}
-	if _, got := begin(t, db, placer.Request{Select: "1:ncpus=1:ngpus=2", Bind: "scatter"}); got != "g1:ngpus=0-1:ncpus=0" {
+	if _,
+		got := begin(t, db, placer.Request{Select: "1:ncpus=1:ngpus=2",
+		Bind: "scatter"}); got != "g1:ngpus=0-1:ncpus=0" {
 		t.Error(got)
 	}
 	sound(t, db)
@@ -137,7 +140,9 @@ func TestDevicesOfWholeNodes(t *testing.T) {
 	gpuNode(t, db, "g2", "ncpus=8", "ngpus=a,b@0")
 	addNodes(t, db, "n", 1, 8)
 	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Devices().Drain(0, "ngpus", []string{"2"}, "ecc"); return err })
-	if _, got := begin(t, db, placer.Request{Select: "3:ncpus=1", Place: "scatter:excl"}); got != "g1:ngpus=0-1,3+g2:ngpus=a,b" {
+	if _,
+		got := begin(t, db,
+		placer.Request{Select: "3:ncpus=1", Place: "scatter:excl"}); got != "g1:ngpus=0-1,3+g2:ngpus=a,b" {
 		t.Error(got)
 	}
 	sound(t, db)
@@ -150,7 +155,8 @@ func TestDrainDeviceInUse(t *testing.T) {
 	a, _ := begin(t, db, placer.Request{Select: "1:ngpus=2"})
 	var planned *Job
 	mustUpdate(t, db, func(tx *Tx) (err error) {
-		planned, err = tx.Jobs().PlaceAt(placer.Request{Select: "1:ngpus=4", Walltime: time.Hour}, time.Unix(clock.t+3600, 0))
+		planned, err = tx.Jobs().PlaceAt(placer.Request{Select: "1:ngpus=4", Walltime: time.Hour},
+			time.Unix(clock.t+3600, 0))
 		return err
 	})
 	mustUpdate(t, db, func(tx *Tx) error {
@@ -184,7 +190,8 @@ func TestDevicesByTheClock(t *testing.T) {
 	gpuNode(t, db, "g1", "ncpus=8", "ngpus=0-3@0")
 	var planned *Job
 	mustUpdate(t, db, func(tx *Tx) (err error) {
-		planned, err = tx.Jobs().PlaceAt(placer.Request{Select: "1:ngpus=2", Walltime: time.Hour}, time.Unix(clock.t+60, 0))
+		planned, err = tx.Jobs().PlaceAt(placer.Request{Select: "1:ngpus=2", Walltime: time.Hour},
+			time.Unix(clock.t+60, 0))
 		return err
 	})
 	clock.t += 60
@@ -227,7 +234,8 @@ func TestDevicesInUseStay(t *testing.T) {
 		}
 	}
 	for why, tried := range map[string]func(tx *Tx) error{
-		"ncpus of node g2: job 2 has some of it from before its devices were named, so its devices are unknown": func(tx *Tx) error {
+		"ncpus of node g2: job 2 has some of it from before its devices were named, so its devices are unknown": func(
+			tx *Tx) error {
 			n, err := tx.Nodes().Get("g2")
 			if err != nil {
 				return err
@@ -236,9 +244,13 @@ func TestDevicesInUseStay(t *testing.T) {
 			_, err = tx.Nodes().Put(n)
 			return err
 		},
-		"ngpus of node g1: job 1 has device 0":                           renamed("g1", "1-3@0"),
-		"ngpus of node g1: job 1 is using device 0, so it cannot be cut": func(tx *Tx) error { _, err := tx.Devices().Cut(0, "ngpus", []string{"0"}, 4, "gslices"); return err },
-		"ngpus of node g1: 4 of its devices are in service, but the amount is 3; ngpus= forgets the devices": func(tx *Tx) error {
+		"ngpus of node g1: job 1 has device 0": renamed("g1", "1-3@0"),
+		"ngpus of node g1: job 1 is using device 0, so it cannot be cut": func(tx *Tx) error {
+			_, err := tx.Devices().Cut(0, "ngpus", []string{"0"}, 4, "gslices")
+			return err
+		},
+		"ngpus of node g1: 4 of its devices are in service, but the amount is 3; ngpus= forgets the devices": func(
+			tx *Tx) error {
 			n, err := tx.Nodes().Get("g1")
 			if err != nil {
 				return err
@@ -257,16 +269,26 @@ func TestDevicesInUseStay(t *testing.T) {
 		t.Error(got)
 	}
 	mustUpdate(t, db, renamed("g1", "0-3@0"))
-	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Devices().Cut(0, "ngpus", []string{"3"}, 4, "gslices"); return err })
+	mustUpdate(t, db, func(tx *Tx) error {
+		_, err := tx.Devices().Cut(0, "ngpus", []string{"3"}, 4, "gslices")
+		return err
+	})
 	if _, got := begin(t, db, placer.Request{Select: "1:gslices=3"}); got != "g1:gslices=3/0-2" {
 		t.Error(got)
 	}
-	if err := db.Update(func(tx *Tx) error { _, err := tx.Devices().Cut(0, "ngpus", []string{"3"}, 0, ""); return err }); !errors.Is(err, ErrConflict) {
+	if err := db.Update(func(tx *Tx) error {
+		_, err := tx.Devices().Cut(0, "ngpus", []string{"3"}, 0, "")
+		return err
+	}); !errors.Is(err, ErrConflict) {
 		t.Error(err)
 	}
 	for _, cut := range []int{3, 5} { // its slices keep their names, and would be of another size
-		err := db.Update(func(tx *Tx) error { _, err := tx.Devices().Cut(0, "ngpus", []string{"3"}, cut, "gslices"); return err })
-		if want := fmt.Sprintf("gslices of node g1: job 3 has device 3/0, which is one of 4 slices and would be one of %d", cut); !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), want) {
+		err := db.Update(func(tx *Tx) error {
+			_, err := tx.Devices().Cut(0, "ngpus", []string{"3"}, cut, "gslices")
+			return err
+		})
+		if want := fmt.Sprintf("gslices of node g1: job 3 has device 3/0, which is one of 4 slices and would "+
+			"be one of %d", cut); !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v\nnot %s", err, want)
 		}
 	}
@@ -285,7 +307,9 @@ func TestDevicesOfAttemptsThatAreOver(t *testing.T) {
 	plain, _ := begin(t, db, placer.Request{Select: "1:ngpus=2:host=n1"})
 	var queued uint64
 	mustUpdate(t, db, func(tx *Tx) error {
-		j, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ngpus=1:host=g1", Walltime: time.Hour}})
+		j,
+			err := tx.Jobs().Submit(
+			Submission{Request: placer.Request{Select: "1:ngpus=1:host=g1", Walltime: time.Hour}})
 		if err == nil {
 			queued = j[0].ID
 			_, err = tx.Cycle().Run(CycleSpec{})
@@ -328,7 +352,8 @@ func TestDevicesOfAttemptsThatAreOver(t *testing.T) {
 		if err := errors.Join(err1, err2, err3); err != nil {
 			return err
 		}
-		if a.State != b.State || a.Outcome != b.Outcome || a.Exit != b.Exit || a.Why != b.Why || !a.Ended.Equal(b.Ended) || !a.Began.Equal(b.Began) || len(a.Chunks) != 1 {
+		if a.State != b.State || a.Outcome != b.Outcome || a.Exit != b.Exit || a.Why != b.Why ||
+			!a.Ended.Equal(b.Ended) || !a.Began.Equal(b.Began) || len(a.Chunks) != 1 {
 			t.Errorf("with devices %+v, without %+v", a, b)
 		}
 		if c.Outcome != OutcomeExited || c.Exit != 3 || c.Why != "bad" {
@@ -353,7 +378,8 @@ func TestDevicesInOneTransaction(outer *testing.T) {
 			var jobs []uint64
 			drained := map[uint32]bool{}
 			for range rapid.IntRange(1, 12).Draw(t, "steps") {
-				switch node := rapid.Uint32Range(0, 1).Draw(t, "node"); rapid.SampledFrom([]string{"place", "place", "place", "release", "drain"}).Draw(t, "what") {
+				switch node := rapid.Uint32Range(0, 1).Draw(t, "node"); rapid.SampledFrom(
+					[]string{"place", "place", "place", "release", "drain"}).Draw(t, "what") {
 				case "place":
 					n := rapid.IntRange(1, 2).Draw(t, "gpus")
 					j, err := tx.Jobs().Place(placer.Request{Select: fmt.Sprintf("1:ngpus=%d", n), Walltime: time.Hour})

@@ -23,12 +23,14 @@ func TestDocGroups(t *testing.T) {
 		grouped = append(grouped, string(m[1]))
 	}
 	lines := regexp.MustCompile(`\n//\s+`).ReplaceAllString(string(text), " ")
-	for _, m := range regexp.MustCompile(`- \[Tx\.(\w+)\],[^-]*?\. ((?:\w+, )*\w+)\.`).FindAllStringSubmatch(lines, -1) {
+	for _, m := range regexp.MustCompile(`- \[Tx\.(\w+)\],[^-]*?\. ((?:\w+, )*\w+)\.`).FindAllStringSubmatch(lines,
+		-1) {
 		for name := range strings.SplitSeq(m[2], ", ") {
 			grouped = append(grouped, m[1]+"."+name)
 		}
 	}
-	documented := []any{Jobs{}, Attempts{}, Cycle{}, Reservations{}, Nodes{}, Devices{}, Config{}, Queues{}, Shares{}, Ask{}, Batches{}}
+	documented := []any{Jobs{}, Attempts{}, Cycle{}, Reservations{}, Nodes{}, Devices{}, Config{}, Queues{}, Shares{},
+		Ask{}, Batches{}}
 	for _, v := range append(documented, &Tx{}) {
 		typ := reflect.TypeOf(v)
 		name, _ := strings.CutPrefix(typ.String()[strings.Index(typ.String(), ".")+1:], "*")

@@ -75,7 +75,8 @@ func TestLoadMoved(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "moved.db")
 		clock.t += by
 		opt := &Options{Now: clock.now}
-		if _, err := Load(path, strings.NewReader(dump), &LoadOptions{Options: *opt, Moved: time.Duration(by) * time.Second}); err != nil {
+		if _, err := Load(path, strings.NewReader(dump),
+			&LoadOptions{Options: *opt, Moved: time.Duration(by) * time.Second}); err != nil {
 			t.Fatal(err)
 		}
 		db, err := Open(path, opt)
@@ -127,7 +128,8 @@ func TestLoadRefuses(t *testing.T) {
 		"newer":         {at(0, `{"placectl":"dump","format":99}`+"\n"), ErrNewer, 0},
 		"cut":           {strings.Join(lines[:10], ""), ErrInvalid, 11},
 		"cut in a line": {strings.TrimSuffix(strings.Join(lines[:10], ""), "\n"), ErrInvalid, 10},
-		"a row less":    {strings.Join(append(append([]string(nil), lines[:9]...), lines[10:]...), ""), ErrInvalid, len(lines) - 1},
+		"a row less": {strings.Join(append(append([]string(nil), lines[:9]...), lines[10:]...), ""), ErrInvalid,
+			len(lines) - 1},
 		"twice":         {at(10, lines[9]), ErrInvalid, 11},
 		"no JSON":       {at(4, "nodes\n"), ErrInvalid, 5},
 		"no such field": {at(4, `{"table":"nodes","key":4,"row":{"name":"x","colour":"red"}}`+"\n"), ErrInvalid, 5},

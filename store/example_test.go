@@ -144,14 +144,16 @@ func Example_when() {
 	db, remove := exampleDB()
 	defer remove()
 	err := db.Update(func(tx *store.Tx) error {
-		_, err := tx.Jobs().Place(placer.Request{Select: "4:ncpus=8", Place: "scatter:excl", Walltime: 90 * time.Minute})
+		_, err := tx.Jobs().Place(placer.Request{Select: "4:ncpus=8", Place: "scatter:excl",
+			Walltime: 90 * time.Minute})
 		return err
 	})
 	if err != nil {
 		log.Fatal(err)
 	}
 	err = db.View(func(tx *store.Tx) error {
-		plans, err := tx.Ask().When(placer.Request{Select: "2:ncpus=8", Place: "scatter:excl", Walltime: time.Hour}, tx.Now(), 1)
+		plans, err := tx.Ask().When(placer.Request{Select: "2:ncpus=8", Place: "scatter:excl", Walltime: time.Hour},
+			tx.Now(), 1)
 		if err != nil {
 			return err
 		}
@@ -171,11 +173,13 @@ func ExampleTx_Cycle() {
 	db, remove := exampleDB()
 	defer remove()
 	err := db.Update(func(tx *store.Tx) error {
-		_, err := tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "4:ncpus=8", Walltime: time.Hour}, Command: []string{"./big"}})
+		_, err := tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "4:ncpus=8", Walltime: time.Hour},
+			Command: []string{"./big"}})
 		if err != nil {
 			return err
 		}
-		_, err = tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Hour}, Command: []string{"./small"}})
+		_, err = tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Hour},
+			Command: []string{"./small"}})
 		return err
 	})
 	if err != nil {
@@ -203,7 +207,9 @@ func ExampleTx_Cycle() {
 func ExampleDB_Query() {
 	db, remove := exampleDB()
 	defer remove()
-	rows, err := db.Query(context.Background(), "SELECT name, ncpus FROM nodes WHERE mem >= '64GiB' AND name > ? ORDER BY name", "n2")
+	rows,
+		err := db.Query(context.Background(),
+		"SELECT name, ncpus FROM nodes WHERE mem >= '64GiB' AND name > ? ORDER BY name", "n2")
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -29,7 +29,8 @@ func TestExplainHoldsTrue(t *testing.T) {
 			return nil, errors.Join(tx.Queues().Add(Queue{Name: "fast"}), err)
 		})
 		impossible := func(t *rapid.T) {
-			s := Submission{Request: placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=9", "40:ncpus=1"}).Draw(t, "much"), User: "ann"}}
+			s := Submission{Request: placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=9", "40:ncpus=1"}).Draw(
+				t, "much"), User: "ann"}}
 			_ = q.both("submit", func(tx *Tx) (any, error) { _, err := tx.Jobs().Submit(s); return nil, err })
 			q.submitted++
 		}
@@ -70,7 +71,8 @@ func (q *queueLife) placed(r placer.Request, at int64) error {
 func (q *queueLife) requestsAsSaid(t *rapid.T) {
 	r := q.request(t)
 	r.Queue = rapid.SampledFrom([]string{"", "", "fast"}).Draw(t, "queue")
-	r.Select = rapid.SampledFrom([]string{r.Select, r.Select, "4:ncpus=2", "9:ncpus=1", "1:ncpus=4+1:ncpus=3", "1:ncpus=3:host=f0", "7:ncpus=2"}).Draw(t, "wider")
+	r.Select = rapid.SampledFrom([]string{r.Select, r.Select, "4:ncpus=2", "9:ncpus=1", "1:ncpus=4+1:ncpus=3",
+		"1:ncpus=3:host=f0", "7:ncpus=2"}).Draw(t, "wider")
 	var ex *Explained
 	var now int64
 	err := q.dbs[1].View(func(tx *Tx) (err error) {
@@ -192,7 +194,8 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 				return err
 			}
 			started, behind := j.State == JobRunning, uint64(s.Place) > last
-			what := fmt.Sprintf("%s: job %d, said to wait for %q (%s), place %d behind %v, start %v, now %d, is %s from %v on", spec.Backfill, id, s.Wait, s.Reason,
+			what := fmt.Sprintf("%s: job %d, said to wait for %q (%s), place %d behind %v, start %v, now %d, is "+
+				"%s from %v on", spec.Backfill, id, s.Wait, s.Reason,
 				s.Place, s.Before, s.Start, tx.k.Now, j.State, j.Start)
 			switch s.Wait {
 			case WaitsJob:
@@ -203,11 +206,13 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 					return err
 				}
 				waitsFor, err := jobs.Ready(tx.k, row)
-				if started && len(r.Cancelled) == 0 && (waitsFor != "" || err != nil || !s.Start.IsZero() && !s.Start.Equal(tx.Now())) {
+				if started && len(r.Cancelled) == 0 && (waitsFor != "" || err != nil || !s.Start.IsZero() &&
+					!s.Start.Equal(tx.Now())) {
 					t.Fatal(what)
 				}
 			case WaitsNever, WaitsHeld, WaitsBegin:
-				if started || s.Wait == WaitsNever && s.Place > 0 && j.State != JobCancelled && !slices.Contains(never, id) && spec.Backfill == EASY {
+				if started || s.Wait == WaitsNever && s.Place > 0 && j.State != JobCancelled && !slices.Contains(never,
+					id) && spec.Backfill == EASY {
 					t.Fatal(what)
 				}
 			case WaitsTurn:
@@ -218,7 +223,8 @@ func (q *queueLife) jobsAsSaid(t *rapid.T) {
 				if started && behind && (calm || last == 0) {
 					t.Fatal(what)
 				}
-				if spec.Backfill == EASY && len(s.Before) == 0 && last == 0 && !s.Start.IsZero() && (j.State != JobReserved || !j.Start.Equal(s.Start)) {
+				if spec.Backfill == EASY && len(s.Before) == 0 && last == 0 && !s.Start.IsZero() &&
+					(j.State != JobReserved || !j.Start.Equal(s.Start)) {
 					t.Fatal(what)
 				}
 			}

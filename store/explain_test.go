@@ -61,7 +61,8 @@ func TestExplainOtherQueues(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if ex.Verdict != placer.StartsLater || ex.Plan.Start != tx.k.Now+3600 || !slices.Equal(ex.WaitsFor, []Owner{{Job: 1}}) {
+		if ex.Verdict != placer.StartsLater || ex.Plan.Start != tx.k.Now+3600 ||
+			!slices.Equal(ex.WaitsFor, []Owner{{Job: 1}}) {
 			t.Errorf("%s, %+v, waits for %v", ex.Verdict, ex.Plan, ex.WaitsFor)
 		}
 		one := r
@@ -73,7 +74,8 @@ func TestExplainOtherQueues(t *testing.T) {
 		for _, h := range ex.Helps {
 			changes = append(changes, h.Change+" "+h.To)
 		}
-		if want := []string{"select 1:ncpus=1", "place free:excl", "queue "}; ex.Verdict != placer.NeverStarts || !slices.Equal(changes, want) {
+		if want := []string{"select 1:ncpus=1", "place free:excl", "queue "}; ex.Verdict != placer.NeverStarts ||
+			!slices.Equal(changes, want) {
 			t.Errorf("%s, helps %q, want %q", ex.Verdict, changes, want)
 		}
 		one.Queue = "none"
@@ -92,7 +94,8 @@ func TestExplainJob(t *testing.T) {
 	db, c := explainStore(t)
 	var planned *Job
 	err := db.Update(func(tx *Tx) (err error) {
-		planned, err = tx.Jobs().PlaceOrReserve(placer.Request{Select: "3:ncpus=2", Place: "scatter:excl", Walltime: time.Hour})
+		planned, err = tx.Jobs().PlaceOrReserve(placer.Request{Select: "3:ncpus=2", Place: "scatter:excl",
+			Walltime: time.Hour})
 		return err
 	})
 	if err != nil {
@@ -113,18 +116,21 @@ func TestExplainJob(t *testing.T) {
 		t.Errorf("the running job: %+v", ex)
 	}
 	ex := explained(planned.ID)
-	if ex.Explanation != nil || !slices.Equal(ex.WaitsFor, []Owner{{Job: 1}}) || len(ex.Ahead) != 1 || ex.Ahead[0].Job != 1 ||
+	if ex.Explanation != nil || !slices.Equal(ex.WaitsFor, []Owner{{Job: 1}}) || len(ex.Ahead) != 1 ||
+		ex.Ahead[0].Job != 1 ||
 		!slices.Equal(ex.Ahead[0].Nodes, []uint32{0, 1}) || ex.Ahead[0].Overdue {
 		t.Errorf("the planned job: %+v", ex)
 	}
 	c.t += 7200 // job 1 is overdue, and the planned one late
-	if ex = explained(planned.ID); ex.Job.State != JobLate || !ex.Job.Start.IsZero() || ex.Queue.Wait != WaitsLate || !ex.Queue.Start.IsZero() || ex.Queue.Reason == "" {
+	if ex = explained(planned.ID); ex.Job.State != JobLate || !ex.Job.Start.IsZero() || ex.Queue.Wait != WaitsLate ||
+		!ex.Queue.Start.IsZero() || ex.Queue.Reason == "" {
 		t.Errorf("the late job: %+v, %+v, %+v", ex, ex.Job, ex.Queue)
 	}
 	if err := db.Update(func(*Tx) error { return nil }); err != nil { // it plans the job anew
 		t.Fatal(err)
 	}
-	if ex = explained(planned.ID); kernel.Unix(ex.Job.Start) <= c.t || ex.Job.Reason.String() == "" || len(ex.Ahead) != 1 || !ex.Ahead[0].Overdue {
+	if ex = explained(planned.ID); kernel.Unix(ex.Job.Start) <= c.t || ex.Job.Reason.String() == "" ||
+		len(ex.Ahead) != 1 || !ex.Ahead[0].Overdue {
 		t.Errorf("the job planned anew: %+v, %+v", ex, ex.Job)
 	}
 	waiting := uint64(77)
@@ -133,7 +139,8 @@ func TestExplainJob(t *testing.T) {
 			return err
 		}
 		j := new(row.Job)
-		j.ID, j.State, j.Select, j.Place, j.Walltime, j.Submit = waiting, JobQueued, "4:ncpus=2", "scatter:excl", 60, tx.k.Now
+		j.ID, j.State, j.Select, j.Place, j.Walltime, j.Submit = waiting, JobQueued, "4:ncpus=2", "scatter:excl", 60,
+			tx.k.Now
 		return jobs.PutJob(tx.k, j, 0)
 	})
 	if err != nil {
@@ -142,7 +149,8 @@ func TestExplainJob(t *testing.T) {
 	if ex = explained(1); ex.Explanation != nil || ex.Job.State != JobFinished || ex.Why != "" {
 		t.Errorf("the job that has ended: %+v", ex)
 	}
-	if ex = explained(waiting); ex.Explanation == nil || ex.Verdict != placer.NeverStarts || ex.Ask.Duration != 60 || ex.Job.ID != waiting {
+	if ex = explained(waiting); ex.Explanation == nil || ex.Verdict != placer.NeverStarts || ex.Ask.Duration != 60 ||
+		ex.Job.ID != waiting {
 		t.Errorf("the waiting job: %+v", ex)
 	}
 	err = db.View(func(tx *Tx) error {

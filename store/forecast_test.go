@@ -35,7 +35,9 @@ func (l *line) submit(n int, asked time.Duration) {
 	l.Helper()
 	l.do(func(tx *Tx) error {
 		for range n {
-			if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: asked, User: "ann"}}); err != nil {
+			if _,
+				err := tx.Jobs().Submit(
+				Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: asked, User: "ann"}}); err != nil {
 				return err
 			}
 		}
@@ -84,7 +86,8 @@ func (l *line) is(job uint64, likely, safe, asked int64) {
 		l.Fatalf("job %d: no forecasts", job)
 	}
 	f, known := fs.Of(job)
-	if got := [3]int64{kernel.Unix(f.Likely) - l.clock.t, kernel.Unix(f.Safe) - l.clock.t, kernel.Unix(f.Asked) - l.clock.t}; !known || got != [3]int64{likely, safe, asked} {
+	if got := [3]int64{kernel.Unix(f.Likely) - l.clock.t, kernel.Unix(f.Safe) - l.clock.t,
+		kernel.Unix(f.Asked) - l.clock.t}; !known || got != [3]int64{likely, safe, asked} {
 		l.Errorf("job %d is expected at %v (%v), want %v", job, got, known, [3]int64{likely, safe, asked})
 	}
 }
@@ -249,7 +252,8 @@ func TestPlayFirst(t *testing.T) {
 	err := l.db.View(func(tx *Tx) error {
 		p, err := cycle.PlayInMemory(tx.k, PlaySpec{First: 5})
 		if err == nil && (p.Behind != 2 || len(p.Waiting) != 5 || p.Started[6] != l.clock.t+500 || p.Started[7] != 0) {
-			t.Errorf("%d are behind, %d were played, job 6 starts at %d, job 7 at %d", p.Behind, len(p.Waiting), p.Started[6], p.Started[7])
+			t.Errorf("%d are behind, %d were played, job 6 starts at %d, job 7 at %d", p.Behind, len(p.Waiting),
+				p.Started[6], p.Started[7])
 		}
 		if err == nil {
 			p, err = cycle.PlayInMemory(tx.k, PlaySpec{Done: func() bool { return true }})

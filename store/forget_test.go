@@ -43,7 +43,9 @@ func TestKeepEnded(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Jobs().Submit(Submission{Request: one, Hold: true, After: []Dependency{{When: AfterAny, Job: needed[0].ID}}}); err != nil {
+		if _,
+			err := tx.Jobs().Submit(Submission{Request: one, Hold: true,
+			After: []Dependency{{When: AfterAny, Job: needed[0].ID}}}); err != nil {
 			return err
 		}
 		_, err = tx.Jobs().Cancel(needed[0].ID, "")

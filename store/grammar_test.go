@@ -14,9 +14,12 @@ import (
 func TestOneGrammar(t *testing.T) {
 	db, _ := newDB(t)
 	err := db.Update(func(tx *Tx) error {
-		for name, want := range map[string]bool{"default_walltime=1h": true, "default_walltime=1:30:00": true, "default_walltime=3600": true, "default_walltime=0": false,
-			"default_walltime=1h30": false, "priority_every=1h30m": true, "keep_ended=2d12h": true, "set_delay=forever": true, "set_delay=0": true,
-			"half_life=1w": true, "half_life=500ms": false, "lost_after=-1h": false, "suspect_window=200000000000": false} {
+		for name, want := range map[string]bool{"default_walltime=1h": true, "default_walltime=1:30:00": true,
+			"default_walltime=3600": true, "default_walltime=0": false,
+			"default_walltime=1h30": false, "priority_every=1h30m": true, "keep_ended=2d12h": true,
+			"set_delay=forever": true, "set_delay=0": true,
+			"half_life=1w": true, "half_life=500ms": false, "lost_after=-1h": false,
+			"suspect_window=200000000000": false} {
 			setting, value, _ := strings.Cut(name, "=")
 			if err := tx.Config().Set(setting, value); (err == nil) != want {
 				t.Errorf("%s: %v", name, err)
@@ -27,7 +30,8 @@ func TestOneGrammar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, text := range []string{"SELECT 1 WHERE now() - '1d' < now()", "SELECT count(*) FROM jobs WHERE submit > 'yesterday' OR submit > '-7d' OR walltime > '-7d' OR walltime > '1d'",
+	for _, text := range []string{"SELECT 1 WHERE now() - '1d' < now()", "SELECT count(*) FROM jobs WHERE submit > " +
+		"'yesterday' OR submit > '-7d' OR walltime > '-7d' OR walltime > '1d'",
 		"SELECT count(*) FROM nodes AT 'tomorrow 08:00'", "SELECT count(*) FROM jobs WHERE submit > 'friday 18:00'"} {
 		if _, err := db.Query(context.Background(), text); err != nil {
 			t.Errorf("%s: %v", text, err)

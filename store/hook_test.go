@@ -61,7 +61,8 @@ func TestHookLife(t *testing.T) {
 func (l *hookLife) happen(t *rapid.T) {
 	n := rapid.SampledFrom([]int{1, 2, 700}).Draw(t, "jobs")
 	err := l.db.Update(func(tx *Tx) error {
-		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Array: n})
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour},
+			Array: n})
 		return err
 	})
 	if err != nil {
@@ -85,7 +86,8 @@ func (l *hookLife) begin(t *rapid.T) {
 		return
 	}
 	if held {
-		t.Fatalf("one process runs the hook, and another gets events %d to %d", r.Events[0].ID, r.Events[len(r.Events)-1].ID)
+		t.Fatalf("one process runs the hook, and another gets events %d to %d", r.Events[0].ID,
+			r.Events[len(r.Events)-1].ID)
 	}
 	want := l.first + uint64(len(l.taken))
 	for i, ev := range r.Events {
@@ -148,7 +150,9 @@ func TestHookEvents(t *testing.T) {
 	}
 	submit := func(e Ending) func(tx *Tx) error {
 		return func(tx *Tx) error {
-			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Command: []string{"true"},
+			_,
+				err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
+				User: "ann"}, Command: []string{"true"},
 				Payload: &Payload{Dir: "/", Owner: &Submitter{UID: 7, Name: "anna"}, Ending: e}})
 			return err
 		}
@@ -156,7 +160,8 @@ func TestHookEvents(t *testing.T) {
 	report := func(job uint64, attempt int, o Outcome, exit int) func(tx *Tx) error {
 		return func(tx *Tx) error {
 			n := Nonce{byte(job), byte(attempt)}
-			if _, err := tx.Attempts().Claim(Claim{Job: job, Attempt: attempt, By: BySupervisor, Nonce: n, Process: Process{Host: "n00", PID: 1}}); err != nil {
+			if _, err := tx.Attempts().Claim(Claim{Job: job, Attempt: attempt, By: BySupervisor, Nonce: n,
+				Process: Process{Host: "n00", PID: 1}}); err != nil {
 				return err
 			}
 			_, err := tx.Attempts().Report(Result{Job: job, Attempt: attempt, Nonce: n, Outcome: o, Exit: exit})
@@ -178,7 +183,8 @@ func TestHookEvents(t *testing.T) {
 		run, err := tx.Hook().Begin(Nonce{99})
 		for _, ev := range run.Events {
 			if ev.Job > 0 {
-				got = append(got, fmt.Sprintf("%d.%d %s %s>%s %s %s %s %s", ev.Job, ev.Attempt, ev.Event.Event, ev.Old, ev.New, ev.Outcome, ev.User, ev.Mail, ev.MailTo))
+				got = append(got, fmt.Sprintf("%d.%d %s %s>%s %s %s %s %s", ev.Job, ev.Attempt, ev.Event.Event, ev.Old,
+					ev.New, ev.Outcome, ev.User, ev.Mail, ev.MailTo))
 			}
 		}
 		return err

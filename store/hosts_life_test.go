@@ -38,7 +38,8 @@ func TestClockLives(t *testing.T) {
 						return err
 					}
 					if begun := j.State != JobQueued && j.State != JobReserved; begun != (tx.Now().Unix() >= begin) {
-						r.Fatalf("at %s a job to begin at %s is %s", tx.Now().In(loc), time.Unix(begin, 0).In(loc), j.State)
+						r.Fatalf("at %s a job to begin at %s is %s", tx.Now().In(loc), time.Unix(begin, 0).In(loc),
+							j.State)
 					}
 				}
 				return nil
@@ -66,21 +67,26 @@ func TestClockLives(t *testing.T) {
 			case "set back":
 				was := l.clock.t
 				l.clock.t -= rapid.Int64Range(1, 8*3600).Draw(r, "by")
-				if err := l.db.Update(func(tx *Tx) error { return tx.Hosts().Beat("n0", "ann", "boot") }); err != nil && !errors.Is(err, ErrClock) {
+				if err := l.db.Update(func(tx *Tx) error { return tx.Hosts().Beat("n0", "ann", "boot") }); err != nil &&
+					!errors.Is(err, ErrClock) {
 					r.Fatalf("a write while the clock is behind: %v", err)
 				}
 				l.clock.t = was + 1
 				looks("when time has caught up")
 				l.beat("ann")
 			case "submits":
-				word := fmt.Sprintf("%02d:%02d", rapid.IntRange(0, 23).Draw(r, "hour"), rapid.IntRange(0, 59).Draw(r, "minute"))
+				word := fmt.Sprintf("%02d:%02d", rapid.IntRange(0, 23).Draw(r, "hour"),
+					rapid.IntRange(0, 59).Draw(r, "minute"))
 				at, err := text.ParseTimeToCome(word, l.clock.now(), loc)
 				if ahead := at.Sub(l.clock.now()); err != nil || ahead < 0 || ahead > 26*time.Hour {
 					r.Fatalf("%s at %s is %s, %v", word, l.clock.now().In(loc), at, err)
 				}
 				l.update(func(tx *Tx) error {
-					list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n1", Walltime: time.Second}, Begin: at, Command: []string{"true"},
-						Payload: &Payload{Dir: "/", Owner: &Submitter{Name: "ann"}}})
+					list,
+						err := tx.Jobs().Submit(
+						Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n1", Walltime: time.Second},
+							Begin: at, Command: []string{"true"},
+							Payload: &Payload{Dir: "/", Owner: &Submitter{Name: "ann"}}})
 					if err == nil && len(ran) < 3 { // n1 has room for these
 						ran[list[0].ID] = at.Unix()
 					} else if err == nil {

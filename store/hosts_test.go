@@ -26,20 +26,25 @@ func (l *hostLife) claimed(user string, by Claimant, walltime time.Duration) uin
 	l.t.Helper()
 	var id uint64
 	l.update(func(tx *Tx) error {
-		list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: walltime}, Command: []string{"true"}, Attended: by == ByRun,
-			Payload: &Payload{Dir: "/", Owner: &Submitter{Name: user}}})
+		list,
+			err := tx.Jobs().Submit(
+			Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: walltime},
+				Command: []string{"true"}, Attended: by == ByRun,
+				Payload: &Payload{Dir: "/", Owner: &Submitter{Name: user}}})
 		if err != nil {
 			return err
 		}
 		if id = list[0].ID; by == ByRun {
-			if err := tx.Attempts().Attend(id, Attendant{Nonce: Nonce{byte(id)}, Process: Process{Host: "n0", PID: 9}}); err != nil {
+			if err := tx.Attempts().Attend(id,
+				Attendant{Nonce: Nonce{byte(id)}, Process: Process{Host: "n0", PID: 9}}); err != nil {
 				return err
 			}
 		}
 		if _, err = tx.Cycle().Run(CycleSpec{Silent: true}); err != nil {
 			return err
 		}
-		_, err = tx.Attempts().Claim(Claim{Job: id, Attempt: 1, By: by, Nonce: Nonce{byte(id)}, Process: Process{Host: "n0", PID: 9}})
+		_, err = tx.Attempts().Claim(Claim{Job: id, Attempt: 1, By: by, Nonce: Nonce{byte(id)},
+			Process: Process{Host: "n0", PID: 9}})
 		return err
 	})
 	return id
@@ -76,7 +81,8 @@ func (l *hostLife) is(when string, id uint64, state JobState, job, node bool) {
 		if err != nil {
 			return err
 		}
-		if said := strings.HasPrefix(j.Reason.String(), "unreachable: no heartbeat from n0 (user "); j.State != state || said != job {
+		if said := strings.HasPrefix(j.Reason.String(), "unreachable: no heartbeat from n0 (user "); j.State != state ||
+			said != job {
 			l.t.Errorf("%s: the job is %s: %q", when, j.State, j.Reason)
 		}
 		if said := strings.HasPrefix(n.Reason, "unreachable: "); said != node || (n.State == index.Down) != node {
@@ -258,7 +264,8 @@ func TestClockJumps(t *testing.T) {
 		l.clock.t += suspended
 		l.cycle()
 		l.clock.t -= suspended
-		if err := l.db.Update(func(tx *Tx) error { return tx.Hosts().Beat("n0", "ann", "boot") }); !errors.Is(err, ErrClock) {
+		if err := l.db.Update(func(tx *Tx) error { return tx.Hosts().Beat("n0", "ann", "boot") }); !errors.Is(err,
+			ErrClock) {
 			t.Fatal(err)
 		}
 		l.clock.t += suspended + 1
@@ -267,12 +274,16 @@ func TestClockJumps(t *testing.T) {
 	})
 	t.Run("its own cycle", func(t *testing.T) {
 		l, job := begin(t)
-		own, err := Open(l.db.Path(), &Options{Now: l.clock.now, Host: "n0", Actor: &Actor{UID: 4711, User: "ann"}, UIDOf: func(string) (uint32, bool) { return 4711, true }})
+		own, err := Open(l.db.Path(), &Options{Now: l.clock.now, Host: "n0", Actor: &Actor{UID: 4711, User: "ann"},
+			UIDOf: func(string) (uint32, bool) { return 4711, true }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		l.pass(suspended)
-		if err := own.Update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{By: BySupervisor}); return err }); err != nil {
+		if err := own.Update(func(tx *Tx) error {
+			_, err := tx.Cycle().Run(CycleSpec{By: BySupervisor})
+			return err
+		}); err != nil {
 			t.Fatal(err)
 		}
 		l.is("after its own cycle", job, JobRunning, false, false)
@@ -288,7 +299,8 @@ func TestClockJumps(t *testing.T) {
 		l.cycle()
 		l.is("after a claim", job, JobRunning, false, false)
 		l.update(func(tx *Tx) error {
-			_, err := tx.Attempts().Report(Result{Job: other, Attempt: 1, Nonce: Nonce{byte(other)}, Outcome: OutcomeExited})
+			_, err := tx.Attempts().Report(Result{Job: other, Attempt: 1, Nonce: Nonce{byte(other)},
+				Outcome: OutcomeExited})
 			return err
 		})
 		l.pass(29 * 60)

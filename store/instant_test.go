@@ -18,7 +18,8 @@ import (
 // Part of a second counts as a whole one, as in a walltime, so that a limit is never read as
 // none.
 func TestInstants(t *testing.T) {
-	for d, want := range map[time.Duration]int64{0: 0, 1: 1, time.Second: 1, 1500 * time.Millisecond: 2, -1: -1, -time.Second: -1} {
+	for d, want := range map[time.Duration]int64{0: 0, 1: 1, time.Second: 1, 1500 * time.Millisecond: 2, -1: -1,
+		-time.Second: -1} {
 		if got := kernel.Seconds(d); got != want {
 			t.Errorf("%v is %d s, want %d", d, got, want)
 		}
@@ -39,7 +40,9 @@ func TestStandingsAreTheirRows(t *testing.T) {
 		s := rapid.Make[row.Standing]().Draw(t, "standing")
 		s.Limit %= kernel.MaxWalltime
 		got := kernel.StandingOf(&s)
-		again := row.Standing{ReserveSpec: row.SpecOf(&got.ReserveSpec, kernel.Unix, kernel.Seconds), Made: got.Made, Last: kernel.Unix(got.Last), Over: got.Over, Note: got.Note, Missing: kernel.Converted(got.Missing, kernel.Unix)}
+		again := row.Standing{ReserveSpec: row.SpecOf(&got.ReserveSpec, kernel.Unix, kernel.Seconds), Made: got.Made,
+			Last: kernel.Unix(got.Last), Over: got.Over, Note: got.Note,
+			Missing: kernel.Converted(got.Missing, kernel.Unix)}
 		if diff := cmp.Diff(s, again, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("-row +the same as a caller's and back\n%s", diff)
 		}
@@ -52,27 +55,38 @@ func TestFarInstants(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 2, 8)
 	r := placer.Request{Select: "2:ncpus=8", Walltime: time.Hour}
-	for _, seconds := range []int64{math.MaxInt64, math.MaxInt64 - 1000, math.MinInt64, 1 << 61, 1<<41 + 1, -1 << 41, 1 << 40, 253402300799} {
+	for _, seconds := range []int64{math.MaxInt64, math.MaxInt64 - 1000, math.MinInt64, 1 << 61, 1<<41 + 1, -1 << 41,
+		1 << 40, 253402300799} {
 		at := time.Unix(seconds, 0)
 		for name, fn := range map[string]func(*Tx) error{
-			"begin":    func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: r, Begin: at}); return err },
-			"deadline": func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: r, Deadline: at}); return err },
-			"place":    func(tx *Tx) error { _, err := tx.Jobs().PlaceAt(r, at); return err },
-			"reserve":  func(tx *Tx) error { _, err := tx.Reservations().Reserve("r", r, at); return err },
+			"begin": func(tx *Tx) error {
+				_, err := tx.Jobs().Submit(Submission{Request: r, Begin: at})
+				return err
+			},
+			"deadline": func(tx *Tx) error {
+				_, err := tx.Jobs().Submit(Submission{Request: r, Deadline: at})
+				return err
+			},
+			"place":   func(tx *Tx) error { _, err := tx.Jobs().PlaceAt(r, at); return err },
+			"reserve": func(tx *Tx) error { _, err := tx.Reservations().Reserve("r", r, at); return err },
 			"nodes": func(tx *Tx) error {
 				_, err := tx.Reservations().ReserveNodes("s", []uint32{0}, at, at.Add(time.Hour))
 				return err
 			},
-			"pool": func(tx *Tx) error { return tx.Pools().Set(Pool{Name: "p", Amount: 1, Outside: 1, Until: at}, true) },
+			"pool": func(tx *Tx) error {
+				return tx.Pools().Set(Pool{Name: "p", Amount: 1, Outside: 1, Until: at}, true)
+			},
 			"preempt": func(tx *Tx) error {
-				return tx.Preemption().Set(&preempt.Rule{Soft: true, Grace: seconds, MinRun: seconds, AtMost: int(seconds)})
+				return tx.Preemption().Set(&preempt.Rule{Soft: true, Grace: seconds, MinRun: seconds,
+					AtMost: int(seconds)})
 			},
 			"everybody over everybody": func(tx *Tx) error { return tx.Preemption().Set(&preempt.Rule{}) },
 			"limit": func(tx *Tx) error {
 				return tx.Limits().Set(Limit{Key: "user:*", Measure: "ncpus.left", Max: seconds})
 			},
 		} {
-			if err := db.DryRun(fn); err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, placer.ErrRequest) && !errors.Is(err, placer.ErrNotNow) && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrExists) {
+			if err := db.DryRun(fn); err != nil && !errors.Is(err, ErrInvalid) && !errors.Is(err, placer.ErrRequest) &&
+				!errors.Is(err, placer.ErrNotNow) && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrExists) {
 				t.Errorf("%s %d: %v", name, seconds, err)
 			}
 			_ = db.Update(fn) // most are refused
@@ -80,7 +94,9 @@ func TestFarInstants(t *testing.T) {
 		}
 	}
 	mustUpdate(t, db, func(tx *Tx) error {
-		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "2:ncpus=8", Walltime: 100 * 365 * 24 * time.Hour}, Array: 800})
+		_,
+			err := tx.Jobs().Submit(
+			Submission{Request: placer.Request{Select: "2:ncpus=8", Walltime: 100 * 365 * 24 * time.Hour}, Array: 800})
 		return err
 	})
 	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Backfill: Conservative}); return err })

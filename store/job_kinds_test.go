@@ -24,7 +24,8 @@ func TestJobKinds(t *testing.T) {
 			return err
 		}
 		for range 200 {
-			r := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: pick("ann", "an", "bob", ""), Account: pick("", "chem", "a.b"), Queue: pick("", "q")}
+			r := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: pick("ann", "an", "bob", ""),
+				Account: pick("", "chem", "a.b"), Queue: pick("", "q")}
 			id, err := tx.Jobs().Submit(Submission{Request: r, Hold: true})
 			if err != nil {
 				return err
@@ -51,9 +52,13 @@ func TestJobKinds(t *testing.T) {
 
 func sameByKind(t *testing.T, tx *Tx) {
 	t.Helper()
-	for _, where := range []string{"user = 'ann'", "user = 'an'", "user = ''", "user IS NULL", "account = 'chem'", "queue <> 'q'", "account IN ('chem', 'x') AND user LIKE 'a%'",
-		"queue = 'q' AND state = 'cancelled'", "class IS NULL OR user > 'b'", "NOT (user = 'bob' AND state = 'held')", "user = 5"} {
-		for _, text := range []string{"SELECT count(*), min(job), sum(job) FROM jobs WHERE ", "SELECT user, state, count(*) FROM jobs WHERE %s GROUP BY user, state", "SELECT account, max(job) FROM jobs WHERE %s GROUP BY 1"} {
+	for _, where := range []string{"user = 'ann'", "user = 'an'", "user = ''", "user IS NULL", "account = 'chem'",
+		"queue <> 'q'", "account IN ('chem', 'x') AND user LIKE 'a%'",
+		"queue = 'q' AND state = 'cancelled'", "class IS NULL OR user > 'b'", "NOT (user = 'bob' AND state = 'held')",
+		"user = 5"} {
+		for _, text := range []string{"SELECT count(*), min(job), sum(job) FROM jobs WHERE ",
+			"SELECT user, state, count(*) FROM jobs WHERE %s GROUP BY user, state",
+			"SELECT account, max(job) FROM jobs WHERE %s GROUP BY 1"} {
 			if text[len(text)-1] == ' ' {
 				text += "%s"
 			}
@@ -71,7 +76,8 @@ func rowsOf(t *testing.T, tx *Tx, text string, indexed bool) (out []string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := query.Prepare(tx.catalog(nil), text, list[0], query.Options{NoIndex: !indexed, Context: context.Background()})
+	s, err := query.Prepare(tx.catalog(nil), text, list[0],
+		query.Options{NoIndex: !indexed, Context: context.Background()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,11 +25,14 @@ func BenchmarkLimitedPass(b *testing.B) {
 			}
 			fill(func(tx *Tx) error {
 				for i := range 100 {
-					n := &index.Node{Name: fmt.Sprint("n", i), Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 16}}}}
+					n := &index.Node{Name: fmt.Sprint("n", i),
+						Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 16}}}}
 					if _, err := tx.Nodes().Put(n); err != nil {
 						return err
 					}
-					if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", User: "eve", Walltime: 100 * time.Hour}); err != nil {
+					if _,
+						err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", User: "eve",
+						Walltime: 100 * time.Hour}); err != nil {
 						return err
 					}
 				}
@@ -45,7 +48,8 @@ func BenchmarkLimitedPass(b *testing.B) {
 				case "twenty":
 					var list []Limit
 					for i := range 10 {
-						list = append(list, Limit{Key: fmt.Sprint("user:u", i), Measure: "running", Max: 5000}, Limit{Key: fmt.Sprint("user:u", i), Measure: "ncpus", Max: 5000})
+						list = append(list, Limit{Key: fmt.Sprint("user:u", i), Measure: "running", Max: 5000},
+							Limit{Key: fmt.Sprint("user:u", i), Measure: "ncpus", Max: 5000})
 					}
 					list[0].Key, list[1].Key, list[2].Key = "user:*", "user:*", "all"
 					return tx.Limits().Set(list...)
@@ -54,7 +58,10 @@ func BenchmarkLimitedPass(b *testing.B) {
 			})
 			b.ResetTimer()
 			for range b.N {
-				if err := db.DryRun(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }); err != nil {
+				if err := db.DryRun(func(tx *Tx) error {
+					_, err := tx.Cycle().Run(CycleSpec{})
+					return err
+				}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -71,16 +78,19 @@ func BenchmarkPriorities(b *testing.B) {
 			return err
 		}
 		for i := range 100 {
-			n := &index.Node{Name: fmt.Sprint("n", i), Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 16}}}}
+			n := &index.Node{Name: fmt.Sprint("n", i),
+				Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 16}}}}
 			if _, err := tx.Nodes().Put(n); err != nil {
 				return err
 			}
-			if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i), Account: fmt.Sprint("a", i%20), Walltime: 100 * time.Hour}); err != nil {
+			if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i),
+				Account: fmt.Sprint("a", i%20), Walltime: 100 * time.Hour}); err != nil {
 				return err
 			}
 		}
 		for i := range 10_000 {
-			r := placer.Request{Select: fmt.Sprintf("1:ncpus=%d", 1+i%8), User: fmt.Sprint("u", i%100), Account: fmt.Sprint("a", i%20), Walltime: time.Hour}
+			r := placer.Request{Select: fmt.Sprintf("1:ncpus=%d", 1+i%8), User: fmt.Sprint("u", i%100),
+				Account: fmt.Sprint("a", i%20), Walltime: time.Hour}
 			if _, err := tx.Jobs().Submit(Submission{Request: r}); err != nil {
 				return err
 			}

@@ -211,7 +211,8 @@ func (r *caseRun) run() {
 				list = []any{s.Job}
 			}
 			for _, job := range list {
-				if got := r.state(r.job(job)); got != s.State && !(s.State == "waiting" && (got == "queued" || got == "preempted")) {
+				if got := r.state(r.job(job)); got != s.State &&
+					!(s.State == "waiting" && (got == "queued" || got == "preempted")) {
 					r.t.Fatalf("%s: %v is %s", at, job, got)
 				}
 			}
@@ -257,7 +258,8 @@ func (r *caseRun) submission(s *caseStep) Submission {
 	if walltime == 0 {
 		walltime = 3600
 	}
-	return Submission{Request: placer.Request{Select: s.Ask, User: s.User, Group: s.Group, Account: s.Account, Queue: s.Queue, Class: s.Class,
+	return Submission{Request: placer.Request{Select: s.Ask, User: s.User, Group: s.Group, Account: s.Account,
+		Queue: s.Queue, Class: s.Class,
 		Walltime: time.Duration(walltime) * time.Second}, Array: s.Array, Throttle: s.Throttle, Hold: s.Hold}
 }
 
@@ -389,7 +391,8 @@ func (r *caseRun) count(at string, running, waiting *int, reason string) {
 func (r *caseRun) cancel(what string) {
 	var all []uint64
 	err := r.db.View(func(tx *Tx) error {
-		return tx.Jobs().Each(func(j *Job) error { all = append(all, j.ID); return nil }, JobRunning, JobReserved, JobQueued, JobHeld)
+		return tx.Jobs().Each(func(j *Job) error { all = append(all, j.ID); return nil }, JobRunning, JobReserved,
+			JobQueued, JobHeld)
 	})
 	if err != nil {
 		r.t.Fatal(err)

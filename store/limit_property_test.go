@@ -32,7 +32,8 @@ func lawOf(l Limit) lawLimit {
 }
 
 func nameIn(j *Job, kind string) string {
-	return map[string]string{"user": j.User, "group": j.Group, "account": j.Account, "queue": j.Queue, "class": j.Class}[kind]
+	return map[string]string{"user": j.User, "group": j.Group, "account": j.Account, "queue": j.Queue,
+		"class": j.Class}[kind]
 }
 
 // parentsOf are the accounts of the random lives: org is part of chem.
@@ -136,7 +137,8 @@ func TestLimitLaws(tt *testing.T) {
 		}
 		must(func(tx *Tx) error {
 			for i := range 3 {
-				n := &index.Node{Name: fmt.Sprint("n", i), Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 4}}}}
+				n := &index.Node{Name: fmt.Sprint("n", i),
+					Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 4}}}}
 				if _, err := tx.Nodes().Put(n); err != nil {
 					return err
 				}
@@ -150,8 +152,10 @@ func TestLimitLaws(tt *testing.T) {
 		})
 		var rules []lawLimit
 		for range rapid.IntRange(1, 4).Draw(t, "rules") {
-			l := Limit{Key: pick("key", "all", "user:*", "user:ann", "account:chem", "account:*", "account:*,user:*", "account:org,user:*", "user:bob"),
-				Measure: pick("measure", "running", "ncpus", "nodes", "jobs", "queued", "ncpus.left", "ncpus.jobs", "ncpus.queued"), Max: rapid.Int64Range(0, 8).Draw(t, "max")}
+			l := Limit{Key: pick("key", "all", "user:*", "user:ann", "account:chem", "account:*", "account:*,user:*",
+				"account:org,user:*", "user:bob"),
+				Measure: pick("measure", "running", "ncpus", "nodes", "jobs", "queued", "ncpus.left", "ncpus.jobs",
+					"ncpus.queued"), Max: rapid.Int64Range(0, 8).Draw(t, "max")}
 			if l.Measure == "ncpus.left" {
 				l.Max *= 700
 			}
@@ -175,18 +179,23 @@ func TestLimitLaws(tt *testing.T) {
 		})
 		over := map[uint64]bool{}
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
-			request := placer.Request{Select: pick("select", "1:ncpus=1", "2:ncpus=1", "1:ncpus=3", "3:ncpus=2"), User: pick("user", "ann", "bob"),
-				Account: pick("account", "", "chem", "org"), Walltime: time.Duration(rapid.IntRange(1, 9).Draw(t, "walltime")) * 100 * time.Second,
+			request := placer.Request{Select: pick("select", "1:ncpus=1", "2:ncpus=1", "1:ncpus=3", "3:ncpus=2"),
+				User:       pick("user", "ann", "bob"),
+				Account:    pick("account", "", "chem", "org"),
+				Walltime:   time.Duration(rapid.IntRange(1, 9).Draw(t, "walltime")) * 100 * time.Second,
 				OverLimits: rapid.IntRange(0, 9).Draw(t, "over") == 0}
 			job := rapid.Uint64Range(1, 12).Draw(t, "job")
 			var made []*Job
-			what := pick("what", "submit", "submit", "submit", "place", "reserve", "cycle", "cycle", "done", "cancel", "requeue", "hold", "unhold", "time", "extend", "alter", "alter")
+			what := pick("what", "submit", "submit", "submit", "place", "reserve", "cycle", "cycle", "done", "cancel",
+				"requeue", "hold", "unhold", "time", "extend", "alter", "alter")
 			err := db.Update(func(tx *Tx) error {
 				var err error
 				var one *Job
 				switch what {
 				case "submit":
-					made, err = tx.Jobs().Submit(Submission{Request: request, Array: rapid.IntRange(0, 3).Draw(t, "array")})
+					made,
+						err = tx.Jobs().Submit(
+						Submission{Request: request, Array: rapid.IntRange(0, 3).Draw(t, "array")})
 				case "place":
 					one, err = tx.Jobs().Place(request)
 				case "reserve":
@@ -204,8 +213,10 @@ func TestLimitLaws(tt *testing.T) {
 				case "unhold":
 					_, err = tx.Jobs().Unhold(job)
 				case "alter": // refused, it leaves the job and what is counted as they were
-					_, err = tx.Jobs().Alter(job, Alteration{User: &request.User, Account: &request.Account, Select: &request.Select, Walltime: &request.Walltime})
-					if (errors.Is(err, placer.ErrNotNow) || errors.Is(err, placer.ErrNever)) && rapid.Bool().Draw(t, "goes on") {
+					_, err = tx.Jobs().Alter(job, Alteration{User: &request.User, Account: &request.Account,
+						Select: &request.Select, Walltime: &request.Walltime})
+					if (errors.Is(err, placer.ErrNotNow) || errors.Is(err, placer.ErrNever)) && rapid.Bool().Draw(t,
+						"goes on") {
 						err = nil
 					}
 				case "extend":
@@ -236,7 +247,8 @@ func lawful(t *rapid.T, db *DB, rules []lawLimit, over map[uint64]bool, what str
 	var now int64
 	err := db.View(func(tx *Tx) error {
 		now = tx.k.Now
-		return tx.Jobs().Each(func(j *Job) error { live = append(live, j); return nil }, JobRunning, JobReserved, JobQueued, JobHeld)
+		return tx.Jobs().Each(func(j *Job) error { live = append(live, j); return nil }, JobRunning, JobReserved,
+			JobQueued, JobHeld)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -269,11 +281,13 @@ func lawful(t *rapid.T, db *DB, rules []lawLimit, over map[uint64]bool, what str
 			free[g] = free[g] || over[j.ID] || j.State == JobRunning && j.End.Unix() <= now
 		}
 		for g, members := range groups {
-			if free[g] || strings.HasSuffix(l.Measure, "queued") && (what == "requeue" || what == "cycle" || what == "time") {
+			if free[g] || strings.HasSuffix(l.Measure, "queued") && (what == "requeue" || what == "cycle" ||
+				what == "time") {
 				continue
 			}
 			got := int64(0)
-			if timed := l.Measure == "running" || l.Measure == "ncpus" || l.Measure == "nodes" || l.Measure == "ncpus.left"; timed {
+			if timed := l.Measure == "running" || l.Measure == "ncpus" || l.Measure == "nodes" ||
+				l.Measure == "ncpus.left"; timed {
 				got = worst(l, members, now)
 			} else {
 				for _, j := range members {
@@ -299,11 +313,14 @@ func TestAlterCounts(t *testing.T) {
 		}
 	}
 	must(func(tx *Tx) error {
-		return errors.Join(tx.Limits().Set(Limit{Key: "account:*", Measure: "queued", Max: 1}), tx.Limits().Set(Limit{Key: "user:*", Measure: "ncpus.queued", Max: 9}))
+		return errors.Join(tx.Limits().Set(Limit{Key: "account:*", Measure: "queued", Max: 1}),
+			tx.Limits().Set(Limit{Key: "user:*", Measure: "ncpus.queued", Max: 9}))
 	})
 	submit := func(account, sel string) error {
 		return db.Update(func(tx *Tx) error {
-			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: sel, User: "ann", Account: account, Walltime: time.Hour}})
+			_,
+				err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: sel, User: "ann", Account: account,
+				Walltime: time.Hour}})
 			return err
 		})
 	}

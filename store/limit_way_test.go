@@ -30,8 +30,11 @@ func TestLimitedAreInNobodysWay(t *testing.T) {
 		}
 		users, accounts := []string{"ann", "bob", "eve"}, []string{"", "org"}
 		for range rapid.IntRange(1, 3).Draw(rt, "limits") {
-			l := Limit{Key: rapid.SampledFrom([]string{"user:*", "user:ann", "account:*", "all", "account:org,user:*"}).Draw(rt, "key"),
-				Measure: rapid.SampledFrom([]string{"running", "ncpus", "nodes", "ncpus.left"}).Draw(rt, "measure"), Max: int64(rapid.IntRange(0, 6).Draw(rt, "max"))}
+			l := Limit{
+				Key: rapid.SampledFrom([]string{"user:*", "user:ann", "account:*", "all",
+					"account:org,user:*"}).Draw(rt, "key"),
+				Measure: rapid.SampledFrom([]string{"running", "ncpus", "nodes", "ncpus.left"}).Draw(rt, "measure"),
+				Max:     int64(rapid.IntRange(0, 6).Draw(rt, "max"))}
 			if l.Measure == "ncpus.left" {
 				l.Max *= 300
 			}
@@ -43,9 +46,12 @@ func TestLimitedAreInNobodysWay(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 4).Draw(rt, "rounds") {
 			for range rapid.IntRange(1, 6).Draw(rt, "jobs") {
-				s := Submission{Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 3).Draw(rt, "chunks"), rapid.IntRange(1, 4).Draw(rt, "cpus")),
-					Walltime: time.Duration(rapid.IntRange(1, 20).Draw(rt, "minutes")) * time.Minute,
-					User:     rapid.SampledFrom(users).Draw(rt, "user"), Account: rapid.SampledFrom(accounts).Draw(rt, "account")},
+				s := Submission{
+					Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 3).Draw(rt, "chunks"),
+						rapid.IntRange(1, 4).Draw(rt, "cpus")),
+						Walltime: time.Duration(rapid.IntRange(1, 20).Draw(rt, "minutes")) * time.Minute,
+						User:     rapid.SampledFrom(users).Draw(rt, "user"),
+						Account:  rapid.SampledFrom(accounts).Draw(rt, "account")},
 					Priority: int64(rapid.IntRange(0, 2).Draw(rt, "priority"))}
 				update("submit", func(tx *Tx) error { _, err := tx.Jobs().Submit(s); return err })
 			}
@@ -66,7 +72,8 @@ func TestLimitedAreInNobodysWay(t *testing.T) {
 			without, _ := decidedBy(rt, db, spec, gone)
 			for id, is := range all {
 				if other := without[id]; !gone[id] && is != other {
-					rt.Fatalf("%v: job %d is %s, and without those whom a limit keeps, %v, %s", spec.Backfill, id, is, limited, other)
+					rt.Fatalf("%v: job %d is %s, and without those whom a limit keeps, %v, %s", spec.Backfill, id, is,
+						limited, other)
 				}
 			}
 			update("cycle", func(tx *Tx) error { _, err := tx.Cycle().Run(spec); return err })
@@ -130,7 +137,8 @@ func TestPlansAreNotLiftedForNothing(t *testing.T) {
 		}
 	}
 	spec := CycleSpec{Backfill: EASY, Depth: 2}
-	submit(job{"bob", "1:ncpus=4", 5, 2}, job{"eve", "2:ncpus=3", 5, 1}, job{"eve", "1:ncpus=3", 11, 0}, job{"ann", "2:ncpus=3", 3, 1}, job{"ann", "2:ncpus=4", 4, 2})
+	submit(job{"bob", "1:ncpus=4", 5, 2}, job{"eve", "2:ncpus=3", 5, 1}, job{"eve", "1:ncpus=3", 11, 0},
+		job{"ann", "2:ncpus=3", 3, 1}, job{"ann", "2:ncpus=4", 4, 2})
 	err := db.Update(func(tx *Tx) error {
 		if err := tx.Limits().Set(Limit{Key: "user:ann", Measure: "ncpus", Max: 0}); err != nil {
 			return err
@@ -158,7 +166,8 @@ func TestPlansAreNotLiftedForNothing(t *testing.T) {
 
 // decidedBy returns what a cycle decides for each job after some are gone. limited are those
 // without a start or a plan that a limit then holds back, or that can never run.
-func decidedBy(t fataler, db *DB, spec CycleSpec, gone map[uint64]bool) (is map[uint64]string, limited map[uint64]bool) {
+func decidedBy(t fataler, db *DB, spec CycleSpec, gone map[uint64]bool) (is map[uint64]string,
+	limited map[uint64]bool) {
 	is, limited = make(map[uint64]string), make(map[uint64]bool)
 	err := db.DryRun(func(tx *Tx) error {
 		for id := range gone {

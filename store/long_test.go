@@ -15,7 +15,8 @@ func TestLongNames(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 1, 1)
 	long := strings.Repeat("a", MaxName+1)
-	for _, r := range []placer.Request{{Name: long}, {User: long}, {Group: long}, {Account: long}, {Class: long}, {Queue: long}, {Reservation: long}} {
+	for _, r := range []placer.Request{{Name: long}, {User: long}, {Group: long}, {Account: long}, {Class: long},
+		{Queue: long}, {Reservation: long}} {
 		r.Select = "1:ncpus=1"
 		for what, ask := range map[string]func(tx *Tx) error{
 			"submit": func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: r}); return err },
@@ -39,7 +40,9 @@ func TestLongTexts(t *testing.T) {
 		_, err := tx.Jobs().Submit(s)
 		return err
 	}
-	if err := db.Update(func(tx *Tx) error { return errors.Join(submit(tx, Submission{}), submit(tx, Submission{})) }); err != nil {
+	if err := db.Update(func(tx *Tx) error {
+		return errors.Join(submit(tx, Submission{}), submit(tx, Submission{}))
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }); err != nil {
@@ -47,14 +50,17 @@ func TestLongTexts(t *testing.T) {
 	}
 	dir := "/" + long
 	for what, ask := range map[string]func(tx *Tx) error{
-		"hold":           func(tx *Tx) error { _, err := tx.Jobs().Hold(2, long); return err },
-		"cancel":         func(tx *Tx) error { _, err := tx.Jobs().Cancel(2, long); return err },
-		"requeue":        func(tx *Tx) error { _, err := tx.Jobs().Requeue(1, long); return err },
-		"requeue, hold":  func(tx *Tx) error { _, err := tx.Jobs().RequeueHeld(1, long); return err },
-		"done":           func(tx *Tx) error { _, err := tx.Jobs().Finish(1, 0, long); return err },
-		"submit, hold":   func(tx *Tx) error { return submit(tx, Submission{Hold: true, Reason: long}) },
-		"node":           func(tx *Tx) error { return tx.Nodes().SetState(0, index.Down, long) },
-		"device":         func(tx *Tx) error { _, err := tx.Devices().Drain(0, "ncpus", []string{"0"}, long); return err },
+		"hold":          func(tx *Tx) error { _, err := tx.Jobs().Hold(2, long); return err },
+		"cancel":        func(tx *Tx) error { _, err := tx.Jobs().Cancel(2, long); return err },
+		"requeue":       func(tx *Tx) error { _, err := tx.Jobs().Requeue(1, long); return err },
+		"requeue, hold": func(tx *Tx) error { _, err := tx.Jobs().RequeueHeld(1, long); return err },
+		"done":          func(tx *Tx) error { _, err := tx.Jobs().Finish(1, 0, long); return err },
+		"submit, hold":  func(tx *Tx) error { return submit(tx, Submission{Hold: true, Reason: long}) },
+		"node":          func(tx *Tx) error { return tx.Nodes().SetState(0, index.Down, long) },
+		"device": func(tx *Tx) error {
+			_, err := tx.Devices().Drain(0, "ncpus", []string{"0"}, long)
+			return err
+		},
 		"directory":      func(tx *Tx) error { return submit(tx, Submission{Payload: &Payload{Dir: dir}}) },
 		"output":         func(tx *Tx) error { return submit(tx, Submission{Payload: &Payload{Dir: "/", Out: dir}}) },
 		"errors":         func(tx *Tx) error { return submit(tx, Submission{Payload: &Payload{Dir: "/", Err: dir}}) },

@@ -106,7 +106,8 @@ func unlessPlaced(placed bool, s JobState) JobState {
 }
 
 func (l *lifeOfJobs) request() placer.Request {
-	return placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 2).Draw(l.T, "chunks"), rapid.IntRange(1, 3).Draw(l.T, "ncpus")),
+	return placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 2).Draw(l.T, "chunks"),
+		rapid.IntRange(1, 3).Draw(l.T, "ncpus")),
 		Account: rapid.SampledFrom([]string{"", "a", "b"}).Draw(l.T, "account"), Queue: "",
 		Walltime: time.Duration(rapid.IntRange(1, 900).Draw(l.T, "walltime")) * time.Second}
 }
@@ -128,7 +129,8 @@ func (l *lifeOfJobs) look(tx *Tx) error {
 			e = &expected{placed: !j.Queued}
 			l.jobs[j.ID] = e
 		}
-		if from, to := kernel.Stages[e.state], kernel.Stages[j.State]; from == kernel.Over && e.state != j.State || from != to && !jobs.May[from][to] && to == kernel.Unborn {
+		if from, to := kernel.Stages[e.state], kernel.Stages[j.State]; from == kernel.Over && e.state != j.State ||
+			from != to && !jobs.May[from][to] && to == kernel.Unborn {
 			l.Errorf("job %d was %s and is %s", j.ID, e.state, j.State)
 		}
 		if e.fate == JobCancelled && j.State != JobRunning && j.State != JobCancelled && l.own != j.ID {
@@ -199,7 +201,8 @@ func (l *lifeOfJobs) ask(verb string) {
 		}
 		a, err := tx.k.Attempts().Of(j, max(1, j.CurrentAttempt()))
 		if err == nil && (j.State != state || j.Ending != (fate != 0) || fate != 0 && a.Becomes != fate) {
-			l.Errorf("%s of job %d, %s: it is %s, ending %v as %s, and should be %s, as %s", verb, id, e, j.State, j.Ending, a.Becomes, state, fate)
+			l.Errorf("%s of job %d, %s: it is %s, ending %v as %s, and should be %s, as %s", verb, id, e, j.State,
+				j.Ending, a.Becomes, state, fate)
 		}
 		return err
 	})
@@ -212,12 +215,15 @@ func (l *lifeOfJobs) ask(verb string) {
 func (l *lifeOfJobs) act() {
 	l.own = 0
 	l.clock.t += int64(rapid.SampledFrom([]int{0, 0, 1, 20, 300}).Draw(l.T, "seconds"))
-	what := rapid.SampledFrom([]string{"submit", "submit", "place", "cycle", "cycle", "extend", "alter", "signal", "retry", "claim", "claim", "report", "limit",
+	what := rapid.SampledFrom([]string{"submit", "submit", "place", "cycle", "cycle", "extend", "alter", "signal",
+		"retry", "claim", "claim", "report", "limit",
 		"hold", "unhold", "cancel", "release", "requeue", "done", "launch failed", "give back"}).Draw(l.T, "what")
 	err := l.db.Update(func(tx *Tx) (err error) {
 		switch what {
 		case "submit":
-			s := Submission{Request: l.request(), Hold: rapid.Bool().Draw(l.T, "hold"), NoRequeue: rapid.Bool().Draw(l.T, "no requeue"), Priority: int64(rapid.IntRange(0, 3).Draw(l.T, "priority")), Command: []string{"true"}}
+			s := Submission{Request: l.request(), Hold: rapid.Bool().Draw(l.T, "hold"),
+				NoRequeue: rapid.Bool().Draw(l.T, "no requeue"),
+				Priority:  int64(rapid.IntRange(0, 3).Draw(l.T, "priority")), Command: []string{"true"}}
 			if n := rapid.IntRange(0, 2).Draw(l.T, "retries"); n > 0 {
 				s.Payload = &Payload{Dir: "/", Ending: Ending{Retries: n, RetryWait: time.Second}}
 			}
@@ -226,13 +232,19 @@ func (l *lifeOfJobs) act() {
 			}
 			_, err = tx.Jobs().Submit(s)
 		case "place":
-			_, err = tx.Jobs().PlaceAt(l.request(), kernel.Instant(tx.k.Now+int64(rapid.IntRange(0, 300).Draw(l.T, "at"))))
+			_,
+				err = tx.Jobs().PlaceAt(l.request(),
+				kernel.Instant(tx.k.Now+int64(rapid.IntRange(0, 300).Draw(l.T, "at"))))
 		case "cycle":
-			_, err = tx.Cycle().Run(CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, Conservative, FCFS, Relaxed}).Draw(l.T, "backfill")})
+			_,
+				err = tx.Cycle().Run(
+				CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, Conservative, FCFS, Relaxed}).Draw(l.T,
+					"backfill")})
 		case "extend":
 			_, err = tx.Jobs().Extend(l.job(), time.Duration(rapid.IntRange(1, 2000).Draw(l.T, "walltime"))*time.Second)
 		case "alter":
-			account, walltime := rapid.SampledFrom([]string{"", "a", "b"}).Draw(l.T, "account"), time.Duration(rapid.IntRange(1, 900).Draw(l.T, "walltime"))*time.Second
+			account, walltime := rapid.SampledFrom([]string{"", "a", "b"}).Draw(l.T, "account"),
+				time.Duration(rapid.IntRange(1, 900).Draw(l.T, "walltime"))*time.Second
 			a := Alteration{Account: &account, Walltime: &walltime}
 			if rapid.Bool().Draw(l.T, "carries") {
 				a = Alteration{Payload: func(p *Payload) error {
@@ -255,7 +267,8 @@ func (l *lifeOfJobs) act() {
 				return err
 			}
 			l.jobs[id].nonce++
-			_, err = tx.Attempts().Claim(Claim{Job: id, Attempt: j.CurrentAttempt(), By: BySupervisor, Nonce: Nonce{byte(id), l.jobs[id].nonce}, Process: Process{Host: "n0", PID: 1}})
+			_, err = tx.Attempts().Claim(Claim{Job: id, Attempt: j.CurrentAttempt(), By: BySupervisor,
+				Nonce: Nonce{byte(id), l.jobs[id].nonce}, Process: Process{Host: "n0", PID: 1}})
 			return cmp.Or(err, keptWithin(tx, j.ID))
 		case "report":
 			id := l.job()
@@ -267,19 +280,24 @@ func (l *lifeOfJobs) act() {
 				return err
 			}
 			l.own = id
-			_, err = tx.Attempts().Report(Result{Job: id, Attempt: j.CurrentAttempt(), Nonce: Nonce{byte(id), l.jobs[id].nonce}, Exit: rapid.IntRange(0, 2).Draw(l.T, "exit"),
-				Outcome: rapid.SampledFrom([]Outcome{OutcomeExited, OutcomeExited, OutcomeUnbegun, OutcomeRefused, OutcomeLost, OutcomeStopped, OutcomeWalltime}).Draw(l.T, "outcome")})
+			_,
+				err = tx.Attempts().Report(Result{Job: id, Attempt: j.CurrentAttempt(),
+				Nonce: Nonce{byte(id), l.jobs[id].nonce}, Exit: rapid.IntRange(0, 2).Draw(l.T, "exit"),
+				Outcome: rapid.SampledFrom([]Outcome{OutcomeExited, OutcomeExited, OutcomeUnbegun, OutcomeRefused,
+					OutcomeLost, OutcomeStopped, OutcomeWalltime}).Draw(l.T, "outcome")})
 			return err
 		case "limit":
 			err = tx.Limits().Set(Limit{Key: rapid.SampledFrom([]string{"all", "account:a"}).Draw(l.T, "key"),
-				Measure: rapid.SampledFrom([]string{"running", "ncpus.queued", "jobs"}).Draw(l.T, "measure"), Max: int64(rapid.IntRange(1, 6).Draw(l.T, "most"))})
+				Measure: rapid.SampledFrom([]string{"running", "ncpus.queued", "jobs"}).Draw(l.T, "measure"),
+				Max:     int64(rapid.IntRange(1, 6).Draw(l.T, "most"))})
 		default:
 			return nil
 		}
 		return err
 	})
 	var refusal *placer.Refusal
-	if err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrNotFound) && !errors.As(err, &refusal) {
+	if err != nil && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrInvalid) && !errors.Is(err, ErrNotFound) &&
+		!errors.As(err, &refusal) {
 		l.Fatalf("%s: %v", what, err)
 	}
 	if err := l.db.View(l.look); err != nil {
@@ -311,7 +329,8 @@ func (l *lifeOfJobs) signal(tx *Tx) error {
 	const stop, cont, usr1 = 19, 18, 10 // Linux's numbers, as in rows
 	sig := rapid.SampledFrom([]int{stop, cont, usr1}).Draw(l.T, "signal")
 	a, number, err := tx.Attempts().Signal(id, sig)
-	if refused := was.State != JobRunning || !kernel.IsExecuted(was); errors.Is(err, ErrConflict) != refused || err != nil && !refused {
+	if refused := was.State != JobRunning || !kernel.IsExecuted(was); errors.Is(err, ErrConflict) != refused ||
+		err != nil && !refused {
 		l.Errorf("signal of job %d, %s: %v, and refused should be %v", id, was.State, err, refused)
 	}
 	if err != nil {
@@ -324,8 +343,10 @@ func (l *lifeOfJobs) signal(tx *Tx) error {
 	if err != nil {
 		return err
 	}
-	if paused := sig == stop || was.Paused && sig != cont; is.Paused != paused || is.State != was.State || is.Ending != was.Ending || is.End != was.End {
-		l.Errorf("after %v job %d is %s, paused %v; it was %s, paused %v", sig, id, is.State, is.Paused, was.State, was.Paused)
+	if paused := sig == stop || was.Paused && sig != cont; is.Paused != paused || is.State != was.State ||
+		is.Ending != was.Ending || is.End != was.End {
+		l.Errorf("after %v job %d is %s, paused %v; it was %s, paused %v", sig, id, is.State, is.Paused, was.State,
+			was.Paused)
 	}
 	return nil
 }
@@ -344,7 +365,8 @@ func (l *lifeOfJobs) retry(tx *Tx) error {
 	if refused := was.State.Live() || !was.Queued; errors.Is(err, ErrConflict) != refused {
 		l.Errorf("retry of job %d, %s: %v, and refused should be %v", id, was.State, err, refused)
 	}
-	if err == nil && (len(jobs) != 1 || jobs[0].RetryOf != id || jobs[0].Select != was.Select || jobs[0].State != JobQueued) {
+	if err == nil && (len(jobs) != 1 || jobs[0].RetryOf != id || jobs[0].Select != was.Select ||
+		jobs[0].State != JobQueued) {
 		l.Errorf("retry of job %d: %+v", id, jobs)
 	}
 	return err
@@ -466,7 +488,9 @@ func TestExtendIsAsked(t *testing.T) {
 	runs := s.started(Submission{Request: hourOn(4)})
 	var waits, plan uint64
 	s.do(func(tx *Tx) error {
-		list, err := tx.Jobs().Submit(Submission{Request: hourOn(1), Hold: true, Deadline: kernel.Instant(tx.k.Now + 5000)})
+		list,
+			err := tx.Jobs().Submit(Submission{Request: hourOn(1), Hold: true,
+			Deadline: kernel.Instant(tx.k.Now + 5000)})
 		if err != nil {
 			return err
 		}
@@ -497,7 +521,8 @@ func TestLateClaimKeepsDeadline(t *testing.T) {
 	id := s.started(Submission{Request: hourOn(1), Deadline: kernel.Instant(s.t + 3700), Command: []string{"true"}})
 	s.clock.t += 300
 	s.do(func(tx *Tx) error {
-		_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})
+		_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{1},
+			Process: Process{Host: "n0", PID: 1}})
 		return err
 	})
 	if j := s.is(id, JobRunning, ""); j.End.Unix() != 1_003_700 {
@@ -510,7 +535,8 @@ func TestStricterFate(t *testing.T) {
 	s := newMachineStory(t)
 	id := s.started(Submission{Request: hourOn(1), Command: []string{"true"}})
 	s.do(func(tx *Tx) error {
-		_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})
+		_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: 1, By: BySupervisor, Nonce: Nonce{1},
+			Process: Process{Host: "n0", PID: 1}})
 		return err
 	})
 	s.do(func(tx *Tx) error { _, err := tx.Jobs().Requeue(id, ""); return err })
@@ -553,7 +579,8 @@ func TestOverdueFails(t *testing.T) {
 // TestDoneIsTriedAgain: a failure counts whoever reports it.
 func TestDoneIsTriedAgain(t *testing.T) {
 	s := newMachineStory(t)
-	id := s.started(Submission{Request: hourOn(1), Payload: &Payload{Dir: "/", Ending: Ending{Retries: 1, RetryWait: time.Second}}})
+	id := s.started(
+		Submission{Request: hourOn(1), Payload: &Payload{Dir: "/", Ending: Ending{Retries: 1, RetryWait: time.Second}}})
 	s.do(func(tx *Tx) error { _, err := tx.Jobs().Finish(id, 3, ""); return err })
 	s.is(id, JobQueued, "")
 	s.clock.t += 2
@@ -570,17 +597,20 @@ func TestDoneIsTriedAgain(t *testing.T) {
 // TestReleasedKeepsItsExit: a released job shows how its last attempt ended, and not one before.
 func TestReleasedKeepsItsExit(t *testing.T) {
 	s := newMachineStory(t)
-	id := s.started(Submission{Request: hourOn(1), Payload: &Payload{Dir: "/", Ending: Ending{Retries: 1, RetryWait: time.Second}}})
+	id := s.started(
+		Submission{Request: hourOn(1), Payload: &Payload{Dir: "/", Ending: Ending{Retries: 1, RetryWait: time.Second}}})
 	end := func(attempt int, outcome Outcome, exit int) {
 		t.Helper()
 		s.do(func(tx *Tx) error {
 			nonce := Nonce{byte(attempt)}
 			if outcome == OutcomeExited {
-				if _, err := tx.Attempts().Claim(Claim{Job: id, Attempt: attempt, By: BySupervisor, Nonce: nonce, Process: Process{Host: "h", PID: 1}}); err != nil {
+				if _, err := tx.Attempts().Claim(Claim{Job: id, Attempt: attempt, By: BySupervisor, Nonce: nonce,
+					Process: Process{Host: "h", PID: 1}}); err != nil {
 					return err
 				}
 			}
-			_, err := tx.Attempts().Report(Result{Job: id, Attempt: attempt, Nonce: nonce, Outcome: outcome, Exit: exit})
+			_, err := tx.Attempts().Report(Result{Job: id, Attempt: attempt, Nonce: nonce, Outcome: outcome,
+				Exit: exit})
 			return err
 		})
 	}
@@ -600,7 +630,8 @@ func TestReleasedKeepsItsExit(t *testing.T) {
 	s.do(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err })
 	exits(0)
 	s.do(func(tx *Tx) error {
-		_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: 2, By: BySupervisor, Nonce: Nonce{2}, Process: Process{Host: "h", PID: 1}})
+		_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: 2, By: BySupervisor, Nonce: Nonce{2},
+			Process: Process{Host: "h", PID: 1}})
 		if err == nil {
 			_, err = tx.Jobs().Release(id)
 		}

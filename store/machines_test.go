@@ -47,7 +47,8 @@ var writers = map[string][]string{
 // state of a reservation follows from its instants, so these never change.
 func TestOneMachine(t *testing.T) {
 	t.Parallel()
-	listed, err := exec.Command("go", "list", "-export", "-deps", "-f", `{{.ImportPath}}	{{.Export}}	{{.Dir}}	{{join .GoFiles " "}}`, "./...").Output()
+	listed, err := exec.Command("go", "list", "-export", "-deps", "-f",
+		`{{.ImportPath}}	{{.Export}}	{{.Dir}}	{{join .GoFiles " "}}`, "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,9 @@ func TestOneMachine(t *testing.T) {
 		}
 	}
 	fset, found := token.NewFileSet(), make(map[string]bool)
-	config := types.Config{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) })}
+	config := types.Config{Importer: importer.ForCompiler(fset, "gc", func(path string) (io.ReadCloser, error) {
+		return os.Open(exports[path])
+	})}
 	for _, p := range ours {
 		var files []*ast.File
 		for _, name := range strings.Fields(p[3]) {
@@ -125,7 +128,8 @@ func isOf(s *types.Selection, name string) bool {
 		return false
 	}
 	if s.Kind() != types.FieldVal {
-		return strings.HasSuffix(s.Recv().String(), "state.Table[github.com/placectl/placectl/store/internal/row."+kind+"]")
+		return strings.HasSuffix(s.Recv().String(), "state.Table[github.com/placectl/placectl/store/internal/row."+kind+
+			"]")
 	}
 	pkg := s.Obj().Pkg()
 	if !strings.HasSuffix(pkg.Path(), "/row") {
@@ -149,12 +153,14 @@ func TestReservationSteps(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		states := []string{"", row.ReservationPlanned, row.ReservationActive, row.ReservationEnded, row.ReservationRemoved}
+		states := []string{"", row.ReservationPlanned, row.ReservationActive, row.ReservationEnded,
+			row.ReservationRemoved}
 		for cause := booking.Made; cause <= booking.Forgotten; cause++ {
 			for _, from := range states {
 				for _, to := range states {
 					step := booking.Step{Cause: cause, From: from, To: to}
-					if (to == row.ReservationActive || from+to == row.ReservationActive+row.ReservationRemoved) && slices.Contains(booking.Steps, step) {
+					if (to == row.ReservationActive || from+to == row.ReservationActive+row.ReservationRemoved) &&
+						slices.Contains(booking.Steps, step) {
 						continue // the reservation is active
 					}
 					if err := (booking.Booking{Tx: tx.k, Reservation: r}).Do(step); !errors.Is(err, ErrDamaged) {

@@ -73,7 +73,8 @@ func metricsByHand(t failing, tx *Tx) *Metrics {
 					used += taken
 				}
 			}
-			u.Used += def.Units(index.Value{Num: min(used, a.Value.Num)}) // an overdue job is still where another should begin
+			// an overdue job is still where another should begin
+			u.Used += def.Units(index.Value{Num: min(used, a.Value.Num)})
 		}
 		return nil
 	})
@@ -142,7 +143,8 @@ func metricsAgree(t failing, db *DB, before *Metrics) *Metrics {
 			return err
 		}
 		want := metricsByHand(t, tx)
-		ignore := cmp.Options{cmpopts.IgnoreFields(Metrics{}, "Format", "Classes", "LastCycle", "Took", "Bytes", "FreeBytes"),
+		ignore := cmp.Options{cmpopts.IgnoreFields(Metrics{}, "Format", "Classes", "LastCycle", "Took", "Bytes",
+			"FreeBytes"),
 			cmpopts.IgnoreFields(QueueMetrics{}, "Submitted", "Ended", "Waits", "Waited"), cmpopts.EquateEmpty()}
 		if diff := cmp.Diff(want, got, ignore); diff != "" {
 			t.Fatalf("(-by hand +metrics)\n%s", diff)
@@ -250,7 +252,8 @@ func TestWaits(t *testing.T) {
 	if diff := cmp.Diff(want, q.Waits); diff != "" || q.Waited != time.Duration(waited)*time.Second {
 		t.Errorf("(-want +got)\n%swaited %v, want %d s", diff, q.Waited, waited)
 	}
-	if diff := cmp.Diff(map[JobState]uint64{JobFinished: 2, JobFailed: 2, JobCancelled: 1}, q.Ended); diff != "" || q.Submitted != 5 {
+	if diff := cmp.Diff(map[JobState]uint64{JobFinished: 2, JobFailed: 2, JobCancelled: 1}, q.Ended); diff != "" ||
+		q.Submitted != 5 {
 		t.Errorf("(-want +got)\n%s, %d submitted", diff, q.Submitted)
 	}
 }
@@ -275,7 +278,8 @@ func BenchmarkMetrics(b *testing.B) {
 			}
 		}
 		for _, q := range queues {
-			if _, err := tx.Jobs().Place(placer.Request{Select: fmt.Sprint(nodes/4, ":ncpus=1"), Place: "scatter", Queue: q, Walltime: time.Hour}); err != nil {
+			if _, err := tx.Jobs().Place(placer.Request{Select: fmt.Sprint(nodes/4, ":ncpus=1"), Place: "scatter",
+				Queue: q, Walltime: time.Hour}); err != nil {
 				return err
 			}
 		}

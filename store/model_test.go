@@ -160,11 +160,14 @@ func (m *model) follow(t *rapid.T) {
 			continue // it no longer fits anywhere
 		}
 		// A job that cannot begin at its very instant keeps its plan until the next change.
-		if start := kernel.Unix(job.Start); job.State == JobReserved && start < m.clock.t || job.State == JobRunning && start > m.clock.t {
+		if start := kernel.Unix(job.Start); job.State == JobReserved && start < m.clock.t || job.State == JobRunning &&
+			start > m.clock.t {
 			t.Fatalf("job %d is %s and starts at %v, now is %d", id, job.State, job.Start, m.clock.t)
 		}
-		kept := kernel.Unix(job.Start) == was[id].start && slices.EqualFunc(job.NodeNumbers(), was[id].nodes, func(n uint32, name string) bool { return m.order[n] == name })
-		m.occupy(t, job, !kept) // one that has no other place keeps its start on a node that is down, or that an overdue job has
+		kept := kernel.Unix(job.Start) == was[id].start && slices.EqualFunc(job.NodeNumbers(), was[id].nodes,
+			func(n uint32, name string) bool { return m.order[n] == name })
+		// one that has no other place keeps its start on a node that is down, or that an overdue job has
+		m.occupy(t, job, !kept)
 		if job.State == JobReserved {
 			m.planned[id] = kernel.Unix(job.Start)
 		}
@@ -182,7 +185,9 @@ func (m *model) place(t *rapid.T) {
 	var job *Job
 	nodes, err := m.both(t, func(tx *Tx) (string, error) {
 		var err error
-		if job, err = tx.Jobs().Place(placer.Request{Select: sel, Place: "scatter:excl", Walltime: time.Duration(walltime) * time.Second}); err != nil {
+		if job,
+			err = tx.Jobs().Place(placer.Request{Select: sel, Place: "scatter:excl",
+			Walltime: time.Duration(walltime) * time.Second}); err != nil {
 			return "", err
 		}
 		return tx.Jobs().ExecVNode(job)
@@ -204,7 +209,8 @@ func (m *model) place(t *rapid.T) {
 		t.Fatalf("%s ran on %s with %d nodes free", sel, nodes, free)
 	case err == nil:
 		m.occupy(t, job, true)
-	case errors.Is(err, placer.ErrNotNow) && (free >= count || declared < count), errors.Is(err, placer.ErrNever) && declared >= count,
+	case errors.Is(err, placer.ErrNotNow) && (free >= count || declared < count), errors.Is(err, placer.ErrNever) &&
+		declared >= count,
 		errors.Is(err, placer.ErrAbsent) != (could < count && count <= declared):
 		t.Fatalf("%s: %v with %d nodes free, %d that could be, %d declared", sel, err, free, could, declared)
 	case !errors.Is(err, placer.ErrNotNow) && !errors.Is(err, placer.ErrNever):
@@ -220,7 +226,8 @@ func (m *model) occupy(t *rapid.T, job *Job, made bool) {
 		if made && (!n.up || n.taken(m.clock.t, kernel.Unix(job.Start), kernel.Unix(job.End))) {
 			t.Fatalf("job %d on %s, which it cannot have", job.ID, name)
 		}
-		n.spans = append(n.spans, modelSpan{kernel.Unix(job.Start), kernel.Unix(job.End), fmt.Sprint("job ", job.ID), true})
+		n.spans = append(n.spans, modelSpan{kernel.Unix(job.Start), kernel.Unix(job.End), fmt.Sprint("job ", job.ID),
+			true})
 		m.jobs[job.ID] = append(m.jobs[job.ID], name)
 	}
 }
@@ -277,7 +284,8 @@ func (m *model) extend(t *rapid.T) {
 		if m.nodes[name].taken(m.clock.t, kernel.Unix(job.Start), kernel.Unix(job.End)) {
 			t.Fatalf("job %d got node %s until %v, which is not to be had", id, name, job.End)
 		}
-		m.nodes[name].spans = append(m.nodes[name].spans, modelSpan{kernel.Unix(job.Start), kernel.Unix(job.End), fmt.Sprint("job ", id), true})
+		m.nodes[name].spans = append(m.nodes[name].spans, modelSpan{kernel.Unix(job.Start), kernel.Unix(job.End),
+			fmt.Sprint("job ", id), true})
 	}
 }
 
@@ -304,7 +312,8 @@ func (m *model) reserve(t *rapid.T) {
 		t.Skip("no nodes")
 	}
 	name := rapid.SampledFrom([]string{"a", "b", "a.1", "n1"}).Draw(t, "name")
-	list := rapid.SliceOfNDistinct(rapid.SampledFrom(m.order), 1, min(3, len(m.order)), rapid.ID[string]).Draw(t, "nodes")
+	list := rapid.SliceOfNDistinct(rapid.SampledFrom(m.order), 1, min(3, len(m.order)), rapid.ID[string]).Draw(t,
+		"nodes")
 	start := m.clock.t + int64(rapid.IntRange(0, 1500).Draw(t, "start"))
 	end := start + int64(rapid.IntRange(1, 1500).Draw(t, "length"))
 	_, err := m.both(t, func(tx *Tx) (string, error) {
@@ -314,7 +323,9 @@ func (m *model) reserve(t *rapid.T) {
 		}
 		return "", err
 	})
-	blocked := m.resv[name] || slices.ContainsFunc(list, func(n string) bool { return m.nodes[n].taken(m.clock.t, start, end) })
+	blocked := m.resv[name] || slices.ContainsFunc(list, func(n string) bool {
+		return m.nodes[n].taken(m.clock.t, start, end)
+	})
 	if blocked != errors.Is(err, ErrConflict) || !blocked && err != nil {
 		t.Fatalf("reserve %s on %v [%d, %d), blocked %v: %v", name, list, start, end, blocked, err)
 	}
@@ -364,7 +375,10 @@ func (m *model) begin(t *rapid.T) {
 	}
 	// A writer decides where late jobs go; until then, what a reader sees of them depends on
 	// when it reads.
-	if _, err := m.both(t, func(tx *Tx) (string, error) { return "", tx.Config().Set("default_walltime", "3600") }); err != nil {
+	if _,
+		err := m.both(t, func(tx *Tx) (string, error) {
+		return "", tx.Config().Set("default_walltime", "3600")
+	}); err != nil {
 		t.Fatal(err)
 	}
 	m.follow(t)
@@ -413,7 +427,8 @@ func TestModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newModel(rt, t.TempDir())
 		rt.Repeat(map[string]func(*rapid.T){
-			"addNode": m.addNode, "setState": m.setState, "place": m.place, "place again": m.place, "placeLater": m.placeLater, "extend": m.extend, "release": m.release,
+			"addNode": m.addNode, "setState": m.setState, "place": m.place, "place again": m.place,
+			"placeLater": m.placeLater, "extend": m.extend, "release": m.release,
 			"reserve": m.reserve, "unreserve": m.unreserve, "pass": m.pass, "": m.agree,
 		})
 		for _, db := range m.dbs {

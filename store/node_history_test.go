@@ -116,7 +116,8 @@ func changeNode(t *rapid.T, tx *Tx) error {
 	}
 	switch what := rapid.IntRange(0, 5).Draw(t, "what"); {
 	case !there || what == 0:
-		n := &index.Node{Name: name, Priority: int32(rapid.IntRange(0, 2).Draw(t, "priority")), Features: slices.Repeat([]string{"ssd"}, rapid.IntRange(0, 1).Draw(t, "features"))}
+		n := &index.Node{Name: name, Priority: int32(rapid.IntRange(0, 2).Draw(t, "priority")),
+			Features: slices.Repeat([]string{"ssd"}, rapid.IntRange(0, 1).Draw(t, "features"))}
 		for _, id := range []index.ResID{index.NCPUs, index.Mem, index.NGPUs} {
 			if rapid.Bool().Draw(t, "has") {
 				n.Set(id, index.Value{Num: rapid.Int64Range(1, 3).Draw(t, "amount")})
@@ -128,7 +129,8 @@ func changeNode(t *rapid.T, tx *Tx) error {
 	case what == 2:
 		err = tx.Nodes().SetLoad(number, 1)
 	default:
-		err = tx.Nodes().SetState(number, index.State(rapid.IntRange(0, 3).Draw(t, "state")), rapid.SampledFrom([]string{"", "disk"}).Draw(t, "reason"))
+		err = tx.Nodes().SetState(number, index.State(rapid.IntRange(0, 3).Draw(t, "state")),
+			rapid.SampledFrom([]string{"", "disk"}).Draw(t, "reason"))
 	}
 	return err
 }
@@ -169,8 +171,10 @@ func TestNodePastSmall(t *testing.T) {
 // TestNodesAtPast runs a random life, and reads the nodes at each instant. When it later reads
 // that instant, AT must give the same, and capacity the sums.
 func TestNodesAtPast(tt *testing.T) {
-	const columns = "number, name, queue, priority, state, reason, access, features, jobs, ncpus, mem, ngpus, ncpus_free, mem_free, ngpus_free"
-	const sums = "SELECT count(*), sum(state IN ('free', 'partly', 'busy')), coalesce(sum(ncpus), 0), coalesce(sum(ncpus) FILTER (WHERE state IN ('free', 'partly', 'busy')), 0) FROM nodes"
+	const columns = "number, name, queue, priority, state, reason, access, features, jobs, ncpus, mem, ngpus, " +
+		"ncpus_free, mem_free, ngpus_free"
+	const sums = "SELECT count(*), sum(state IN ('free', 'partly', 'busy')), coalesce(sum(ncpus), 0), " +
+		"coalesce(sum(ncpus) FILTER (WHERE state IN ('free', 'partly', 'busy')), 0) FROM nodes"
 	rapid.Check(tt, func(t *rapid.T) {
 		db, clock := newDB(tt)
 		addNodes(tt, db, "m", 2, 4)
@@ -187,15 +191,19 @@ func TestNodesAtPast(tt *testing.T) {
 						return err
 					}
 				}
-				sel := fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 2).Draw(t, "chunks"), rapid.IntRange(1, 3).Draw(t, "ncpus"))
-				r := placer.Request{Select: sel, Place: rapid.SampledFrom([]string{"free", "scatter:excl", "scatter"}).Draw(t, "place"), Walltime: time.Duration(rapid.IntRange(5, 90).Draw(t, "walltime")) * time.Second}
+				sel := fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 2).Draw(t, "chunks"),
+					rapid.IntRange(1, 3).Draw(t, "ncpus"))
+				r := placer.Request{Select: sel,
+					Place:    rapid.SampledFrom([]string{"free", "scatter:excl", "scatter"}).Draw(t, "place"),
+					Walltime: time.Duration(rapid.IntRange(5, 90).Draw(t, "walltime")) * time.Second}
 				if rapid.Bool().Draw(t, "submit") {
 					if _, err := tx.Jobs().Submit(Submission{Request: r}); err != nil {
 						return err
 					}
 				}
 				var running []uint64
-				if err := tx.Jobs().Each(func(j *Job) error { running = append(running, j.ID); return nil }, JobRunning); err != nil {
+				if err := tx.Jobs().Each(func(j *Job) error { running = append(running, j.ID); return nil },
+					JobRunning); err != nil {
 					return err
 				}
 				if len(running) > 0 {
@@ -216,14 +224,18 @@ func TestNodesAtPast(tt *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			kept = append(kept, moment{clock.t, answered(tt, db, "SELECT "+columns+" FROM nodes ORDER BY number"), answered(tt, db, sums)})
+			kept = append(kept, moment{clock.t, answered(tt, db, "SELECT "+columns+" FROM nodes ORDER BY number"),
+				answered(tt, db, sums)})
 		}
 		clock.t++
 		for _, m := range kept {
-			if got := answered(tt, db, fmt.Sprintf("SELECT %s FROM nodes AT '@%d' ORDER BY number", columns, m.at)); got != m.nodes {
+			if got := answered(tt, db, fmt.Sprintf("SELECT %s FROM nodes AT '@%d' ORDER BY number", columns,
+				m.at)); got != m.nodes {
 				t.Fatalf("nodes at @%d\n%s\nwant\n%s", m.at, got, m.nodes)
 			}
-			if got := answered(tt, db, fmt.Sprintf("SELECT nodes, up, ncpus, ncpus_up FROM capacity WHERE start <= '@%d' AND until > '@%d'", m.at, m.at)); got != m.sums {
+			if got := answered(tt, db,
+				fmt.Sprintf("SELECT nodes, up, ncpus, ncpus_up FROM capacity WHERE start <= '@%d' AND until > '@%d'",
+					m.at, m.at)); got != m.sums {
 				t.Fatalf("capacity at @%d\n%s\nwant\n%s", m.at, got, m.sums)
 			}
 		}

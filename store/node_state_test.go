@@ -62,7 +62,8 @@ func (s *standing) change(fn func(tx *Tx) error) { _ = s.db.Update(fn) }
 
 func (s *standing) request(t *rapid.T) placer.Request {
 	return placer.Request{
-		Select: rapid.SampledFrom([]string{"1:ncpus=1", "1:ncpus=2:mem=2kb", "2:ncpus=0:ngpus=1", "1:ncpus=0:ngpus=2", "1:ncpus=0:mem=4kb",
+		Select: rapid.SampledFrom([]string{"1:ncpus=1", "1:ncpus=2:mem=2kb", "2:ncpus=0:ngpus=1", "1:ncpus=0:ngpus=2",
+			"1:ncpus=0:mem=4kb",
 			"1:ncpus=0:vnode=n4", "1:ncpus=4", "1:ncpus=0:vnode=n2"}).Draw(t, "select"),
 		Place:       rapid.SampledFrom([]string{"free", "free", "free", "scatter", "excl"}).Draw(t, "place"),
 		Walltime:    time.Duration(rapid.IntRange(1, 1500).Draw(t, "walltime")) * time.Second,
@@ -83,7 +84,8 @@ func (s *standing) place(t *rapid.T) {
 }
 
 func (s *standing) reserve(t *rapid.T) {
-	spec := ReserveSpec{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"), Start: kernel.Instant(s.clock.t + int64(rapid.IntRange(0, 900).Draw(t, "start"))),
+	spec := ReserveSpec{Name: rapid.SampledFrom([]string{"a", "b"}).Draw(t, "name"),
+		Start:  kernel.Instant(s.clock.t + int64(rapid.IntRange(0, 900).Draw(t, "start"))),
 		Access: placer.AccessList{{Kind: placer.AccessUser}}}
 	length := kernel.Lasting(int64(rapid.IntRange(1, 900).Draw(t, "length")))
 	spec.End = spec.Start.Add(length)
@@ -233,7 +235,8 @@ func (s *standing) holds(t *rapid.T) {
 
 // queries compares the rows with queries that rows, bitmaps and counts answer.
 func (s *standing) queries(t *rapid.T, tx *Tx, nodes string, lines []string, counts map[string]int) {
-	if diff := cmp.Diff(strings.Join(lines, "\n"), askTx(t, tx, "SELECT name, state, jobs, free_until, ncpus_free FROM "+nodes+" ORDER BY number")); diff != "" {
+	if diff := cmp.Diff(strings.Join(lines, "\n"),
+		askTx(t, tx, "SELECT name, state, jobs, free_until, ncpus_free FROM "+nodes+" ORDER BY number")); diff != "" {
 		t.Fatalf("%s (-by the rows +by query)\n%s", nodes, diff)
 	}
 	var groups []string
@@ -242,16 +245,19 @@ func (s *standing) queries(t *rapid.T, tx *Tx, nodes string, lines []string, cou
 		if n > 0 {
 			groups = append(groups, fmt.Sprintf("'%s'|%d", state, n))
 		}
-		if found := askTx(t, tx, "SELECT count(*) FROM "+nodes+" WHERE state = '"+state.String()+"'"); found != fmt.Sprint(n) {
+		if found := askTx(t, tx, "SELECT count(*) FROM "+nodes+" WHERE state = '"+state.String()+
+			"'"); found != fmt.Sprint(n) {
 			t.Fatalf("%s: %s are %s, by the rows %d", nodes, found, state, n)
 		}
 	}
 	slices.Sort(groups)
-	if diff := cmp.Diff(strings.Join(groups, "\n"), askTx(t, tx, "SELECT state, count(*) FROM "+nodes+" GROUP BY state ORDER BY 1")); diff != "" {
+	if diff := cmp.Diff(strings.Join(groups, "\n"),
+		askTx(t, tx, "SELECT state, count(*) FROM "+nodes+" GROUP BY state ORDER BY 1")); diff != "" {
 		t.Fatalf("%s by state (-by the rows +by query)\n%s", nodes, diff)
 	}
 	sums := askTx(t, tx, "SELECT bucket, state, count(*) FROM "+nodes+" GROUP BY 1, 2 ORDER BY 1, 2")
-	scan := askTx(t, tx, "SELECT b, s, count(*) FROM (SELECT bucket AS b, state AS s FROM "+nodes+" LIMIT 100) GROUP BY 1, 2 ORDER BY 1, 2")
+	scan := askTx(t, tx, "SELECT b, s, count(*) FROM (SELECT bucket AS b, state AS s FROM "+nodes+
+		" LIMIT 100) GROUP BY 1, 2 ORDER BY 1, 2")
 	if sums != scan {
 		t.Fatalf("%s by bucket and state: by counts\n%s\nby rows\n%s", nodes, sums, scan)
 	}
@@ -265,7 +271,8 @@ func (s *standing) others(t *rapid.T, tx *Tx, lines []string, counts map[string]
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o, err := tx.Nodes().Occupancy(n); err != nil || fmt.Sprintf("'%s'|%d|%d", o.State, o.Jobs, kernel.Unix(o.FreeUntil)) != strings.Join(f[1:4], "|") {
+		if o, err := tx.Nodes().Occupancy(n); err != nil || fmt.Sprintf("'%s'|%d|%d", o.State, o.Jobs,
+			kernel.Unix(o.FreeUntil)) != strings.Join(f[1:4], "|") {
 			t.Fatalf("occupancy of %s: %+v, by the rows %s", n.Name, o, line)
 		}
 	}
@@ -285,7 +292,8 @@ func TestNodeStates(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		s := standingModel(rt, t.TempDir())
 		rt.Repeat(map[string]func(*rapid.T){
-			"place": s.place, "place more": s.place, "end": s.end, "reserve": s.reserve, "say": s.say, "pass": s.pass, "": s.holds,
+			"place": s.place, "place more": s.place, "end": s.end, "reserve": s.reserve, "say": s.say, "pass": s.pass,
+			"": s.holds,
 		})
 		s.db.Close()
 	})

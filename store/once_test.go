@@ -53,7 +53,8 @@ func TestOnce(t *testing.T) {
 		t.Error(err)
 	}
 	// Failures and refusals are not kept, and a dry run keeps nothing.
-	if _, err := ask("fails", "r", func(*Tx) error { return ErrConflict }); !errors.Is(err, ErrConflict) || errors.Is(err, ErrKey) {
+	if _, err := ask("fails", "r", func(*Tx) error { return ErrConflict }); !errors.Is(err, ErrConflict) ||
+		errors.Is(err, ErrKey) {
 		t.Error(err)
 	}
 	expect("fails", "r", nothing, "answer 4", false)
@@ -124,7 +125,8 @@ func TestOldKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for key, want := range map[string]UsedKey{"one": {Key: "one", First: 1, Jobs: 1}, "array": {Key: "array", First: 2, Jobs: 3}} {
+	for key, want := range map[string]UsedKey{"one": {Key: "one", First: 1, Jobs: 1},
+		"array": {Key: "array", First: 2, Jobs: 3}} {
 		err := db.Update(func(tx *Tx) error { t.Error("it runs"); return nil }, &Once{Key: key})
 		var used *UsedKey
 		if !errors.As(err, &used) || *used != want || !errors.Is(err, ErrConflict) {

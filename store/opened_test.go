@@ -52,7 +52,8 @@ func TestOpenedStays(t *testing.T) {
 	if err := os.Rename(filepath.Join(there, "a.db"), "a.db"); err != nil {
 		t.Fatal(err)
 	}
-	for what, err := range map[string]error{"a change": db.Update(func(*Tx) error { return nil }), "a read": db.View(func(*Tx) error { return nil })} {
+	for what, err := range map[string]error{"a change": db.Update(func(*Tx) error { return nil }),
+		"a read": db.View(func(*Tx) error { return nil })} {
 		if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "a.db is another database now") {
 			t.Errorf("%s in another database: %v, want a conflict", what, err)
 		}

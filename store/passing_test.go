@@ -22,11 +22,15 @@ type scene struct {
 }
 
 func sceneOf(tx *Tx, from uint64) (*scene, error) {
-	s := &scene{jobs: make(map[uint64]*Job), reservations: make(map[string]*Reservation), nodes: make(map[uint32][]timeline.Busy), from: from}
+	s := &scene{jobs: make(map[uint64]*Job), reservations: make(map[string]*Reservation),
+		nodes: make(map[uint32][]timeline.Busy), from: from}
 	if err := tx.Jobs().Each(func(j *Job) error { s.jobs[j.ID] = j; return nil }); err != nil {
 		return nil, err
 	}
-	if err := tx.Reservations().Each(func(r *Reservation) error { s.reservations[r.Name] = r; return nil }); err != nil {
+	if err := tx.Reservations().Each(func(r *Reservation) error {
+		s.reservations[r.Name] = r
+		return nil
+	}); err != nil {
 		return nil, err
 	}
 	for n := range uint32(5) {
@@ -43,7 +47,8 @@ func sceneOf(tx *Tx, from uint64) (*scene, error) {
 
 // without returns a scene without what concerns some owners.
 func (s *scene) without(owners map[uint64]bool) *scene {
-	out := &scene{jobs: make(map[uint64]*Job), reservations: make(map[string]*Reservation), nodes: make(map[uint32][]timeline.Busy), from: s.from}
+	out := &scene{jobs: make(map[uint64]*Job), reservations: make(map[string]*Reservation),
+		nodes: make(map[uint32][]timeline.Busy), from: s.from}
 	gone := make(map[string]bool)
 	for id, j := range s.jobs {
 		if !owners[row.JobOwner(id)] {
@@ -62,7 +67,8 @@ func (s *scene) without(owners map[uint64]bool) *scene {
 		}
 	}
 	for _, ev := range s.events {
-		if ev.Job != 0 && !owners[row.JobOwner(ev.Job)] || ev.Job == 0 && !(ev.Event == "reservation" && gone[ev.Reason.String()]) {
+		if ev.Job != 0 && !owners[row.JobOwner(ev.Job)] ||
+			ev.Job == 0 && !(ev.Event == "reservation" && gone[ev.Reason.String()]) {
 			out.events = append(out.events, ev)
 		}
 	}
@@ -76,7 +82,10 @@ func (s *scene) without(owners map[uint64]bool) *scene {
 func (q *queueLife) passes(t *rapid.T, dir string) {
 	q.clock.t += int64(rapid.IntRange(0, 2500).Draw(t, "seconds"))
 	calls := 0
-	reader, err := Open(dir+"/0.db", &Options{Now: q.clock.now, Local: func(list []Candidate) []string { calls++; return nil }})
+	reader, err := Open(dir+"/0.db", &Options{Now: q.clock.now, Local: func(list []Candidate) []string {
+		calls++
+		return nil
+	}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,10 +111,12 @@ func (q *queueLife) passes(t *rapid.T, dir string) {
 		if j.State != JobLate {
 			continue
 		}
-		if open[row.JobOwner(id)] = true; !j.Start.IsZero() || !j.End.IsZero() || len(j.AllNodes()) > 0 || j.Reason.String() == "" {
+		if open[row.JobOwner(id)] = true; !j.Start.IsZero() || !j.End.IsZero() || len(j.AllNodes()) > 0 ||
+			j.Reason.String() == "" {
 			t.Fatalf("job %d is late: %+v", id, j)
 		}
-		if is := written.jobs[id]; is.State == JobLate || is.State == JobReserved && kernel.Unix(is.Start) <= q.clock.t {
+		if is := written.jobs[id]; is.State == JobLate || is.State == JobReserved &&
+			kernel.Unix(is.Start) <= q.clock.t {
 			t.Fatalf("job %d was late, and a writer leaves it as %+v", id, is)
 		}
 	}
@@ -141,7 +152,8 @@ func TestPassing(t *testing.T) {
 				q.submitted = lastIn(q.snapshot())
 			},
 			"cycle": func(t *rapid.T) {
-				spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill")), Silent: rapid.Bool().Draw(t, "silent")}
+				spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill")),
+					Silent: rapid.Bool().Draw(t, "silent")}
 				_ = q.both("cycle", func(tx *Tx) (any, error) { _, err := tx.Cycle().Run(spec); return nil, err })
 			},
 			"pass": func(t *rapid.T) { q.passes(t, dir) },

@@ -49,7 +49,8 @@ func TestPayloadCounts(t *testing.T) {
 			}
 		}
 		submit := func(rt *rapid.T) {
-			s := Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Array: rapid.SampledFrom([]int{0, 0, 1, 5}).Draw(rt, "array")}
+			s := Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour},
+				Array: rapid.SampledFrom([]int{0, 0, 1, 5}).Draw(rt, "array")}
 			if dir := rapid.SampledFrom([]string{"", "/a", "/b", "/c"}).Draw(rt, "carries"); dir != "" {
 				s.Payload = &Payload{Dir: dir, Script: "true\n", Env: []string{"HOME=" + dir}}
 			}
@@ -128,11 +129,13 @@ func TestArchivedPayloads(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 1, 4)
 	to := filepath.Join(t.TempDir(), "old.db")
-	p := &Payload{Dir: "/a", Script: "true\n", Umask: 0o77, Env: []string{"A=b=c"}, Limits: []ResourceLimit{{Name: "core", Soft: 0, Hard: NoLimit}}, Out: "%j", Err: "%%", Append: true,
+	p := &Payload{Dir: "/a", Script: "true\n", Umask: 0o77, Env: []string{"A=b=c"},
+		Limits: []ResourceLimit{{Name: "core", Soft: 0, Hard: NoLimit}}, Out: "%j", Err: "%%", Append: true,
 		Interpreter: "/bin/bash", Compat: "slurm", Variables: []string{"X=y"}}
 	for range 2 {
 		err := db.Update(func(tx *Tx) error {
-			jobs, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, Array: 3, Payload: p})
+			jobs, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour},
+				Array: 3, Payload: p})
 			for _, j := range jobs {
 				if _, e := tx.Jobs().Cancel(j.ID, ""); e != nil {
 					err = e
@@ -176,9 +179,10 @@ func TestPayloadRefused(t *testing.T) {
 	addNodes(t, db, "n", 1, 4)
 	before := dumpAll(t, db)
 	for want, s := range map[string]Submission{
-		"script has 1048577 bytes":  {Payload: &Payload{Dir: "/", Script: strings.Repeat("x", MaxScript+1)}},
-		"NUL byte at offset 2":      {Payload: &Payload{Dir: "/", Script: "ab\x00c"}},
-		"environment has 131073":    {Payload: &Payload{Dir: "/", Env: []string{"A=" + strings.Repeat("x", MaxEnvironment-2)}}},
+		"script has 1048577 bytes": {Payload: &Payload{Dir: "/", Script: strings.Repeat("x", MaxScript+1)}},
+		"NUL byte at offset 2":     {Payload: &Payload{Dir: "/", Script: "ab\x00c"}},
+		"environment has 131073": {
+			Payload: &Payload{Dir: "/", Env: []string{"A=" + strings.Repeat("x", MaxEnvironment-2)}}},
 		"is not NAME=VALUE":         {Payload: &Payload{Dir: "/", Env: []string{"A"}}},
 		"not an absolute path":      {Payload: &Payload{Dir: "here"}},
 		"%z in the pattern":         {Payload: &Payload{Dir: "/", Out: "a%z"}},

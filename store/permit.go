@@ -57,7 +57,8 @@ func permittedOnDisk(path string, a *Actor, what string, why error) error {
 	if _, uid, err := kernel.OnDisk(path); err == nil && (a.UID == 0 || a.UID == uid) {
 		return nil
 	}
-	return fmt.Errorf("%w: %s: only the owner of the database may do that, which cannot be read: %w", ErrNotPermitted, what, why)
+	return fmt.Errorf("%w: %s: only the owner of the database may do that, which cannot be read: %w", ErrNotPermitted,
+		what, why)
 }
 
 // A job's script, environment and signature may hold secrets. Only its submitter, its user and

@@ -18,7 +18,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-var longPlans = flag.Bool("long-plans", false, "TestPlans with as many lives as -rapid.checks says, and more jobs in each")
+var longPlans = flag.Bool("long-plans", false,
+	"TestPlans with as many lives as -rapid.checks says, and more jobs in each")
 
 // plansLife lives the life of a random queue: nodes, jobs and arrays come and go, and in between there
 // are quiet times, in which jobs end as they should and nothing else happens.
@@ -43,7 +44,8 @@ func (l *plansLife) of(what string, words ...string) string {
 
 func (l *plansLife) update(fn func(*Tx) error) {
 	l.Helper()
-	if err := l.db.Update(fn); err != nil && !kernel.IsRefusal(err) && !errors.Is(err, ErrConflict) && !errors.Is(err, ErrNotFound) {
+	if err := l.db.Update(fn); err != nil && !kernel.IsRefusal(err) && !errors.Is(err, ErrConflict) &&
+		!errors.Is(err, ErrNotFound) {
 		l.Fatalf("%s at %d: %v", l.what, l.clock.t, err)
 	}
 }
@@ -76,18 +78,23 @@ func (l *plansLife) act() {
 	switch l.of("act", "submit", "submit", "submit", "submit", "limit", "node", "hold", "cancel", "done", "time") {
 	case "submit":
 		mem := l.of("mem", "", "", ":mem=2gb", ":mem=4gb")
-		s := Submission{Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=%d%s", l.draw("chunks", 1, 3), l.draw("cpus", 1, 4), mem), Place: l.of("place", "free", "free", "pack", "scatter", "free:excl"),
-			Walltime: time.Duration(60*l.draw("walltime", 1, 15)) * time.Second, User: l.of("user", "ann", "bob", "cyd"), Account: l.of("account", "", "a", "b")},
+		s := Submission{
+			Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=%d%s", l.draw("chunks", 1, 3), l.draw("cpus", 1, 4),
+				mem), Place: l.of("place", "free", "free", "pack", "scatter", "free:excl"),
+				Walltime: time.Duration(60*l.draw("walltime", 1, 15)) * time.Second,
+				User:     l.of("user", "ann", "bob", "cyd"), Account: l.of("account", "", "a", "b")},
 			Priority: int64(l.draw("priority", 0, 5))}
 		if l.draw("array", 1, 4) == 1 {
 			s.Array, s.Throttle = l.draw("elements", 2, 5), l.draw("throttle", 0, 2)
 		}
 		l.update(func(tx *Tx) error { _, err := tx.Jobs().Submit(s); return err })
 	case "limit":
-		limit := Limit{Key: l.of("key", "account:*", "user:*", "user:ann", "all"), Measure: l.of("measure", "running", "ncpus"), Max: int64(l.draw("max", 1, 6))}
+		limit := Limit{Key: l.of("key", "account:*", "user:*", "user:ann", "all"),
+			Measure: l.of("measure", "running", "ncpus"), Max: int64(l.draw("max", 1, 6))}
 		l.update(func(tx *Tx) error { return tx.Limits().Set(limit) })
 	case "node":
-		n, state := uint32(l.draw("node", 0, 3)), rapid.SampledFrom([]index.State{index.Up, index.Up, index.Drained, index.Offline}).Draw(l.T, "state")
+		n, state := uint32(l.draw("node", 0, 3)),
+			rapid.SampledFrom([]index.State{index.Up, index.Up, index.Drained, index.Offline}).Draw(l.T, "state")
 		l.update(func(tx *Tx) error { return tx.Nodes().SetState(n, state, "") })
 	case "time":
 		l.quiet(l.clock.t + int64(l.draw("seconds", 1, 300)))
@@ -95,7 +102,8 @@ func (l *plansLife) act() {
 		n, how := l.draw("which", 0, 30), l.of("how", "hold", "cancel", "done")
 		l.update(func(tx *Tx) error {
 			var live []uint64
-			err := tx.Jobs().Each(func(j *Job) error { live = append(live, j.ID); return nil }, JobQueued, JobReserved, JobRunning)
+			err := tx.Jobs().Each(func(j *Job) error { live = append(live, j.ID); return nil }, JobQueued, JobReserved,
+				JobRunning)
 			if len(live) == 0 || err != nil {
 				return err
 			}
@@ -147,7 +155,8 @@ func (l *plansLife) noneEarlier() {
 			}
 			l.stats.earliest++
 			if at, err := earliestOf(tx, j); err != nil || at < j.Start {
-				return errors.Join(err, fmt.Errorf("job %d is planned for %d, and could start at %d", j.ID, j.Start, at))
+				return errors.Join(err, fmt.Errorf("job %d is planned for %d, and could start at %d", j.ID, j.Start,
+					at))
 			}
 		}
 		return nil
@@ -258,12 +267,14 @@ func (l *plansLife) plansStand(before []*row.Job) {
 				return err
 			}
 			if was.State != JobReserved {
-				unplanned = unplanned || j.State == JobReserved || j.State == JobRunning || was.State == JobQueued && j.Start != was.Start
+				unplanned = unplanned || j.State == JobReserved || j.State == JobRunning || was.State == JobQueued &&
+					j.Start != was.Start
 				continue
 			}
 			l.stats.stood++
 			if stands := j.State != JobQueued && j.Start <= was.Start; !stands && !unplanned {
-				return fmt.Errorf("the plan of job %d was put off from %d to %d (%s)", j.ID, was.Start, j.Start, j.State)
+				return fmt.Errorf("the plan of job %d was put off from %d to %d (%s)", j.ID, was.Start, j.Start,
+					j.State)
 			}
 		}
 		return nil
@@ -300,7 +311,8 @@ func (l *plansLife) asTold(told map[uint64]int64) {
 				l.stats.told++
 			}
 			if waited && at != kernel.Unix(j.Start) {
-				return fmt.Errorf("job %d starts at %d in a play, and at %d when it comes to it", j.ID, at, kernel.Unix(j.Start))
+				return fmt.Errorf("job %d starts at %d in a play, and at %d when it comes to it", j.ID, at,
+					kernel.Unix(j.Start))
 			}
 			return nil
 		}, JobRunning)
@@ -313,12 +325,14 @@ func (l *plansLife) asTold(told map[uint64]int64) {
 // told ends a life with a message, and shows the jobs as they are.
 func (l *plansLife) told(format string, args ...any) {
 	for _, j := range l.plans() {
-		l.Logf("job %d of %s: %s, priority %d, %s %s for %d, nodes %v from %d to %d: %s", j.ID, j.User, j.State, j.Priority, j.Select, j.Place, j.Walltime, j.AllNodes(), j.Start, j.End, j.Reason)
+		l.Logf("job %d of %s: %s, priority %d, %s %s for %d, nodes %v from %d to %d: %s", j.ID, j.User, j.State,
+			j.Priority, j.Select, j.Place, j.Walltime, j.AllNodes(), j.Start, j.End, j.Reason)
 	}
 	_ = l.db.View(func(tx *Tx) error {
 		return tx.EachEvent(0, func(ev *Event) (bool, error) {
 			if kernel.Unix(ev.Time) > l.clock.t-400 {
-				l.Logf("%d: %d %s %s %s-%s %s", kernel.Unix(ev.Time), ev.Job, ev.Node, ev.Event, ev.Old, ev.New, ev.Reason)
+				l.Logf("%d: %d %s %s %s-%s %s", kernel.Unix(ev.Time), ev.Job, ev.Node, ev.Event, ev.Old, ev.New,
+					ev.Reason)
 			}
 			return true, nil
 		})
@@ -413,11 +427,13 @@ func TestBeginsWhenReported(t *testing.T) {
 					want = JobReserved
 				}
 				if stands := kernel.Unix(j.Start) == planned; is != want || stands != (c.want != JobLate) {
-					t.Errorf("%s, %s: job 3 is %s from %d; it was planned for %d", c.name, backfill, is, kernel.Unix(j.Start), planned)
+					t.Errorf("%s, %s: job 3 is %s from %d; it was planned for %d", c.name, backfill, is,
+						kernel.Unix(j.Start), planned)
 				}
 				next, err := tx.Cycle().NextChange()
 				if waits := kernel.Unix(next) == clock.t; waits != (c.want == JobReserved) {
-					t.Errorf("%s, %s: the next change is at %d, and it is %d", c.name, backfill, kernel.Unix(next), clock.t)
+					t.Errorf("%s, %s: the next change is at %d, and it is %d", c.name, backfill, kernel.Unix(next),
+						clock.t)
 				}
 				return err
 			})
@@ -441,7 +457,8 @@ func TestPlayPassesAbsent(t *testing.T) {
 			}
 		}
 		for i, s := range []string{"1:ncpus=4", "2:ncpus=4", "2:ncpus=2"} {
-			if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: s, Walltime: time.Minute}, Priority: int64(-i)}); err != nil {
+			if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: s, Walltime: time.Minute},
+				Priority: int64(-i)}); err != nil {
 				return err
 			}
 		}

@@ -66,9 +66,12 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 			}
 		}
 		for i := range rapid.IntRange(5, 40).Draw(t, "jobs") {
-			s := Submission{Request: placer.Request{Select: pick("chunks", "1", "1", "1", "2", "3", "6", "12") + ":ncpus=" + pick("cpus", "1", "2", "4") + pick("color", "", "", ":color=c0", ":color=c1"),
-				Place: pick("place", "free", "free", "scatter", "excl", "scatter:excl", "pack"), User: pick("user", "ann", "bob"),
-				Walltime: time.Duration(rapid.IntRange(1, 40).Draw(t, "walltime")) * time.Minute}, Priority: int64(rapid.IntRange(0, 1).Draw(t, "priority"))}
+			s := Submission{Request: placer.Request{Select: pick("chunks", "1", "1", "1", "2", "3", "6", "12") +
+				":ncpus=" + pick("cpus", "1", "2", "4") + pick("color", "", "", ":color=c0", ":color=c1"),
+				Place:    pick("place", "free", "free", "scatter", "excl", "scatter:excl", "pack"),
+				User:     pick("user", "ann", "bob"),
+				Walltime: time.Duration(rapid.IntRange(1, 40).Draw(t, "walltime")) * time.Minute},
+				Priority: int64(rapid.IntRange(0, 1).Draw(t, "priority"))}
 			if rapid.IntRange(0, 5).Draw(t, "later") == 0 {
 				s.Begin = kernel.Instant(now.t + int64(rapid.IntRange(1, 3000).Draw(t, "begin")))
 			}
@@ -76,10 +79,12 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 			case 0:
 				s.Array = rapid.IntRange(1, 4).Draw(t, "array")
 			case 1:
-				s.Deadline = kernel.Instant(now.t + int64(s.Walltime/time.Second) + int64(rapid.IntRange(0, 3000).Draw(t, "deadline")))
+				s.Deadline = kernel.Instant(now.t + int64(s.Walltime/time.Second) +
+					int64(rapid.IntRange(0, 3000).Draw(t, "deadline")))
 			case 2:
 				if last > 0 {
-					s.After = []Dependency{{Job: rapid.Uint64Range(1, last).Draw(t, "after"), When: rapid.SampledFrom([]When{After, AfterAny}).Draw(t, "when")}}
+					s.After = []Dependency{{Job: rapid.Uint64Range(1, last).Draw(t, "after"),
+						When: rapid.SampledFrom([]When{After, AfterAny}).Draw(t, "when")}}
 				}
 			}
 			switch jobs, err := tx.Jobs().Submit(s); {
@@ -100,7 +105,9 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 		t.Fatal(err)
 	}
 	err = db.View(func(tx *Tx) error {
-		for _, runs := range []func(*row.Job, int64) (int64, error){nil, func(j *row.Job, ran int64) (int64, error) { return max(ran, 1+j.Walltime/int64(2+j.ID%3)), nil }} {
+		for _, runs := range []func(*row.Job, int64) (int64, error){nil, func(j *row.Job, ran int64) (int64, error) {
+			return max(ran, 1+j.Walltime/int64(2+j.ID%3)), nil
+		}} {
 			is, err := cycle.PlayInMemory(tx.k, PlaySpec{Runs: runs})
 			if err != nil {
 				return err
@@ -127,7 +134,9 @@ func playRemembers(t *rapid.T, path string) (waited int) {
 		}
 		for _, j := range asked.Waiting { // nothing has ended, so nothing is learned
 			f, known := fs.Of(j.ID)
-			if at := asked.Started[j.ID]; known != (at != 0) || known && (kernel.Unix(f.Asked) != at || kernel.Unix(f.Likely) > at || kernel.Unix(f.Safe) > at || j.State != JobReserved && kernel.Unix(f.Safe) != at) {
+			if at := asked.Started[j.ID]; known != (at != 0) ||
+				known && (kernel.Unix(f.Asked) != at || kernel.Unix(f.Likely) > at || kernel.Unix(f.Safe) > at ||
+					j.State != JobReserved && kernel.Unix(f.Safe) != at) {
 				t.Fatalf("job %d (%s) is expected at %v, and starts at %d when played", j.ID, j.State, f, at)
 			}
 		}
@@ -146,15 +155,21 @@ func TestPlayEnds(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 3, 4)
 	mustUpdate(t, db, func(tx *Tx) error {
-		_, err := tx.Reservations().Add(ReserveSpec{Name: "night", Request: placer.Request{Select: "1:ncpus=4", Place: "excl", Walltime: 8 * time.Hour},
-			Start: tx.Now().Add(12 * time.Hour), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2})
+		_,
+			err := tx.Reservations().Add(
+			ReserveSpec{Name: "night", Request: placer.Request{Select: "1:ncpus=4", Place: "excl",
+				Walltime: 8 * time.Hour},
+				Start: tx.Now().Add(12 * time.Hour), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2})
 		if err != nil {
 			return err
 		}
 		if err := tx.Limits().Set(Limit{Key: "user:bob", Measure: "running", Max: 0}); err != nil {
 			return err
 		}
-		_, err = tx.Jobs().Submit(Submission{Request: placer.Request{Select: "4:ncpus=4", Place: "scatter", User: "ann", Walltime: time.Hour}})
+		_,
+			err = tx.Jobs().Submit(
+			Submission{Request: placer.Request{Select: "4:ncpus=4", Place: "scatter", User: "ann",
+				Walltime: time.Hour}})
 		return err
 	})
 	instants := func() (n int, starts map[uint64]int64) {
@@ -174,7 +189,9 @@ func TestPlayEnds(t *testing.T) {
 		t.Errorf("a job that can never run is played for %d instants", n)
 	}
 	mustUpdate(t, db, func(tx *Tx) error {
-		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=4", User: "bob", Walltime: time.Hour}})
+		_,
+			err := tx.Jobs().Submit(
+			Submission{Request: placer.Request{Select: "1:ncpus=4", User: "bob", Walltime: time.Hour}})
 		return err
 	})
 	if n, _ := instants(); n > 1100 {
@@ -191,15 +208,21 @@ func TestPlayForgetsMarks(t *testing.T) {
 	var start time.Time
 	mustUpdate(t, db, func(tx *Tx) error {
 		start = tx.Now()
-		if _, err := tx.Jobs().Place(placer.Request{Select: "3:ncpus=2", Place: "scatter", User: "ann", Walltime: 72 * time.Hour}); err != nil {
+		if _, err := tx.Jobs().Place(placer.Request{Select: "3:ncpus=2", Place: "scatter", User: "ann",
+			Walltime: 72 * time.Hour}); err != nil {
 			return err
 		}
-		_, err := tx.Reservations().Add(ReserveSpec{Name: "night", Request: placer.Request{Select: "1:ncpus=1", Walltime: 8 * time.Hour},
-			Start: start.Add(12 * time.Hour), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2})
+		_,
+			err := tx.Reservations().Add(
+			ReserveSpec{Name: "night", Request: placer.Request{Select: "1:ncpus=1", Walltime: 8 * time.Hour},
+				Start: start.Add(12 * time.Hour), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2})
 		if err != nil {
 			return err
 		}
-		if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "4:ncpus=3", Place: "scatter", User: "bob", Walltime: time.Hour}}); err != nil {
+		if _,
+			err := tx.Jobs().Submit(
+			Submission{Request: placer.Request{Select: "4:ncpus=3", Place: "scatter", User: "bob",
+				Walltime: time.Hour}}); err != nil {
 			return err
 		}
 		_, err = tx.Cycle().Run(CycleSpec{})
@@ -259,8 +282,12 @@ func TestForecastsChangeNoStart(t *testing.T) {
 		for range rapid.IntRange(5, 30).Draw(rt, "steps") {
 			now.t += int64(rapid.IntRange(0, 200).Draw(rt, "later"))
 			submitted := rapid.IntRange(0, 3).Draw(rt, "jobs")
-			s := Submission{Request: placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=1", "1:ncpus=4", "2:ncpus=4", "5:ncpus=2"}).Draw(rt, "select"),
-				User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(rt, "user"), Walltime: time.Duration(rapid.IntRange(1, 20).Draw(rt, "walltime")) * time.Minute}}
+			s := Submission{
+				Request: placer.Request{
+					Select: rapid.SampledFrom([]string{"1:ncpus=1", "1:ncpus=4", "2:ncpus=4", "5:ncpus=2"}).Draw(rt,
+						"select"),
+					User:     rapid.SampledFrom([]string{"ann", "bob"}).Draw(rt, "user"),
+					Walltime: time.Duration(rapid.IntRange(1, 20).Draw(rt, "walltime")) * time.Minute}}
 			ends := rapid.Uint64Range(1, 20).Draw(rt, "ends")
 			for _, db := range dbs {
 				err := db.Update(func(tx *Tx) error {
@@ -324,12 +351,15 @@ func TestForecastOfPlan(t *testing.T) {
 	l := newLine(t)
 	l.submit(2, 100*time.Second)
 	l.do(func(tx *Tx) error { // the plan stands, whatever comes before it
-		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute, User: "ann"}, Priority: 5})
+		_,
+			err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute,
+			User: "ann"}, Priority: 5})
 		return err
 	})
 	err := l.db.View(func(tx *Tx) error {
 		p, err := cycle.PlayInMemory(tx.k, PlaySpec{})
-		if err == nil && (len(p.Waiting) != 2 || p.Waiting[1].State != JobReserved || p.Started[2] <= p.Waiting[1].Start) {
+		if err == nil && (len(p.Waiting) != 2 || p.Waiting[1].State != JobReserved ||
+			p.Started[2] <= p.Waiting[1].Start) {
 			t.Errorf("job 2 was %s for %d, and is played for %d", p.Waiting[1].State, p.Waiting[1].Start, p.Started[2])
 		}
 		return err
@@ -347,7 +377,8 @@ func TestPlayLooksWhenCyclesDo(t *testing.T) {
 	t.Parallel()
 	path, now := filepath.Join(t.TempDir(), "a.db"), &clock{1_000_000}
 	job := func(user, chunks string, walltime time.Duration) Submission {
-		return Submission{Request: placer.Request{Select: chunks, Place: "free", User: user, Walltime: walltime * time.Second}}
+		return Submission{Request: placer.Request{Select: chunks, Place: "free", User: user,
+			Walltime: walltime * time.Second}}
 	}
 	err := Create(path, &Options{Now: now.now}, func(tx *Tx) error {
 		for _, name := range []string{"n1", "n2"} {
@@ -363,10 +394,12 @@ func TestPlayLooksWhenCyclesDo(t *testing.T) {
 		if _, err := tx.Jobs().Place(job("ann", "1:ncpus=4:host=n1", 900).Request); err != nil {
 			return err
 		}
-		if _, err := tx.Jobs().PlaceAt(job("bob", "1:ncpus=3:host=n1", 420).Request, kernel.Instant(now.t).Add(900*time.Second)); err != nil {
+		if _, err := tx.Jobs().PlaceAt(job("bob", "1:ncpus=3:host=n1", 420).Request,
+			kernel.Instant(now.t).Add(900*time.Second)); err != nil {
 			return err
 		}
-		if _, err := tx.Jobs().PlaceAt(job("dan", "1:ncpus=3:host=n1+1:ncpus=3:host=n2", 180).Request, kernel.Instant(now.t).Add(1320*time.Second)); err != nil {
+		if _, err := tx.Jobs().PlaceAt(job("dan", "1:ncpus=3:host=n1+1:ncpus=3:host=n2", 180).Request,
+			kernel.Instant(now.t).Add(1320*time.Second)); err != nil {
 			return err
 		}
 		first := job("eve", "1:ncpus=4", 180)
@@ -395,7 +428,9 @@ func TestPlayLooksWhenCyclesDo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Update(func(tx *Tx) error { return (&cycle.Playing{Tx: tx.k, Started: make(map[uint64]int64)}).Prepare() }); err != nil {
+	if err := db.Update(func(tx *Tx) error {
+		return (&cycle.Playing{Tx: tx.k, Started: make(map[uint64]int64)}).Prepare()
+	}); err != nil {
 		t.Fatal(err)
 	}
 	starts := make(map[uint64]time.Time)

@@ -46,7 +46,8 @@ func TestPolicyOfTheDay(t *testing.T) {
 					return err
 				}
 				if j.State != JobRunning || j.Policy != c.placed || j.Request().Policy != c.asked {
-					t.Errorf("with policy %s job %d is %s by %q, asks for %q", policy, c.id, j.State, j.Policy, j.Request().Policy)
+					t.Errorf("with policy %s job %d is %s by %q, asks for %q", policy, c.id, j.State, j.Policy,
+						j.Request().Policy)
 				}
 				if j, err = tx.Jobs().Requeue(c.id, ""); err != nil {
 					return err

@@ -84,7 +84,8 @@ func TestOverruns(t *testing.T) {
 			}
 			l.clock.t = began + 3605
 			l.update(func(tx *Tx) error {
-				_, err := tx.Attempts().Report(Result{Job: first, Attempt: 1, Nonce: Nonce{byte(first)}, Outcome: OutcomeWalltime})
+				_, err := tx.Attempts().Report(Result{Job: first, Attempt: 1, Nonce: Nonce{byte(first)},
+					Outcome: OutcomeWalltime})
 				return err
 			})
 			l.clock.t = began + 3606
@@ -94,7 +95,8 @@ func TestOverruns(t *testing.T) {
 				want = JobRunning
 			}
 			if state, start := l.start(id); state != want || !start.Equal(l.at(began, 3600+c.starts)) {
-				t.Errorf("come forward: it is %s, and starts at %s, want %s at %s", state, start, want, l.at(began, 3600+c.starts))
+				t.Errorf("come forward: it is %s, and starts at %s, want %s at %s", state, start, want,
+					l.at(began, 3600+c.starts))
 			}
 		})
 	}
@@ -109,7 +111,8 @@ func TestPostponedOnce(t *testing.T) {
 	s.cycle()
 	var placed uint64
 	s.update(func(tx *Tx) error {
-		j, err := tx.Jobs().PlaceAt(placer.Request{Select: "1:ncpus=2:vnode=n0", Walltime: time.Hour}, time.Unix(began+3600, 0))
+		j, err := tx.Jobs().PlaceAt(placer.Request{Select: "1:ncpus=2:vnode=n0", Walltime: time.Hour},
+			time.Unix(began+3600, 0))
 		if err == nil {
 			placed = j.ID
 		}

@@ -141,7 +141,8 @@ func (c *preemptCase) run(t *testing.T) {
 	for _, j := range c.Jobs {
 		clock.t += 2
 		began = clock.t
-		submit(Submission{Request: placer.Request{Select: j.Ask, User: j.User, Class: j.Class, Walltime: time.Hour}, NoRequeue: j.NoRequeue})
+		submit(Submission{Request: placer.Request{Select: j.Ask, User: j.User, Class: j.Class, Walltime: time.Hour},
+			NoRequeue: j.NoRequeue})
 		cycle()
 	}
 	for _, at := range c.Timeline {
@@ -172,7 +173,8 @@ func (c *preemptCase) run(t *testing.T) {
 		}
 		switch s.Do {
 		case "submit":
-			last = submit(Submission{Request: placer.Request{Select: s.Ask, User: s.User, Queue: s.Queue, Walltime: walltime}, NoRequeue: s.NoRequeue})
+			last = submit(Submission{Request: placer.Request{Select: s.Ask, User: s.User, Queue: s.Queue,
+				Walltime: walltime}, NoRequeue: s.NoRequeue})
 			cycle()
 			if s.Expect == "run" && job(last).State == JobReserved { // when the grace of those that make way is over
 				clock.t += int64(DefaultGrace / time.Second)

@@ -32,10 +32,15 @@ type preemptLife struct {
 }
 
 func (l *preemptLife) submit(t *rapid.T) {
-	s := Submission{Request: placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=1", "1:ncpus=2", "3:ncpus=2", "4:ncpus=1", "1:ncpus=1+1:ncpus=2"}).Draw(t, "select"),
-		Place: rapid.SampledFrom([]string{"free", "scatter", "excl"}).Draw(t, "place"), Walltime: time.Duration(rapid.IntRange(30, 1500).Draw(t, "walltime")) * time.Second,
-		User: rapid.SampledFrom(l.users).Draw(t, "user"), Class: rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "class")},
-		NoRequeue: rapid.IntRange(0, 4).Draw(t, "no requeue") == 0, Priority: int64(rapid.SampledFrom([]int{0, 0, 5}).Draw(t, "priority"))}
+	s := Submission{
+		Request: placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=1", "1:ncpus=2", "3:ncpus=2",
+			"4:ncpus=1", "1:ncpus=1+1:ncpus=2"}).Draw(t, "select"),
+			Place:    rapid.SampledFrom([]string{"free", "scatter", "excl"}).Draw(t, "place"),
+			Walltime: time.Duration(rapid.IntRange(30, 1500).Draw(t, "walltime")) * time.Second,
+			User:     rapid.SampledFrom(l.users).Draw(t, "user"),
+			Class:    rapid.SampledFrom([]string{"", "a", "b", "c"}).Draw(t, "class")},
+		NoRequeue: rapid.IntRange(0, 4).Draw(t, "no requeue") == 0,
+		Priority:  int64(rapid.SampledFrom([]int{0, 0, 5}).Draw(t, "priority"))}
 	s.Command = []string{"true"}
 	if l.both("submit", func(tx *Tx) (any, error) { return jobsOrNil(tx.Jobs().Submit(s)) }) == nil {
 		l.jobs++
@@ -45,7 +50,10 @@ func (l *preemptLife) submit(t *rapid.T) {
 func jobsOrNil(list []*Job, err error) (any, error) { return len(list), err }
 
 func (l *preemptLife) rule(t *rapid.T) {
-	r, err := preempt.Parse(rapid.SampledFrom([]string{"class:a over all", "class:a over class:b", "class:b over class:c", "class:c over class:a", "user:ann over user:bob", "soft", "soft"}).Draw(t, "rule"))
+	r,
+		err := preempt.Parse(
+		rapid.SampledFrom([]string{"class:a over all", "class:a over class:b", "class:b over class:c",
+			"class:c over class:a", "user:ann over user:bob", "soft", "soft"}).Draw(t, "rule"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,8 +76,9 @@ func (l *preemptLife) rule(t *rapid.T) {
 
 // limit sets how many may be had without making way.
 func (l *preemptLife) limit(t *rapid.T) {
-	limit := Limit{Key: rapid.SampledFrom([]string{"user:*", "user:ann", "class:*", "all"}).Draw(t, "key"), Measure: rapid.SampledFrom([]string{"running", "ncpus"}).Draw(t, "measure"),
-		Soft: true, Max: int64(rapid.IntRange(0, 4).Draw(t, "max"))}
+	limit := Limit{Key: rapid.SampledFrom([]string{"user:*", "user:ann", "class:*", "all"}).Draw(t, "key"),
+		Measure: rapid.SampledFrom([]string{"running", "ncpus"}).Draw(t, "measure"),
+		Soft:    true, Max: int64(rapid.IntRange(0, 4).Draw(t, "max"))}
 	_ = l.both(fmt.Sprint("limit ", limit), func(tx *Tx) (any, error) { return nil, tx.Limits().Set(limit) })
 }
 
@@ -82,7 +91,8 @@ func softly(tx *Tx, before map[uint64]*row.Job, was, other *row.Job) error {
 	}
 	running := func(l *lawLimit, of *row.Job, earlier func(*row.Job) bool) (sum int64) {
 		for _, j := range before {
-			if j.State == JobRunning && j.ID != of.ID && earlier(j) && l.isFor(kernel.JobOf(j)) && l.group(kernel.JobOf(j)) == l.group(kernel.JobOf(of)) {
+			if j.State == JobRunning && j.ID != of.ID && earlier(j) && l.isFor(kernel.JobOf(j)) &&
+				l.group(kernel.JobOf(j)) == l.group(kernel.JobOf(of)) {
 				sum += l.amount(kernel.JobOf(j))
 			}
 		}
@@ -92,11 +102,20 @@ func softly(tx *Tx, before map[uint64]*row.Job, was, other *row.Job) error {
 	for i := range list {
 		l := &list[i]
 		better := func(o lawLimit) bool { return o.beats(l) }
-		if l.isFor(kernel.JobOf(was)) && !slices.ContainsFunc(list, func(o lawLimit) bool { return better(o) && o.isFor(kernel.JobOf(was)) }) {
-			beyond = beyond || running(l, was, func(j *row.Job) bool { return j.Start < was.Start || j.Start == was.Start && j.ID < was.ID }) > l.Max
+		if l.isFor(kernel.JobOf(was)) && !slices.ContainsFunc(list, func(o lawLimit) bool {
+			return better(o) && o.isFor(kernel.JobOf(was))
+		}) {
+			beyond = beyond ||
+				running(l, was, func(j *row.Job) bool {
+					return j.Start < was.Start || j.Start == was.Start &&
+						j.ID < was.ID
+				}) > l.Max
 		}
-		if l.isFor(kernel.JobOf(other)) && !slices.ContainsFunc(list, func(o lawLimit) bool { return better(o) && o.isFor(kernel.JobOf(other)) }) && l.amount(kernel.JobOf(other)) > l.Max {
-			return fmt.Errorf("job %d was stopped for %d, which is beyond %s %s=%d by itself", was.ID, other.ID, l.Key, l.Measure, l.Max)
+		if l.isFor(kernel.JobOf(other)) && !slices.ContainsFunc(list,
+			func(o lawLimit) bool { return better(o) && o.isFor(kernel.JobOf(other)) }) &&
+			l.amount(kernel.JobOf(other)) > l.Max {
+			return fmt.Errorf("job %d was stopped for %d, which is beyond %s %s=%d by itself", was.ID, other.ID, l.Key,
+				l.Measure, l.Max)
 		}
 	}
 	if !beyond {
@@ -137,10 +156,12 @@ func (l *preemptLife) execute(t *rapid.T) {
 		case err != nil:
 			return nil, err
 		case l.way == BySupervisor && a.State == AttemptStarted:
-			_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: a.Number, By: BySupervisor, Nonce: Nonce{l.nonce, 1}, Process: Process{Host: "n0", PID: 3}})
+			_, err := tx.Attempts().Claim(Claim{Job: id, Attempt: a.Number, By: BySupervisor, Nonce: Nonce{l.nonce, 1},
+				Process: Process{Host: "n0", PID: 3}})
 			return nil, err
 		case l.way == BySupervisor && a.State == AttemptEnding && !late:
-			return jobOrNil(tx.Attempts().Report(Result{Job: id, Attempt: a.Number, Nonce: a.Nonce, Outcome: OutcomeStopped}))
+			return jobOrNil(
+				tx.Attempts().Report(Result{Job: id, Attempt: a.Number, Nonce: a.Nonce, Outcome: OutcomeStopped}))
 		case l.way == BySupervisor:
 			return nil, nil
 		}
@@ -151,7 +172,8 @@ func (l *preemptLife) execute(t *rapid.T) {
 func (l *preemptLife) cycle(t *rapid.T) {
 	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill")), By: l.way, Nonce: Nonce{9}}
 	rows := func() map[uint64]*row.Job { return (&queueLife{life: l.life}).snapshot() }
-	_ = l.both("settle", func(tx *Tx) (any, error) { return nil, tx.Config().Set("default_walltime", "3600") }) // what the clock has brought
+	// what the clock has brought
+	_ = l.both("settle", func(tx *Tx) (any, error) { return nil, tx.Config().Set("default_walltime", "3600") })
 	before := rows()
 	_ = l.both(fmt.Sprintf("cycle %+v", spec), func(tx *Tx) (any, error) {
 		r, err := tx.Cycle().Run(spec)
@@ -205,7 +227,8 @@ func (l *preemptLife) stopped(tx *Tx, ranks *preempt.Ranks, before map[uint64]*r
 		case rule == nil:
 			return fmt.Errorf("job %d was stopped for %d, by no rule", j.ID, by)
 		case tx.k.Now-was.Start < rule.MinRun || rule.AtMost > 0 && len(j.YieldedTo) > rule.AtMost:
-			return fmt.Errorf("job %d was stopped after %d s, for the %d. time: %+v", j.ID, tx.k.Now-was.Start, len(j.YieldedTo), rule)
+			return fmt.Errorf("job %d was stopped after %d s, for the %d. time: %+v", j.ID, tx.k.Now-was.Start,
+				len(j.YieldedTo), rule)
 		case slices.Contains(was.YieldedTo, by):
 			return fmt.Errorf("job %d was stopped twice for %d", j.ID, by)
 		case other.State != JobRunning && other.State != JobReserved || other.Start < tx.k.Now:
@@ -280,7 +303,8 @@ func (l *preemptLife) needed(by uint64, was *row.Job) error {
 			return err
 		}
 		back := *was
-		if taken, err := jobs.Conflict(tx.k, &back, &placer.Guest{Owner: row.JobOwner(back.ID)}, false); taken || err != nil {
+		if taken, err := jobs.Conflict(tx.k, &back, &placer.Guest{Owner: row.JobOwner(back.ID)}, false); taken ||
+			err != nil {
 			return errors.Join(err, errNotKept)
 		}
 		spans, err := tx.k.Allocations().Spans(&back)
@@ -320,13 +344,15 @@ func TestPreemptLife(t *testing.T) {
 		if lives++; lives > most {
 			return
 		}
-		l := &preemptLife{life: newLifeOf(rt, t.TempDir(), true), way: rapid.SampledFrom([]Claimant{ByNobody, ByLauncher, BySupervisor}).Draw(rt, "way")}
+		l := &preemptLife{life: newLifeOf(rt, t.TempDir(), true),
+			way: rapid.SampledFrom([]Claimant{ByNobody, ByLauncher, BySupervisor}).Draw(rt, "way")}
 		l.rule(rt)
 		if rapid.Bool().Draw(rt, "limited") {
 			l.limit(rt)
 		}
 		l.full(rt)
-		rt.Repeat(map[string]func(*rapid.T){"submit": l.submit, "submit more": l.submit, "full": l.full, "rule": l.rule, "execute": l.execute, "execute more": l.execute,
+		rt.Repeat(map[string]func(*rapid.T){"submit": l.submit, "submit more": l.submit, "full": l.full, "rule": l.rule,
+			"execute": l.execute, "execute more": l.execute,
 			"cycle": l.cycle, "cycle more": l.cycle, "limit": l.limit, "pass": func(t *rapid.T) {
 				l.clock.t += int64(rapid.SampledFrom([]int{1, 5, 30, 60, 100, 600}).Draw(t, "seconds"))
 			}, "": l.holds})

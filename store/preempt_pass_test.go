@@ -44,7 +44,8 @@ func (s *preemptStory) update(fn func(*Tx) error) {
 func (s *preemptStory) submit(user, sel string, priority int64, after ...Dependency) (id uint64) {
 	s.Helper()
 	s.update(func(tx *Tx) error {
-		list, err := tx.Jobs().Submit(Submission{Request: placer.Request{User: user, Select: sel, Walltime: time.Hour}, Priority: priority, After: after})
+		list, err := tx.Jobs().Submit(Submission{Request: placer.Request{User: user, Select: sel, Walltime: time.Hour},
+			Priority: priority, After: after})
 		if err == nil {
 			id = list[0].ID
 		}
@@ -170,7 +171,10 @@ func TestPlanTakesNoStartBack(t *testing.T) {
 	looks := 0
 	cycle := func() {
 		s.update(func(tx *Tx) error {
-			_, err := tx.Cycle().Run(CycleSpec{By: ByLauncher, Nonce: Nonce{1}, Enough: func() bool { looks++; return looks > 1000 }})
+			_, err := tx.Cycle().Run(CycleSpec{By: ByLauncher, Nonce: Nonce{1}, Enough: func() bool {
+				looks++
+				return looks > 1000
+			}})
 			return err
 		})
 	}
@@ -180,7 +184,9 @@ func TestPlanTakesNoStartBack(t *testing.T) {
 			return err
 		}
 		r.MinRun, r.Grace = 0, 100
-		_, err = tx.Jobs().Submit(Submission{Request: placer.Request{User: "eve", Select: "1:ncpus=1:host=n0", Walltime: 75 * time.Second}})
+		_,
+			err = tx.Jobs().Submit(Submission{Request: placer.Request{User: "eve", Select: "1:ncpus=1:host=n0",
+			Walltime: 75 * time.Second}})
 		return errors.Join(err, tx.Preemption().Set(r), tx.Config().Set("backfill", "easy"))
 	})
 	s.submit("bob", "1:ncpus=2:host=n1", 0)

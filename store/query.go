@@ -82,7 +82,8 @@ func (r *Rows) gather() (*Rows, error) {
 // Query runs one statement of q.Text at the transaction's instant. Rows are made as you read them,
 // and are valid only within the transaction.
 func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*Rows, error) {
-	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.k.Now }, Ahead: aheadIn(q.Zone), Views: q.Views, Progress: q.Progress, Nanos: nanos(), Input: isInput}
+	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.k.Now }, Ahead: aheadIn(q.Zone),
+		Views: q.Views, Progress: q.Progress, Nanos: nanos(), Input: isInput}
 	for i, arg := range q.Args {
 		v, err := queryValue(arg)
 		if err != nil {

@@ -47,7 +47,8 @@ var benchStore = sync.OnceValues(func() (*DB, error) {
 		}
 		for i := range nodes {
 			j := new(row.Job)
-			j.ID, j.State, j.User, j.Select, j.Place = tx.k.State.NextJob, JobRunning, fmt.Sprintf("u%d", i%50), "10:ncpus=8", "scatter:excl"
+			j.ID, j.State, j.User, j.Select, j.Place = tx.k.State.NextJob, JobRunning, fmt.Sprintf("u%d", i%50),
+				"10:ncpus=8", "scatter:excl"
 			j.Start, j.End, j.Walltime = 1_000_000_000-int64(i%7200), 1_000_003_600, 3600
 			tx.k.State.NextJob++
 			c := row.JobChunk{Count: 10}
@@ -82,7 +83,8 @@ func BenchmarkQuery(b *testing.B) {
 		{"group100k", "SELECT queue, sum(load), count(*) FROM nodes GROUP BY queue"},
 		{"order100k", "SELECT name, load FROM nodes ORDER BY load DESC LIMIT 10"},
 		{"filter1M", "SELECT count(*) FROM allocations WHERE start > 999999000"},
-		{"join1M", "SELECT n.queue, count(*), sum(a.ncpus) FROM allocations a JOIN nodes n ON a.node = n.name GROUP BY n.queue"},
+		{"join1M", "SELECT n.queue, count(*), sum(a.ncpus) FROM allocations a JOIN nodes n ON a.node = n.name " +
+			"GROUP BY n.queue"},
 	} {
 		list, err := query.Parse(q.text)
 		if err != nil {
@@ -145,7 +147,8 @@ func BenchmarkNodeStates(b *testing.B) {
 		}
 		for i := range 8 {
 			// The earlier ones have fewer cpus left than this one asks for, and are full.
-			r := placer.Request{Select: fmt.Sprintf("6250:ncpus=%d", 8-i), Place: "scatter", Walltime: time.Hour, Policy: "lastavailable"}
+			r := placer.Request{Select: fmt.Sprintf("6250:ncpus=%d", 8-i), Place: "scatter", Walltime: time.Hour,
+				Policy: "lastavailable"}
 			if _, err := tx.Jobs().Place(r); err != nil {
 				return err
 			}
@@ -155,7 +158,8 @@ func BenchmarkNodeStates(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, where := range []string{"", " WHERE state = 'free'", " WHERE state = 'partly'", " WHERE state = 'busy' AND ncpus > 4", " AT 'now+1m' WHERE state = 'partly'"} {
+	for _, where := range []string{"", " WHERE state = 'free'", " WHERE state = 'partly'",
+		" WHERE state = 'busy' AND ncpus > 4", " AT 'now+1m' WHERE state = 'partly'"} {
 		text := "SELECT count(*) FROM nodes" + where
 		list, err := query.Parse(text)
 		if err != nil {

@@ -17,9 +17,11 @@ func TestQueryEvents(t *testing.T) {
 	db, _ := queryStore(t)
 	for _, c := range []struct{ text, want string }{
 		{"SELECT count(*), min(id), max(id) FROM events", "3|1|3"},
-		{"SELECT id, job, event, old, new FROM events WHERE id > 1 AND id <= 4", "2|2|'plan'|NULL|'reserved'\n3|NULL|'reservation'|NULL|'planned'"},
+		{"SELECT id, job, event, old, new FROM events WHERE id > 1 AND id <= 4",
+			"2|2|'plan'|NULL|'reserved'\n3|NULL|'reservation'|NULL|'planned'"},
 		{"EXPLAIN SELECT id FROM events WHERE id BETWEEN 2 AND 3 AND event = 'start'",
-			"'read a part of events'\n'    known of each row: id BETWEEN 2 AND 3: by the order of the rows'\n'    looked at row by row: id BETWEEN 2 AND 3 AND event = ''start'''"},
+			"'read a part of events'\n'    known of each row: id BETWEEN 2 AND 3: by the order of the rows'\n'    " +
+				"looked at row by row: id BETWEEN 2 AND 3 AND event = ''start'''"},
 		{"SELECT how FROM sys_indexes WHERE table_name = 'events'", "'order'"},
 	} {
 		if got := answered(t, db, c.text); got != c.want {
@@ -32,7 +34,8 @@ func TestQueryEvents(t *testing.T) {
 			text := "SELECT id, event FROM events WHERE 1"
 			for range 1 + r.IntN(3) {
 				op := []string{"<", "<=", "=", ">=", ">", "<>"}[r.IntN(6)]
-				text += fmt.Sprintf([]string{" AND id %s %d", " AND %[2]d %[1]s id", " AND id %s '%d'", " AND id %s %d.5"}[r.IntN(4)], op, r.IntN(9)-2)
+				text += fmt.Sprintf([]string{" AND id %s %d", " AND %[2]d %[1]s id", " AND id %s '%d'",
+					" AND id %s %d.5"}[r.IntN(4)], op, r.IntN(9)-2)
 			}
 			if with, without := scanned(t, tx, text, false), scanned(t, tx, text, true); with != without {
 				t.Errorf("%s:\nin part %s\nwhole   %s", text, with, without)
@@ -76,7 +79,9 @@ func TestQueryJobTimes(t *testing.T) {
 	}
 	err := db.Update(func(tx *Tx) error {
 		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=4", Walltime: time.Hour}})
-		return errors.Join(err, tx.Views().Set(SQLView{Name: "j", Select: "SELECT user, submit AS s, \"end\" AS e, walltime / 2 AS half FROM jobs"}))
+		return errors.Join(err,
+			tx.Views().Set(
+				SQLView{Name: "j", Select: "SELECT user, submit AS s, \"end\" AS e, walltime / 2 AS half FROM jobs"}))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -84,10 +89,13 @@ func TestQueryJobTimes(t *testing.T) {
 	used := 0
 	err = db.View(func(tx *Tx) error {
 		for range 400 {
-			text := "SELECT job, state FROM jobs WHERE " + []string{"1", "1", "user = 'u1'", "job > 20", "job BETWEEN -1 AND 60", "job = 7"}[r.IntN(6)]
+			text := "SELECT job, state FROM jobs WHERE " + []string{"1", "1", "user = 'u1'", "job > 20",
+				"job BETWEEN -1 AND 60", "job = 7"}[r.IntN(6)]
 			for range 1 + r.IntN(3) {
-				column, op := []string{"submit", "start", "end"}[r.IntN(3)], []string{"<", "<=", "=", ">=", ">", "<>"}[r.IntN(6)]
-				text += fmt.Sprintf([]string{" AND %s %s %d", " AND %[3]d %[2]s %[1]s", " AND %s %s %d.5", " AND %[1]s BETWEEN %[3]d AND %[3]d + 60"}[r.IntN(4)], column, op, begun+int64(r.IntN(2800))-100)
+				column, op := []string{"submit", "start", "end"}[r.IntN(3)],
+					[]string{"<", "<=", "=", ">=", ">", "<>"}[r.IntN(6)]
+				text += fmt.Sprintf([]string{" AND %s %s %d", " AND %[3]d %[2]s %[1]s", " AND %s %s %d.5",
+					" AND %[1]s BETWEEN %[3]d AND %[3]d + 60"}[r.IntN(4)], column, op, begun+int64(r.IntN(2800))-100)
 			}
 			if with, without := scanned(t, tx, text, false), scanned(t, tx, text, true); with != without {
 				t.Errorf("%s:\nin part %s\nwhole   %s", text, with, without)
@@ -98,8 +106,10 @@ func TestQueryJobTimes(t *testing.T) {
 		}
 		return nil
 	})
-	for _, from := range []string{"j", "(SELECT user, submit AS s, \"end\" AS e, walltime / 2 AS half FROM jobs)", "(SELECT * FROM j WHERE half > 0)"} {
-		text := fmt.Sprintf("WITH w AS (SELECT 1) SELECT user FROM %s AS v WHERE v.s >= %d AND e < %d", from, begun+1500, begun+1600)
+	for _, from := range []string{"j", "(SELECT user, submit AS s, \"end\" AS e, walltime / 2 AS half FROM jobs)",
+		"(SELECT * FROM j WHERE half > 0)"} {
+		text := fmt.Sprintf("WITH w AS (SELECT 1) SELECT user FROM %s AS v WHERE v.s >= %d AND e < %d", from,
+			begun+1500, begun+1600)
 		if plan := answered(t, db, "EXPLAIN "+text); !strings.Contains(plan, "by the order of the rows") {
 			t.Errorf("%s\nlooks at all:\n%s", text, plan)
 		}
@@ -107,7 +117,8 @@ func TestQueryJobTimes(t *testing.T) {
 	if err != nil || used < 100 {
 		t.Errorf("%v; of 400 questions %d were about a part", err, used)
 	}
-	if got, want := answered(t, db, "SELECT column_name FROM sys_indexes WHERE table_name = 'jobs' AND how = 'range'"), "'submit'\n'start'\n'end'"; got != want {
+	if got, want := answered(t, db, "SELECT column_name FROM sys_indexes WHERE table_name = 'jobs' AND how = 'range'"),
+		"'submit'\n'start'\n'end'"; got != want {
 		t.Errorf("indexes by time: %s, want %s", got, want)
 	}
 }
@@ -131,15 +142,19 @@ func TestQueryBatches(t *testing.T) {
 		t.Fatal(err)
 	}
 	for state, n := range states {
-		if got := answered(t, db, "SELECT count(*) FROM batch_jobs WHERE batch = 'large' AND state = ?", state); got != fmt.Sprint(n) {
+		if got := answered(t, db, "SELECT count(*) FROM batch_jobs WHERE batch = 'large' AND state = ?",
+			state); got != fmt.Sprint(n) {
 			t.Errorf("jobs that are %s: %s, not %d", state, got, n)
 		}
 	}
 	for _, c := range []struct{ text, want string }{
-		{"SELECT count(*), max(job), sum(errors) FROM batch_jobs WHERE batch = 'large'", fmt.Sprintf("1000|999|%d", errors)},
+		{"SELECT count(*), max(job), sum(errors) FROM batch_jobs WHERE batch = 'large'",
+			fmt.Sprintf("1000|999|%d", errors)},
 		{"SELECT sum(length(hosts) - length(replace(hosts, ':', ''))) FROM batch_jobs", fmt.Sprint(hands)},
-		{"SELECT batch, count(*), max(number) - count(*) FROM batch_files GROUP BY batch ORDER BY 1", "'large'|343|-1\n'small'|23|-1"},
-		{"SELECT b.name, count(*) FROM batches b JOIN batch_jobs j ON j.batch = b.name GROUP BY 1 ORDER BY 1", "'large'|1000\n'small'|40"},
+		{"SELECT batch, count(*), max(number) - count(*) FROM batch_files GROUP BY batch ORDER BY 1",
+			"'large'|343|-1\n'small'|23|-1"},
+		{"SELECT b.name, count(*) FROM batches b JOIN batch_jobs j ON j.batch = b.name GROUP BY 1 ORDER BY 1",
+			"'large'|1000\n'small'|40"},
 		{"SELECT count(*) FROM batch_jobs WHERE batch IS NULL OR batch = 'gone'", "0"},
 		{"SELECT count(*) = (SELECT count(*) FROM hosts) FROM batch_hosts WHERE batch = 'large'", "1"},
 	} {

@@ -40,10 +40,12 @@ func queryStore(t testing.TB) (*DB, *clock) {
 		if _, err := tx.Nodes().Put(n); err != nil {
 			return err
 		}
-		if _, err := tx.Jobs().PlaceAt(placer.Request{Select: "1:ncpus=16", Place: "scatter:excl", Walltime: time.Hour, User: "ann"}, kernel.Instant(c.t+600)); err != nil {
+		if _, err := tx.Jobs().PlaceAt(placer.Request{Select: "1:ncpus=16", Place: "scatter:excl", Walltime: time.Hour,
+			User: "ann"}, kernel.Instant(c.t+600)); err != nil {
 			return err
 		}
-		_, err = tx.Reservations().ReserveNodes("maint", []uint32{5}, kernel.Instant(c.t+7200), kernel.Instant(c.t+9000))
+		_, err = tx.Reservations().ReserveNodes("maint", []uint32{5}, kernel.Instant(c.t+7200),
+			kernel.Instant(c.t+9000))
 		return err
 	})
 	if err != nil {
@@ -97,7 +99,8 @@ func TestQuery(t *testing.T) {
 	db, _ := queryStore(t)
 	for _, c := range []struct{ text, want string }{
 		{"SELECT count(*) FROM nodes", "10"},
-		{"SELECT state, count(*), sum(ncpus) FROM nodes GROUP BY state ORDER BY state", "'busy'|2|8\n'down'|1|16\n'free'|7|64"},
+		{"SELECT state, count(*), sum(ncpus) FROM nodes GROUP BY state ORDER BY state",
+			"'busy'|2|8\n'down'|1|16\n'free'|7|64"},
 		{"SELECT name FROM nodes WHERE state = 'free' AND ncpus > 4 ORDER BY name", "'big0'\n'big1'\n'big2'"},
 		{"SELECT nodelist(name) FROM nodes WHERE NOT (state IN ('busy','down') OR ncpus = 16)", "'small[2-5]'"},
 		{"SELECT name, mem, load FROM nodes WHERE mem >= '64GiB'", "'big0'|68719476736|2.5"},
@@ -105,14 +108,20 @@ func TestQuery(t *testing.T) {
 		{"SELECT name FROM nodes WHERE in_nodelist(name, 'small[1-2]') ORDER BY 1", "'small1'\n'small2'"},
 		{"SELECT name FROM nodes WHERE name GLOB 'big*' AND number < 8 ORDER BY number DESC", "'big1'\n'big0'"},
 		{"SELECT name, reason FROM nodes WHERE state = 'down'", "'big3'|'fan'"},
-		{"SELECT job, state, nodes, walltime FROM jobs ORDER BY job", "1|'running'|'small[0-1]'|3600\n2|'reserved'|'big0'|3600"},
-		{"SELECT job, chunk, node, start, ncpus FROM allocations ORDER BY node", "2|0|'big0'|1000600|16\n1|0|'small0'|1000000|4\n1|0|'small1'|1000000|4"},
-		{"SELECT a.job, n.ncpus, n.name FROM allocations a JOIN nodes n ON n.name = a.node ORDER BY 1, 3", "1|4|'small0'\n1|4|'small1'\n2|16|'big0'"},
-		{"SELECT n.name, count(a.job) FROM nodes n LEFT JOIN allocations a ON n.name = a.node AND a.ncpus > 1 GROUP BY 1 HAVING count(a.job) > 0 ORDER BY 1", "'big0'|1\n'small0'|1\n'small1'|1"},
-		{"SELECT x.name, y.name FROM nodes x JOIN nodes y ON x.name = y.name WHERE x.number < 2 ORDER BY 1", "'small0'|'small0'\n'small1'|'small1'"},
+		{"SELECT job, state, nodes, walltime FROM jobs ORDER BY job",
+			"1|'running'|'small[0-1]'|3600\n2|'reserved'|'big0'|3600"},
+		{"SELECT job, chunk, node, start, ncpus FROM allocations ORDER BY node",
+			"2|0|'big0'|1000600|16\n1|0|'small0'|1000000|4\n1|0|'small1'|1000000|4"},
+		{"SELECT a.job, n.ncpus, n.name FROM allocations a JOIN nodes n ON n.name = a.node ORDER BY 1, 3",
+			"1|4|'small0'\n1|4|'small1'\n2|16|'big0'"},
+		{"SELECT n.name, count(a.job) FROM nodes n LEFT JOIN allocations a ON n.name = a.node AND a.ncpus > 1 GROUP " +
+			"BY 1 HAVING count(a.job) > 0 ORDER BY 1", "'big0'|1\n'small0'|1\n'small1'|1"},
+		{"SELECT x.name, y.name FROM nodes x JOIN nodes y ON x.name = y.name WHERE x.number < 2 ORDER BY 1",
+			"'small0'|'small0'\n'small1'|'small1'"},
 		{"SELECT node, \"end\" FROM allocations WHERE job = 2", "'big0'|1004200"},
 		{"SELECT job FROM allocations WHERE node = 'small1'", "1"},
-		{"SELECT n.name, a.job FROM nodes n LEFT JOIN allocations a ON a.node = n.name WHERE n.ncpus = 16 ORDER BY n.number", "'big0'|2\n'big1'|NULL\n'big2'|NULL\n'big3'|NULL"},
+		{"SELECT n.name, a.job FROM nodes n LEFT JOIN allocations a ON a.node = n.name WHERE n.ncpus = 16 ORDER " +
+			"BY n.number", "'big0'|2\n'big1'|NULL\n'big2'|NULL\n'big3'|NULL"},
 		{"SELECT state, count(*) FROM nodes AT 'now+15m' GROUP BY state ORDER BY 1", "'busy'|3\n'down'|1\n'free'|6"},
 		{"SELECT state, count(*) FROM nodes AT 'now+3h' GROUP BY state ORDER BY 1", "'down'|1\n'free'|9"},
 		{"SELECT bucket, total, free, later, busy FROM buckets ORDER BY bucket", "0|6|3|1|2\n1|2|2|0|0\n2|1|0|1|0"},
@@ -125,8 +134,11 @@ func TestQuery(t *testing.T) {
 		{"SELECT value FROM config WHERE name = 'policy'", "'firstavailable'"},
 		{"SELECT name FROM nodes WHERE number = ?", "'small3'"},
 		{"SELECT sate FROM nodes", "error: line 1, column 8: no column \"sate\" in nodes; did you mean 'state'?"},
-		{"SELECT name FROM nodes WHERE state IN ('free', 'later')", "error: line 1, column 48: no node is 'later': it is 'free', and free_until is the next start on it (free_until IS NOT NULL)"},
-		{"SELECT name FROM nodes n JOIN buckets b USING (bucket) WHERE 'later' = n.state", "error: line 1, column 62: no node is 'later': it is 'free', and free_until is the next start on it (free_until IS NOT NULL)"},
+		{"SELECT name FROM nodes WHERE state IN ('free', 'later')", "error: line 1, column 48: no node is 'later': " +
+			"it is 'free', and free_until is the next start on it (free_until IS NOT NULL)"},
+		{"SELECT name FROM nodes n JOIN buckets b USING (bucket) WHERE 'later' = n.state",
+			"error: line 1, column 62: no node is 'later': it is 'free', and free_until is the next start on it " +
+				"(free_until IS NOT NULL)"},
 		{"SELECT name FROM nodes WHERE state = 'free' AND free_until IS NOT NULL ORDER BY 1", "'big0'\n'small5'"},
 		{"SELECT * FROM node", "error: line 1, column 15: no table \"node\"; did you mean 'nodes'?"},
 	} {
@@ -137,10 +149,14 @@ func TestQuery(t *testing.T) {
 }
 
 // atoms are conditions on nodes, most of them decided by bitmaps.
-var atoms = []string{"state = 'free'", "state <> 'busy'", "ncpus > 4", "mem IS NULL", "mem > 5", "name = 'big1'", "name IN ('big1','small2','gone')",
-	"number = 3", "number IN (1,2,99)", "number < 4", "queue IS NULL", "queue = 'x'", "ncpus * 2 = 8", "has(features,'gpu')", "features IS NULL", "state LIKE 'F%'",
-	"name GLOB 'small*'", "name LIKE '%1'", "bucket = 0", "bucket > 0 AND state = 'partly'", "ncpus BETWEEN 1 AND 5", "state IN ('partly','down')", "load > 1", "jobs = 1",
-	"ncpus_free >= 16", "free_until IS NOT NULL", "mem >= '64GiB'", "ncpus = NULL", "priority = 0", "reason = 'fan'", "ncpus IN (16, NULL)", "color = 'red'", "color <> 'red'",
+var atoms = []string{"state = 'free'", "state <> 'busy'", "ncpus > 4", "mem IS NULL", "mem > 5", "name = 'big1'",
+	"name IN ('big1','small2','gone')",
+	"number = 3", "number IN (1,2,99)", "number < 4", "queue IS NULL", "queue = 'x'", "ncpus * 2 = 8",
+	"has(features,'gpu')", "features IS NULL", "state LIKE 'F%'",
+	"name GLOB 'small*'", "name LIKE '%1'", "bucket = 0", "bucket > 0 AND state = 'partly'", "ncpus BETWEEN 1 AND 5",
+	"state IN ('partly','down')", "load > 1", "jobs = 1",
+	"ncpus_free >= 16", "free_until IS NOT NULL", "mem >= '64GiB'", "ncpus = NULL", "priority = 0", "reason = 'fan'",
+	"ncpus IN (16, NULL)", "color = 'red'", "color <> 'red'",
 	"mem / ncpus > 1000", "ncpus = '16'", "name > 'c'", "1", "fast", "fast = 0"}
 
 // condition joins up to n atoms.
@@ -149,7 +165,8 @@ func condition(r *rand.Rand, n int) string {
 		return []string{"", "", "NOT "}[r.IntN(3)] + "(" + atoms[r.IntN(len(atoms))] + ")"
 	}
 	left := 1 + r.IntN(n-1)
-	return []string{"", "", "NOT "}[r.IntN(3)] + "(" + condition(r, left) + []string{" AND ", " OR "}[r.IntN(2)] + condition(r, n-left) + ")"
+	return []string{"", "", "NOT "}[r.IntN(3)] + "(" + condition(r, left) + []string{" AND ", " OR "}[r.IntN(2)] +
+		condition(r, n-left) + ")"
 }
 
 // TestQueryWithoutIndexes compares answers from bitmaps with those from reading every row, now
@@ -193,7 +210,8 @@ func TestQueryWithoutIndexes(t *testing.T) {
 			if with, without := scanned(t, tx, text, false), scanned(t, tx, text, true); with != without {
 				t.Fatalf("%s:\nwith indexes    %s\nwithout indexes %s", text, with, without)
 			}
-			text = "SELECT state, count(*), sum(ncpus), max(mem) FROM nodes" + at + " WHERE " + condition(r, 1+r.IntN(6)) + " GROUP BY state ORDER BY state"
+			text = "SELECT state, count(*), sum(ncpus), max(mem) FROM nodes" + at + " WHERE " + condition(r,
+				1+r.IntN(6)) + " GROUP BY state ORDER BY state"
 			if with, without := scanned(t, tx, text, false), scanned(t, tx, text, true); with != without {
 				t.Fatalf("%s:\nwith indexes    %s\nwithout indexes %s", text, with, without)
 			}

@@ -35,7 +35,8 @@ type queueLife struct {
 
 func newQueueLife(t *rapid.T, dir string) *queueLife {
 	plain := rapid.Bool().Draw(t, "plain nodes")
-	q := &queueLife{life: newLifeOf(t, dir, plain), told: make(map[uint64]bool), over: make(map[uint64]bool), starts: make(map[uint64]int64)}
+	q := &queueLife{life: newLifeOf(t, dir, plain), told: make(map[uint64]bool), over: make(map[uint64]bool),
+		starts: make(map[uint64]int64)}
 	if rapid.Bool().Draw(t, "finish") {
 		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Config().Set("overdue", "finish") })
 	}
@@ -44,17 +45,20 @@ func newQueueLife(t *rapid.T, dir string) *queueLife {
 
 func (q *queueLife) submit(t *rapid.T) {
 	s := Submission{Request: q.request(t), Array: rapid.SampledFrom([]int{0, 0, 0, 2, 3}).Draw(t, "array"),
-		Priority: int64(rapid.SampledFrom([]int{0, 0, 0, 0, 5, -5}).Draw(t, "priority")), Hold: rapid.IntRange(0, 9).Draw(t, "hold") == 0,
+		Priority:  int64(rapid.SampledFrom([]int{0, 0, 0, 0, 5, -5}).Draw(t, "priority")),
+		Hold:      rapid.IntRange(0, 9).Draw(t, "hold") == 0,
 		NoRequeue: rapid.Bool().Draw(t, "no requeue")}
 	s.Request.Reservation = ""
 	if rapid.IntRange(0, 5).Draw(t, "begins") == 0 {
 		s.Begin = kernel.Instant(q.clock.t + int64(rapid.IntRange(1, 1500).Draw(t, "begin")))
 	}
 	if rapid.IntRange(0, 7).Draw(t, "ends") == 0 {
-		s.Deadline = kernel.Instant(max(kernel.Unix(s.Begin), q.clock.t) + kernel.Seconds(s.Walltime) + int64(rapid.IntRange(0, 1500).Draw(t, "deadline")))
+		s.Deadline = kernel.Instant(max(kernel.Unix(s.Begin), q.clock.t) + kernel.Seconds(s.Walltime) +
+			int64(rapid.IntRange(0, 1500).Draw(t, "deadline")))
 	}
 	if q.submitted > 0 && rapid.IntRange(0, 3).Draw(t, "depends") == 0 {
-		s.After = []Dependency{{When: When(rapid.IntRange(1, 4).Draw(t, "when")), Job: rapid.Uint64Range(1, q.submitted).Draw(t, "on")}}
+		s.After = []Dependency{{When: When(rapid.IntRange(1, 4).Draw(t, "when")),
+			Job: rapid.Uint64Range(1, q.submitted).Draw(t, "on")}}
 	}
 	var last uint64
 	err := q.both(fmt.Sprintf("submit %+v", s), func(tx *Tx) (any, error) {
@@ -76,7 +80,8 @@ func (q *queueLife) change(t *rapid.T) {
 		t.Skip("no jobs")
 	}
 	id := rapid.Uint64Range(1, q.submitted).Draw(t, "job")
-	what := rapid.SampledFrom([]string{"hold", "unhold", "cancel", "done", "done", "failed", "requeue", "launch failed"}).Draw(t, "what")
+	what := rapid.SampledFrom([]string{"hold", "unhold", "cancel", "done", "done", "failed", "requeue",
+		"launch failed"}).Draw(t, "what")
 	_ = q.both(fmt.Sprintf("%s %d", what, id), func(tx *Tx) (any, error) {
 		switch what {
 		case "hold":
@@ -103,7 +108,8 @@ func (q *queueLife) change(t *rapid.T) {
 
 // several runs some steps in one transaction, whether or not some of them are refused.
 func (q *queueLife) several(more ...func(*rapid.T)) func(*rapid.T) {
-	steps := append(more, q.submit, q.change, q.change, q.place, q.end, q.reserve, q.unreserve, q.down, q.drain, q.drain, q.cycleWithin)
+	steps := append(more, q.submit, q.change, q.change, q.place, q.end, q.reserve, q.unreserve, q.down, q.drain,
+		q.drain, q.cycleWithin)
 	return func(t *rapid.T) {
 		q.collects, q.collected, q.together = true, nil, ""
 		defer func() { q.collects = false }() // also if a step is skipped
@@ -154,8 +160,9 @@ func (q *queueLife) cycleWithin(t *rapid.T) {
 }
 
 func (q *queueLife) cycle(t *rapid.T) {
-	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill")), WidestFirst: rapid.Bool().Draw(t, "widest"),
-		Silent: rapid.IntRange(0, 3).Draw(t, "silent") == 0}
+	spec := CycleSpec{Backfill: Backfill(rapid.IntRange(1, 4).Draw(t, "backfill")),
+		WidestFirst: rapid.Bool().Draw(t, "widest"),
+		Silent:      rapid.IntRange(0, 3).Draw(t, "silent") == 0}
 	if spec.Backfill == EASY {
 		spec.Depth = rapid.IntRange(0, 3).Draw(t, "depth")
 	}
@@ -173,7 +180,8 @@ func (q *queueLife) cycle(t *rapid.T) {
 			return nil, err
 		}
 		launch = r.Launch
-		return fmt.Sprint(ids(r.Started), ids(r.Launch), ids(r.Planned), ids(r.Stopped), ids(r.Cancelled), neverIDs(r), ids(r.Finished), r.Waiting, r.Unreached), nil
+		return fmt.Sprint(ids(r.Started), ids(r.Launch), ids(r.Planned), ids(r.Stopped), ids(r.Cancelled), neverIDs(r),
+			ids(r.Finished), r.Waiting, r.Unreached), nil
 	})
 	for _, j := range launch {
 		if q.told[j.ID] {
@@ -237,10 +245,12 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*row.Job) {
 		for _, o := range now {
 			passes = passes || higher(o) && (o.State == JobQueued || o.State == JobReserved)
 			follows := slices.ContainsFunc(o.After, func(d row.Dependency) bool { return !metIn(before, d) })
-			passesPlan = passesPlan || higher(o) && o.State == JobReserved && !follows // that came into the queue in this cycle
+			// that came into the queue in this cycle
+			passesPlan = passesPlan || higher(o) && o.State == JobReserved && !follows
 		}
 		if j.Backfilled && !passes || !j.Backfilled && passesPlan && was.State == JobQueued && spec.Backfill == EASY {
-			q.t.Fatalf("job %d has started before one that stands higher and waits: %v, it says %v", id, passes, j.Backfilled)
+			q.t.Fatalf("job %d has started before one that stands higher and waits: %v, it says %v", id, passes,
+				j.Backfilled)
 		}
 		for _, d := range j.After {
 			if !metIn(now, d) {
@@ -251,14 +261,19 @@ func (q *queueLife) started(spec CycleSpec, before map[uint64]*row.Job) {
 	for _, j := range now {
 		waits := slices.ContainsFunc(j.After, func(d row.Dependency) bool {
 			was, is := metIn(before, d), metIn(now, d)
-			again := startsIn(now, d.Job) != startsIn(before, d.Job) // the cycle has queued that job again, and perhaps started it
+			// the cycle has queued that job again, and perhaps started it
+			again := startsIn(now, d.Job) != startsIn(before, d.Job)
 			return !was || !is || again
 		})
-		if j.State != JobQueued || waits || j.Begin > q.clock.t || j.Reason.String() != "" || j.Never || j.Deadline != 0 {
+		if j.State != JobQueued || waits || j.Begin > q.clock.t || j.Reason.String() != "" || j.Never ||
+			j.Deadline != 0 {
 			continue
 		}
 		absent := false
-		if err := q.dbs[0].View(func(tx *Tx) (err error) { absent, err = waitsForNodes(tx, j); return err }); err != nil {
+		if err := q.dbs[0].View(func(tx *Tx) (err error) {
+			absent, err = waitsForNodes(tx, j)
+			return err
+		}); err != nil {
 			q.t.Fatal(err)
 		}
 		if absent {
@@ -371,7 +386,8 @@ func (q *queueLife) holds(t *rapid.T) {
 		if states[id] != j.State.String() {
 			q.t.Fatalf("job %d is %s, its events say %q", id, j.State, states[id])
 		}
-		if j.Queued && j.State == JobFinished && j.Reason.String() == "it ran to the end of its walltime" && !q.told[id] && !q.over[id] {
+		if j.Queued && j.State == JobFinished && j.Reason.String() == "it ran to the end of its walltime" &&
+			!q.told[id] && !q.over[id] {
 			q.t.Fatalf("job %d has finished, though its launch was not announced: %+v", id, j)
 		}
 		if j.State != JobRunning {
@@ -413,8 +429,10 @@ func TestQueueLife(t *testing.T) {
 			q.submitted = lastIn(q.snapshot())
 		}
 		rt.Repeat(map[string]func(*rapid.T){
-			"submit": q.submit, "submit more": q.submit, "change": q.change, "change more": q.change, "cycle": q.cycle, "cycle more": q.cycle,
-			"settled": q.settled, "place": placed, "reserve": q.reserve, "unreserve": q.unreserve, "down": q.down, "pass": q.pass, "several": q.several(), "": q.holds,
+			"submit": q.submit, "submit more": q.submit, "change": q.change, "change more": q.change, "cycle": q.cycle,
+			"cycle more": q.cycle,
+			"settled":    q.settled, "place": placed, "reserve": q.reserve, "unreserve": q.unreserve, "down": q.down,
+			"pass": q.pass, "several": q.several(), "": q.holds,
 		})
 		for _, db := range q.dbs {
 			db.Close()
@@ -428,7 +446,8 @@ func TestQueueLife(t *testing.T) {
 func TestPlansStand(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		q := &queueLife{life: newLifeOf(rt, t.TempDir(), rapid.Bool().Draw(rt, "plain nodes")), told: make(map[uint64]bool), over: make(map[uint64]bool), starts: make(map[uint64]int64), calm: true}
+		q := &queueLife{life: newLifeOf(rt, t.TempDir(), rapid.Bool().Draw(rt, "plain nodes")),
+			told: make(map[uint64]bool), over: make(map[uint64]bool), starts: make(map[uint64]int64), calm: true}
 		_ = q.both("overdue", func(tx *Tx) (any, error) { return nil, tx.Config().Set("overdue", "finish") })
 		submit := func(t *rapid.T) {
 			s := Submission{Request: q.request(t)}
@@ -447,7 +466,9 @@ func TestPlansStand(t *testing.T) {
 			},
 			"pass": func(t *rapid.T) {
 				q.clock.t += int64(rapid.IntRange(1, 800).Draw(t, "seconds"))
-				_ = q.both("settle", func(tx *Tx) (any, error) { return nil, tx.Config().Set("default_walltime", "3600") })
+				_ = q.both("settle", func(tx *Tx) (any, error) {
+					return nil, tx.Config().Set("default_walltime", "3600")
+				})
 			},
 			"": q.holds,
 		})
@@ -468,32 +489,41 @@ func TestCycleByHand(t *testing.T) {
 		want   want
 	}{
 		{"fcfs stops at the first that does not fit", CycleSpec{Backfill: FCFS},
-			[]Submission{{Request: wholeNodes(2, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(1, hour)}},
+			[]Submission{{Request: wholeNodes(2, hour)}, {Request: wholeNodes(4, hour)},
+				{Request: wholeNodes(1, hour)}},
 			want{1: "running 0", 2: "queued", 3: "queued"}},
 		{"easy plans the head and fills in around it", CycleSpec{},
-			[]Submission{{Request: wholeNodes(2, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(1, hour)}, {Request: wholeNodes(1, 2*hour)}, {Request: wholeNodes(1, hour/2)}},
+			[]Submission{{Request: wholeNodes(2, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(1, hour)},
+				{Request: wholeNodes(1, 2*hour)}, {Request: wholeNodes(1, hour/2)}},
 			want{1: "running 0", 2: "reserved 60", 3: "running 0", 4: "queued", 5: "running 0"}},
 		{"depth plans the first so many", CycleSpec{Depth: 2},
-			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour)}},
+			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour)},
+				{Request: wholeNodes(4, hour)}},
 			want{1: "running 0", 2: "reserved 60", 3: "reserved 120", 4: "queued"}},
 		{"conservative plans all", CycleSpec{Backfill: Conservative},
-			[]Submission{{Request: wholeNodes(3, hour)}, {Request: wholeNodes(2, hour)}, {Request: wholeNodes(3, hour)}, {Request: wholeNodes(1, hour)}},
+			[]Submission{{Request: wholeNodes(3, hour)}, {Request: wholeNodes(2, hour)}, {Request: wholeNodes(3, hour)},
+				{Request: wholeNodes(1, hour)}},
 			want{1: "running 0", 2: "reserved 60", 3: "reserved 120", 4: "running 0"}},
 		{"priority goes first", CycleSpec{},
-			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(3, hour), Priority: 1}, {Request: wholeNodes(1, 2*hour), Priority: -1}},
+			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(3, hour), Priority: 1},
+				{Request: wholeNodes(1, 2*hour), Priority: -1}},
 			want{1: "reserved 60", 2: "running 0", 3: "queued"}},
 		{"a job that can never run blocks no other", CycleSpec{Backfill: FCFS},
-			[]Submission{{Request: wholeNodes(5, hour)}, {Request: wholeNodes(4, hour)}}, want{1: "queued", 2: "running 0"}},
+			[]Submission{{Request: wholeNodes(5, hour)}, {Request: wholeNodes(4, hour)}},
+			want{1: "queued", 2: "running 0"}},
 		{"a job may wait for its hour", CycleSpec{Backfill: Conservative},
-			[]Submission{{Request: wholeNodes(1, hour), Begin: kernel.Instant(1_000_000 + 1800)}, {Request: wholeNodes(4, hour)}},
+			[]Submission{{Request: wholeNodes(1, hour), Begin: kernel.Instant(1_000_000 + 1800)},
+				{Request: wholeNodes(4, hour)}},
 			want{1: "reserved 30", 2: "reserved 90"}},
 		{"its hour may be this one", CycleSpec{},
 			[]Submission{{Request: wholeNodes(1, hour), Begin: kernel.Instant(1_000_000)}}, want{1: "running 0"}},
 		{"a job may end at its deadline", CycleSpec{},
-			[]Submission{{Request: wholeNodes(4, hour)}, {Request: wholeNodes(4, hour), Deadline: kernel.Instant(1_000_000 + 7200)}},
+			[]Submission{{Request: wholeNodes(4, hour)},
+				{Request: wholeNodes(4, hour), Deadline: kernel.Instant(1_000_000 + 7200)}},
 			want{1: "running 0", 2: "reserved 60"}},
 		{"widest first", CycleSpec{WidestFirst: true},
-			[]Submission{{Request: wholeNodes(1, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(2, hour)}, {Request: wholeNodes(3, hour)}},
+			[]Submission{{Request: wholeNodes(1, hour)}, {Request: wholeNodes(4, hour)}, {Request: wholeNodes(2, hour)},
+				{Request: wholeNodes(3, hour)}},
 			want{1: "running 0", 2: "reserved 60", 3: "queued", 4: "running 0"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

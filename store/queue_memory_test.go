@@ -35,8 +35,9 @@ func newQueueMemory(t *rapid.T, path string) *queueMemory {
 	q := &queueMemory{t: t, clock: &clock{t: 1_000_000}}
 	opt := &Options{Now: q.clock.now, Private: true}
 	settings := map[string][]string{
-		"overdue": {"keep", "finish"}, "chunk_fit": {"first", "exact"}, "group_key": {"", "rack"}, "set_delay": {"forever", "0", "700"},
-		"access": {"shared", "shared", "singleuser", "singlejob"},
+		"overdue": {"keep", "finish"}, "chunk_fit": {"first", "exact"}, "group_key": {"", "rack"},
+		"set_delay": {"forever", "0", "700"},
+		"access":    {"shared", "shared", "singleuser", "singlejob"},
 	}
 	err := Create(path, opt, func(tx *Tx) error {
 		if err := tx.Config().AddResource(index.Def{Name: "rack", Type: index.String}); err != nil {
@@ -81,13 +82,16 @@ func (q *queueMemory) update(what string, fn func(tx *Tx) error) {
 
 func (q *queueMemory) request(t *rapid.T) placer.Request {
 	return placer.Request{
-		Select: rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=1", "3:ncpus=2", "1:ncpus=4", "4:ncpus=1", "1:ncpus=3+1:ncpus=1"}).Draw(t, "select"),
-		Place:  rapid.SampledFrom([]string{"free", "scatter", "pack", "scatter:excl", "scatter:excl", "excl"}).Draw(t, "place"),
+		Select: rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=1", "3:ncpus=2", "1:ncpus=4", "4:ncpus=1",
+			"1:ncpus=3+1:ncpus=1"}).Draw(t, "select"),
+		Place: rapid.SampledFrom([]string{"free", "scatter", "pack", "scatter:excl", "scatter:excl", "excl"}).Draw(t,
+			"place"),
 		// few walltimes, so that requests are equal
-		Walltime:    time.Duration(rapid.SampledFrom([]int{100, 600, 600, 1500}).Draw(t, "walltime")) * time.Second,
-		User:        rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user"),
-		Name:        rapid.SampledFrom([]string{"", "", "x"}).Draw(t, "name"),
-		Policy:      rapid.SampledFrom([]string{"", "", "lastavailable", "cpuload", "priority", "contiguous"}).Draw(t, "policy"),
+		Walltime: time.Duration(rapid.SampledFrom([]int{100, 600, 600, 1500}).Draw(t, "walltime")) * time.Second,
+		User:     rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user"),
+		Name:     rapid.SampledFrom([]string{"", "", "x"}).Draw(t, "name"),
+		Policy: rapid.SampledFrom([]string{"", "", "lastavailable", "cpuload", "priority", "contiguous"}).Draw(t,
+			"policy"),
 		Reservation: rapid.SampledFrom([]string{"", "", "", "a", "s"}).Draw(t, "reservation"),
 	}
 }
@@ -99,7 +103,8 @@ func (q *queueMemory) submit(t *rapid.T) {
 		s.Begin = kernel.Instant(q.clock.t + int64(rapid.IntRange(1, 1500).Draw(t, "begin")))
 	}
 	if q.jobs > 0 && rapid.IntRange(0, 9).Draw(t, "depends") == 0 {
-		s.After = []Dependency{{When: When(rapid.IntRange(1, 4).Draw(t, "when")), Job: rapid.Uint64Range(1, q.jobs).Draw(t, "on")}}
+		s.After = []Dependency{{When: When(rapid.IntRange(1, 4).Draw(t, "when")),
+			Job: rapid.Uint64Range(1, q.jobs).Draw(t, "on")}}
 	}
 	q.update("submit", func(tx *Tx) error {
 		_, err := tx.Jobs().Submit(s)
@@ -153,9 +158,11 @@ func (q *queueMemory) reserve(t *rapid.T) {
 	}
 	s.End = s.Start.Add(kernel.Lasting(int64(rapid.IntRange(1, 2500).Draw(t, "length"))))
 	id := rapid.Uint64Range(1, q.jobs+3).Draw(t, "job")
-	for _, a := range []placer.AccessEntry{{Kind: placer.AccessUser, Value: "ann"}, {Kind: placer.AccessUser, Value: "bob"},
+	for _, a := range []placer.AccessEntry{{Kind: placer.AccessUser, Value: "ann"},
+		{Kind: placer.AccessUser, Value: "bob"},
 		{Kind: placer.AccessJob, Value: "x"}, {Kind: placer.AccessJob, Value: fmt.Sprint(id)},
-		{Kind: placer.AccessJob, Value: fmt.Sprintf("%d[1-2]", id)}, {Kind: placer.AccessJob, Value: fmt.Sprintf("%d[]", id)}} {
+		{Kind: placer.AccessJob, Value: fmt.Sprintf("%d[1-2]", id)},
+		{Kind: placer.AccessJob, Value: fmt.Sprintf("%d[]", id)}} {
 		if rapid.IntRange(0, 2).Draw(t, "allow "+a.Value) == 0 {
 			a.Affinity = placer.Affinity(rapid.IntRange(-1, 1).Draw(t, "affinity"))
 			s.Access = append(s.Access, a)
@@ -210,7 +217,8 @@ func (q *queueMemory) quiet(t *rapid.T) {
 }
 
 func (q *queueMemory) cycle(t *rapid.T) {
-	spec := CycleSpec{Backfill: Backfill(rapid.SampledFrom([]int{1, 1, 1, 2, 3, 4}).Draw(t, "backfill")), WidestFirst: rapid.IntRange(0, 3).Draw(t, "widest") == 0}
+	spec := CycleSpec{Backfill: Backfill(rapid.SampledFrom([]int{1, 1, 1, 2, 3, 4}).Draw(t, "backfill")),
+		WidestFirst: rapid.IntRange(0, 3).Draw(t, "widest") == 0}
 	if spec.Backfill == EASY {
 		spec.Depth = rapid.IntRange(0, 3).Draw(t, "depth")
 	}
@@ -235,9 +243,12 @@ func (q *queueMemory) agrees(spec CycleSpec) {
 				return err
 			}
 			had := func(j *Job) bool { return plans[j.ID] }
-			moved[i] = fmt.Sprint(starts(slices.DeleteFunc(slices.Clone(r.Planned), func(j *Job) bool { return !had(j) })))
+			moved[i] = fmt.Sprint(starts(slices.DeleteFunc(slices.Clone(r.Planned), func(j *Job) bool {
+				return !had(j)
+			})))
 			planned := starts(slices.DeleteFunc(r.Planned, had))
-			answers[i] = fmt.Sprintf("started %v, planned %v, finished %v, cancelled %v", starts(r.Started), planned, ids(r.Finished), ids(r.Cancelled))
+			answers[i] = fmt.Sprintf("started %v, planned %v, finished %v, cancelled %v", starts(r.Started), planned,
+				ids(r.Finished), ids(r.Cancelled))
 			if i == 0 {
 				return errDry
 			}
@@ -304,7 +315,8 @@ func (q *queueMemory) placed(tx *Tx, spec CycleSpec, waited map[uint64]bool) err
 			return err
 		}
 		if plan, err := snap.Place(a, tx.k.Now); err == nil {
-			q.t.Fatalf("at %d after %+v: job %d waits, and place starts it on %v: %+v", tx.k.Now, spec, j.ID, plan.NodeNumbers(), j)
+			q.t.Fatalf("at %d after %+v: job %d waits, and place starts it on %v: %+v", tx.k.Now, spec, j.ID,
+				plan.NodeNumbers(), j)
 		} else if !kernel.IsRefusal(err) {
 			return err
 		}
@@ -325,8 +337,10 @@ func TestQueueMemory(t *testing.T) {
 		q := newQueueMemory(rt, t.TempDir()+"/q.db")
 		defer q.db.Close()
 		rt.Repeat(map[string]func(*rapid.T){
-			"submit": q.submit, "submit more": q.submit, "submit yet more": q.submit, "cycle": q.cycle, "cycle more": q.cycle, "quiet": q.quiet, "quiet more": q.quiet,
-			"place": q.place, "change": q.change, "reserve": q.reserve, "reserve more": q.reserve, "unreserve": q.unreserve, "node": q.node,
+			"submit": q.submit, "submit more": q.submit, "submit yet more": q.submit, "cycle": q.cycle,
+			"cycle more": q.cycle, "quiet": q.quiet, "quiet more": q.quiet,
+			"place": q.place, "change": q.change, "reserve": q.reserve, "reserve more": q.reserve,
+			"unreserve": q.unreserve, "node": q.node,
 			"pass": q.pass, "pass more": q.pass, "": q.holds,
 		})
 	})

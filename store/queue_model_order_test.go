@@ -62,14 +62,16 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 		}
 		for _, b := range now { // or taken back from
 			waits := b.State == JobQueued || b.State == JobReserved
-			if j.State == JobRunning && before[id].State != JobRunning && m.goesBefore(j, b) && waits && before[b.ID].ready && precedes(b, j) {
+			if j.State == JobRunning && before[id].State != JobRunning && m.goesBefore(j, b) && waits &&
+				before[b.ID].ready && precedes(b, j) {
 				return
 			}
 		}
 	}
 	for id, j := range now {
 		was := before[id]
-		if !j.Queued || !was.ready || j.State != JobQueued && j.State != JobReserved || was.State != JobQueued && was.State != JobReserved || j.Never {
+		if !j.Queued || !was.ready || j.State != JobQueued && j.State != JobReserved || was.State != JobQueued &&
+			was.State != JobReserved || j.Never {
 			continue
 		}
 		behind := func(s *row.Job) bool {
@@ -146,7 +148,8 @@ func (m *queueModel) comesFirst(j, s *row.Job) bool {
 // otherPlansMoved reports whether a cycle has moved plans of classes other than one.
 func otherPlansMoved(before map[uint64]waitingJob, now map[uint64]*row.Job, class string) bool {
 	for id, was := range before {
-		if is := now[id]; was.State == JobReserved && was.Queued && was.Class != class && (is.State == JobQueued || is.Start != was.Start) {
+		if is := now[id]; was.State == JobReserved && was.Queued && was.Class != class && (is.State == JobQueued ||
+			is.Start != was.Start) {
 			return true
 		}
 	}
@@ -219,11 +222,13 @@ func (m *queueModel) followed(before map[uint64]waitingJob) {
 	err := m.db.DryRun(func(tx *Tx) error {
 		for id, j := range now {
 			waitsFor, err := jobs.Ready(tx.k, j)
-			if err != nil || j.State != JobQueued || before[id].ready || before[id].Never || waitsFor != "" || j.Begin > tx.k.Now || len(j.After) == 0 {
+			if err != nil || j.State != JobQueued || before[id].ready || before[id].Never || waitsFor != "" ||
+				j.Begin > tx.k.Now || len(j.After) == 0 {
 				continue
 			}
 			if starts, err := couldStartNow(tx, j); starts || err != nil {
-				return errors.Join(err, fmt.Errorf("job %d waits, what it waited for has happened, and it could start now", id))
+				return errors.Join(err,
+					fmt.Errorf("job %d waits, what it waited for has happened, and it could start now", id))
 			}
 		}
 		return nil
@@ -262,7 +267,8 @@ func (m *queueModel) still() {
 		}
 		m.stats.again++
 		if i >= stillAfter || len(report.Started)+len(report.Stopped)+len(report.Cancelled) > 0 {
-			m.told("another cycle starts %v, plans %v, stops %v, cancels %v", ids(report.Started), ids(report.Planned), ids(report.Stopped), ids(report.Cancelled))
+			m.told("another cycle starts %v, plans %v, stops %v, cancels %v", ids(report.Started), ids(report.Planned),
+				ids(report.Stopped), ids(report.Cancelled))
 		}
 	}
 }
@@ -285,7 +291,8 @@ func (m *queueModel) nothingIdle() {
 			}
 			m.stats.idle++
 			if starts, err := couldStartNow(tx, j); starts || err != nil {
-				return errors.Join(err, fmt.Errorf("job %d waits (%s at %d), and could start now", j.ID, j.State, j.Start))
+				return errors.Join(err, fmt.Errorf("job %d waits (%s at %d), and could start now", j.ID, j.State,
+					j.Start))
 			}
 			if passed, err := waitsForNodes(tx, j); m.backfill == FCFS && !passed || err != nil {
 				return err

@@ -59,7 +59,8 @@ func (m *queueModel) plansStand(before map[uint64]waitingJob) {
 	m.promisesHold(m.cause)
 	m.plans, m.then, m.cause, m.unplanned = make(map[uint64]int64), m.clock.t, "", make(map[uint64]bool)
 	for id, j := range now {
-		m.unplanned[id] = j.State == JobQueued && j.Promised != 0 // it lost its plan for that cause, and gets another when its turn comes
+		// it lost its plan for that cause, and gets another when its turn comes
+		m.unplanned[id] = j.State == JobQueued && j.Promised != 0
 		if j.Queued && j.State == JobReserved {
 			m.plans[id] = j.Start
 		}
@@ -75,7 +76,8 @@ func (m *queueModel) promisesHold(cause string) {
 			if ev.Event != "promise" {
 				return true, nil
 			}
-			if m.stats.broken++; cause == "" && !m.preempts && m.classes == nil && !m.unplanned[ev.Job] || !strings.Contains(ev.Reason.String(), "; ") {
+			if m.stats.broken++; cause == "" && !m.preempts && m.classes == nil && !m.unplanned[ev.Job] ||
+				!strings.Contains(ev.Reason.String(), "; ") {
 				return false, fmt.Errorf("a promise of job %d falls (%s), for no cause", ev.Job, ev.Reason)
 			}
 			return true, nil
@@ -205,7 +207,8 @@ func (m *queueModel) playsOut() {
 	for _, p := range told {
 		m.stats.played++
 		if at := started[p.Job]; at != kernel.Unix(p.Start) && !p.Start.IsZero() {
-			m.told("by %v job %d starts at %d in a play, and at %d when it comes to it", m.backfill, p.Job, kernel.Unix(p.Start), at)
+			m.told("by %v job %d starts at %d in a play, and at %d when it comes to it", m.backfill, p.Job,
+				kernel.Unix(p.Start), at)
 		}
 	}
 }

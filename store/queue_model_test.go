@@ -53,17 +53,21 @@ const (
 
 func newQueueModel(tt *testing.T, t *rapid.T, stats *modelStats) *queueModel {
 	db, clock := newDB(tt)
-	m := &queueModel{T: t, tt: tt, db: db, clock: clock, backfill: rapid.SampledFrom([]Backfill{EASY, EASY, FCFS, Conservative, Conservative, Relaxed, Relaxed}).Draw(t, "backfill"),
+	m := &queueModel{T: t, tt: tt, db: db, clock: clock,
+		backfill: rapid.SampledFrom([]Backfill{EASY, EASY, FCFS, Conservative, Conservative, Relaxed, Relaxed}).Draw(t,
+			"backfill"),
 		nodes: rapid.IntRange(1, 4).Draw(t, "nodes"), stats: stats,
 		arrays: []int{0, 0, 0, 3}}
 	addNodes(tt, db, "n", m.nodes, 4)
 	m.do("settings", func(tx *Tx) error {
-		err := errors.Join(tx.Config().Set("backfill", m.backfill.String()), tx.Pools().Set(Pool{Name: "lic", Amount: 1}, true))
+		err := errors.Join(tx.Config().Set("backfill", m.backfill.String()),
+			tx.Pools().Set(Pool{Name: "lic", Amount: 1}, true))
 		if m.backfill == EASY {
 			err = errors.Join(err, tx.Config().Set("depth", fmt.Sprint(m.draw("depth", 1, 3))))
 		}
 		if m.backfill == Relaxed {
-			err = errors.Join(err, tx.Config().Set("slack", rapid.SampledFrom([]string{"0", "0.5", "1", "3"}).Draw(t, "slack")))
+			err = errors.Join(err, tx.Config().Set("slack", rapid.SampledFrom([]string{"0", "0.5", "1", "3"}).Draw(t,
+				"slack")))
 		}
 		if m.oneIn(2, "finish") {
 			err = errors.Join(err, tx.Config().Set("overdue", "finish"))
@@ -73,7 +77,11 @@ func newQueueModel(tt *testing.T, t *rapid.T, stats *modelStats) *queueModel {
 		}
 		if m.oneIn(4, "shares") {
 			m.classes = []string{"a", "b"}
-			err = errors.Join(err, tx.Shares().Set(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: m.draw("load", 1, 3)}, {Class: "b", Load: m.draw("load", 0, 3)}}}))
+			err = errors.Join(err,
+				tx.Shares().Set(
+					&fairshare.Settings{Default: "a",
+						Loads: []fairshare.ClassLoad{{Class: "a", Load: m.draw("load", 1, 3)},
+							{Class: "b", Load: m.draw("load", 0, 3)}}}))
 		}
 		if m.oneIn(4, "preemption") {
 			m.preempts = true
@@ -85,7 +93,8 @@ func newQueueModel(tt *testing.T, t *rapid.T, stats *modelStats) *queueModel {
 	})
 	if m.oneIn(3, "standing") {
 		m.window = clock.t + windowEvery
-		spec := ReserveSpec{Name: "night", Start: kernel.Instant(m.window), Repeat: recur.Repeat{Rule: "FREQ=MINUTELY;INTERVAL=10"}, Depth: 2}
+		spec := ReserveSpec{Name: "night", Start: kernel.Instant(m.window),
+			Repeat: recur.Repeat{Rule: "FREQ=MINUTELY;INTERVAL=10"}, Depth: 2}
 		if m.oneIn(2, "of nodes") {
 			spec.Nodes, spec.End = []uint32{0}, spec.Start.Add(windowFor*time.Second)
 		} else {
@@ -130,8 +139,9 @@ func (m *queueModel) limit() Limit {
 }
 
 func (m *queueModel) request() placer.Request {
-	r := placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", m.draw("chunks", 1, 2), m.draw("cpus", 1, 4)), Walltime: time.Duration(m.draw("walltime", 1, 30)) * time.Minute,
-		User: rapid.SampledFrom([]string{"ann", "bob", "eve"}).Draw(m.T, "user")}
+	r := placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", m.draw("chunks", 1, 2), m.draw("cpus", 1, 4)),
+		Walltime: time.Duration(m.draw("walltime", 1, 30)) * time.Minute,
+		User:     rapid.SampledFrom([]string{"ann", "bob", "eve"}).Draw(m.T, "user")}
 	if m.classes != nil {
 		r.Class = rapid.SampledFrom(m.classes).Draw(m.T, "class")
 	}
@@ -142,7 +152,8 @@ func (m *queueModel) request() placer.Request {
 }
 
 func (m *queueModel) submission() Submission {
-	s := Submission{Request: m.request(), Priority: int64(m.draw("priority", 0, 3)), Array: rapid.SampledFrom(m.arrays).Draw(m.T, "array")}
+	s := Submission{Request: m.request(), Priority: int64(m.draw("priority", 0, 3)),
+		Array: rapid.SampledFrom(m.arrays).Draw(m.T, "array")}
 	if s.Array > 0 && m.oneIn(3, "each") {
 		for i := range s.Array {
 			s.Each = append(s.Each, Element{Command: []string{"echo", fmt.Sprint(i)}, Line: strings.Repeat("x", i%3)})
@@ -160,7 +171,8 @@ func (m *queueModel) submission() Submission {
 
 // step does something other than a cycle.
 func (m *queueModel) step() {
-	m.stepOf(rapid.SampledFrom([]string{"submit", "submit", "submit", "place", "reserve", "done", "done", "node", "job", "limit", "time", "time"}).Draw(m.T, "step"))
+	m.stepOf(rapid.SampledFrom([]string{"submit", "submit", "submit", "place", "reserve", "done", "done", "node", "job",
+		"limit", "time", "time"}).Draw(m.T, "step"))
 }
 
 func (m *queueModel) stepOf(what string) {
@@ -176,9 +188,11 @@ func (m *queueModel) stepOf(what string) {
 			return err
 		})
 	case "reserve":
-		node, from, length := uint32(m.draw("node", 0, m.nodes-1)), m.clock.t+int64(m.draw("from", 0, 1800)), int64(m.draw("length", 1, 900))
+		node, from, length := uint32(m.draw("node", 0, m.nodes-1)), m.clock.t+int64(m.draw("from", 0, 1800)),
+			int64(m.draw("length", 1, 900))
 		m.do(what, func(tx *Tx) error {
-			_, err := tx.Reservations().ReserveNodes(fmt.Sprint("r", from), []uint32{node}, kernel.Instant(from), kernel.Instant(from+length))
+			_, err := tx.Reservations().ReserveNodes(fmt.Sprint("r", from), []uint32{node}, kernel.Instant(from),
+				kernel.Instant(from+length))
 			return err
 		})
 	case "done":
@@ -192,7 +206,9 @@ func (m *queueModel) stepOf(what string) {
 			return err
 		})
 	case "node":
-		node, state := uint32(m.draw("node", 0, m.nodes-1)), rapid.SampledFrom([]index.State{index.Up, index.Up, index.Down, index.Drained, index.Offline}).Draw(m.T, "state")
+		node, state := uint32(m.draw("node", 0, m.nodes-1)),
+			rapid.SampledFrom([]index.State{index.Up, index.Up, index.Down, index.Drained, index.Offline}).Draw(m.T,
+				"state")
 		if state != index.Up {
 			m.cause = "a node is lost"
 		}
@@ -298,7 +314,9 @@ func (m *queueModel) windowsKept(tx *Tx, cycled bool) error {
 	}
 	at := m.window + max(0, (m.clock.t-m.window-windowFor+windowEvery)/windowEvery)*windowEvery
 	for w := at; w <= kernel.Unix(s.Last) || cycled && w <= at+windowEvery; w += windowEvery {
-		there := slices.ContainsFunc(list, func(r *Reservation) bool { return kernel.Unix(r.Start) >= w && kernel.Unix(r.Start) < w+windowFor })
+		there := slices.ContainsFunc(list, func(r *Reservation) bool {
+			return kernel.Unix(r.Start) >= w && kernel.Unix(r.Start) < w+windowFor
+		})
 		if !there && !slices.ContainsFunc(s.Missing, func(t time.Time) bool { return kernel.Unix(t) == w }) {
 			return fmt.Errorf("the window at %d is neither an occurrence nor missing: %+v", w, s)
 		}
@@ -326,7 +344,9 @@ func (m *queueModel) windowsTried(tx *Tx) error {
 // told ends a life with a message, and shows the jobs as they are.
 func (m *queueModel) told(format string, args ...any) {
 	for id, j := range m.snapshot() {
-		m.Logf("job %d: %s, %s priority %d, %s for %d, pools %v, after %v from %d, nodes %v from %d to %d, queued %v: %s", id, j.State, j.User, j.Priority, j.Select, j.Walltime, j.Pools, j.After, j.Begin, j.AllNodes(), j.Start, j.End, j.Queued, j.Reason)
+		m.Logf("job %d: %s, %s priority %d, %s for %d, pools %v, after %v from %d, nodes %v from %d to %d, "+
+			"queued %v: %s", id, j.State, j.User, j.Priority, j.Select, j.Walltime, j.Pools, j.After, j.Begin,
+			j.AllNodes(), j.Start, j.End, j.Queued, j.Reason)
 	}
 	m.Fatalf("at %d under %s: %s", m.clock.t, m.backfill, fmt.Sprintf(format, args...))
 }

@@ -76,7 +76,9 @@ func (c recordedQueue) run(t *testing.T) {
 				return err
 			}
 			for _, r := range n.Running {
-				if _, err := tx.Jobs().Place(placer.Request{Select: "1:vnode=" + n.Name, Walltime: time.Duration(r.End) * time.Second}); err != nil {
+				if _,
+					err := tx.Jobs().Place(placer.Request{Select: "1:vnode=" + n.Name,
+					Walltime: time.Duration(r.End) * time.Second}); err != nil {
 					return err
 				}
 			}
@@ -112,7 +114,8 @@ func (c recordedQueue) run(t *testing.T) {
 				fits = fits || same
 			}
 			if kernel.Unix(j.Start)-tx.k.Now != want.Start || !fits {
-				t.Errorf("job %s starts at %d on %v, want %d on %v", want.Job, kernel.Unix(j.Start)-tx.k.Now, names, want.Start, want.Nodes)
+				t.Errorf("job %s starts at %d on %v, want %d on %v", want.Job, kernel.Unix(j.Start)-tx.k.Now, names,
+					want.Start, want.Nodes)
 			}
 		}
 		return nil

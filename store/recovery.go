@@ -82,7 +82,8 @@ func (db *DB) compact(dryRun bool, watch Watch) (Compacted, error) {
 		return Compacted{}, err
 	}
 	if db.log != nil {
-		return Compacted{}, fmt.Errorf("%w: a database in a log has no file to compact; placectl log trim shortens the log", ErrInvalid)
+		return Compacted{},
+			fmt.Errorf("%w: a database in a log has no file to compact; placectl log trim shortens the log", ErrInvalid)
 	}
 	copied := ""
 	err := db.View(func(tx *Tx) (err error) {
@@ -153,7 +154,8 @@ func Load(path string, dump io.Reader, opt *LoadOptions) (Content, error) {
 		defer os.RemoveAll(dir)
 		path = filepath.Join(dir, "dry-run.db")
 	}
-	content, err := recovery.Load(path, dump, recovery.LoadOptions{Open: scratchOf(opt.Options), DryRun: opt.DryRun, Watch: opt.Watch, Moved: int64(opt.Moved / time.Second),
+	content, err := recovery.Load(path, dump, recovery.LoadOptions{Open: scratchOf(opt.Options), DryRun: opt.DryRun,
+		Watch: opt.Watch, Moved: int64(opt.Moved / time.Second),
 		Wrong: func(line int, why error) error { return &LineError{line, why} },
 		Last: func(tmp string, content file.Content) error {
 			if opt.Last == nil {
@@ -232,7 +234,8 @@ func Salvage(damaged, to string, opt *SalvageOptions) (*Salvaged, error) {
 	if err := Permit(damaged, &opt.Options, Owners, "salvage"); err != nil {
 		return nil, err
 	}
-	got, err := recovery.Salvage(damaged, to, recovery.SalvageOptions{Open: scratchOf(opt.Options), LockTimeout: opt.LockWait(), DryRun: opt.DryRun, Watch: opt.Watch,
+	got, err := recovery.Salvage(damaged, to, recovery.SalvageOptions{Open: scratchOf(opt.Options),
+		LockTimeout: opt.LockWait(), DryRun: opt.DryRun, Watch: opt.Watch,
 		Last: func(tmp string, got *recovery.Salvaged) error {
 			if opt.Last == nil {
 				return nil
@@ -246,7 +249,9 @@ func Salvage(damaged, to string, opt *SalvageOptions) (*Salvaged, error) {
 }
 
 func newSalvaged(got *recovery.Salvaged) *Salvaged {
-	return &Salvaged{newContent(got.Content), kernel.Converted(got.Tables, func(t recovery.SalvagedTable) SalvagedTable { return SalvagedTable(t) }), got.Missing, got.Notes}
+	return &Salvaged{newContent(got.Content),
+		kernel.Converted(got.Tables, func(t recovery.SalvagedTable) SalvagedTable { return SalvagedTable(t) }),
+		got.Missing, got.Notes}
 }
 
 // Archived reports what Archive moved out of a database.
@@ -304,12 +309,14 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 		if old, err = recovery.Expire(tx.k.File, before.Unix()); err != nil || opt.DryRun || old.Empty() {
 			return err
 		}
-		return write(check.Of(tx.k), to, old, recovery.ArchiveOptions{Open: scratchOf(db.opt), LockTimeout: db.opt.LockTimeout, Watch: opt.Watch})
+		return write(check.Of(tx.k), to, old, recovery.ArchiveOptions{Open: scratchOf(db.opt),
+			LockTimeout: db.opt.LockTimeout, Watch: opt.Watch})
 	})
 	if err != nil {
 		return nil, err
 	}
-	out := &Archived{Jobs: int64(old.Jobs.GetCardinality()), Events: int64(old.Events.GetCardinality()), Batches: int64(len(old.Batches)), Stay: old.Stay}
+	out := &Archived{Jobs: int64(old.Jobs.GetCardinality()), Events: int64(old.Events.GetCardinality()),
+		Batches: int64(len(old.Batches)), Stay: old.Stay}
 	if opt.DryRun {
 		return out, nil
 	}

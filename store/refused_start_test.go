@@ -41,7 +41,8 @@ func newPromise(t *rapid.T, dir string) *promise {
 // sharing hosts, or down.
 func (p *promise) cluster(tx *Tx) error {
 	t := p.t
-	err := errors.Join(tx.Queues().Add(Queue{Name: "q"}), tx.Config().Set("chunk_fit", oneOf(t, "chunk fit", "first", "first", "exact")))
+	err := errors.Join(tx.Queues().Add(Queue{Name: "q"}),
+		tx.Config().Set("chunk_fit", oneOf(t, "chunk fit", "first", "first", "exact")))
 	err = errors.Join(err, tx.Config().AddResource(index.Def{Name: "color", Type: index.String}))
 	defs, errDefs := tx.Config().Resources()
 	if err = errors.Join(err, errDefs); err != nil {
@@ -49,7 +50,8 @@ func (p *promise) cluster(tx *Tx) error {
 	}
 	color, _ := defs.Lookup("color")
 	if rapid.Bool().Draw(t, "grouped") {
-		err = errors.Join(err, tx.Config().Set("group_key", "color"), tx.Config().Set("do_not_span_sets", oneOf(t, "do not span", "false", "true")),
+		err = errors.Join(err, tx.Config().Set("group_key", "color"),
+			tx.Config().Set("do_not_span_sets", oneOf(t, "do not span", "false", "true")),
 			tx.Config().Set("only_explicit_sets", oneOf(t, "explicit", "false", "true")))
 	}
 	odd := rapid.Bool().Draw(t, "odd nodes")
@@ -88,11 +90,13 @@ func oneOf[T any](t *rapid.T, label string, list ...T) T {
 func (p *promise) selection() string {
 	t := p.t
 	if rapid.Bool().Draw(t, "least first") {
-		return fmt.Sprintf("%d:ncpus=1+%d:ncpus=%d", rapid.IntRange(1, 3).Draw(t, "many"), rapid.IntRange(1, 2).Draw(t, "few"), oneOf(t, "cpus", 2, 4))
+		return fmt.Sprintf("%d:ncpus=1+%d:ncpus=%d", rapid.IntRange(1, 3).Draw(t, "many"),
+			rapid.IntRange(1, 2).Draw(t, "few"), oneOf(t, "cpus", 2, 4))
 	}
 	var chunks []string
 	for range rapid.IntRange(1, 3).Draw(t, "chunks") {
-		chunks = append(chunks, fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 3).Draw(t, "count"), oneOf(t, "cpus", 1, 1, 2, 4))+
+		chunks = append(chunks, fmt.Sprintf("%d:ncpus=%d", rapid.IntRange(1, 3).Draw(t, "count"),
+			oneOf(t, "cpus", 1, 1, 2, 4))+
 			oneOf(t, "and", "", "", "", ":mem=3gb", ":mem=8gb", ":color=r"))
 	}
 	return strings.Join(chunks, "+")
@@ -101,17 +105,20 @@ func (p *promise) selection() string {
 func (p *promise) request() placer.Request {
 	t := p.t
 	r := placer.Request{Select: p.selection(),
-		Place:    oneOf(t, "place", "free", "scatter", "scatter", "pack", "vscatter", "shared") + oneOf(t, "group", "", "", "", ":group=color"),
+		Place: oneOf(t, "place", "free", "scatter", "scatter", "pack", "vscatter", "shared") + oneOf(t, "group", "",
+			"", "", ":group=color"),
 		Walltime: time.Duration(rapid.IntRange(2, 40).Draw(t, "walltime")) * time.Second,
 		User:     oneOf(t, "user", "ann", "bob"), Queue: oneOf(t, "queue", "", "", "", "", "q"),
 		Access: oneOf(t, "who else", "", "", "", "singleuser", "singlejob", "singletask"),
-		Policy: oneOf(t, "policy", "", "", "lastavailable", "minresource", "priority", "tetris", "fastest", "maxbalance", "contiguous"),
+		Policy: oneOf(t, "policy", "", "", "lastavailable", "minresource", "priority", "tetris", "fastest",
+			"maxbalance", "contiguous"),
 	}
 	if r.Place != "shared" && r.Place != "shared:group=color" {
 		r.Place += oneOf(t, "sharing", "", ":excl", ":exclhost")
 	}
 	if p.names > 0 {
-		r.Reservation = oneOf(t, "reservation", "", "", "", fmt.Sprintf("r%d", rapid.IntRange(1, p.names).Draw(t, "which")))
+		r.Reservation = oneOf(t, "reservation", "", "", "",
+			fmt.Sprintf("r%d", rapid.IntRange(1, p.names).Draw(t, "which")))
 	}
 	return r
 }
@@ -130,12 +137,14 @@ func (p *promise) fill() {
 	t := p.t
 	r := p.request()
 	if rapid.IntRange(0, 4).Draw(t, "reserve") == 0 {
-		s := ReserveSpec{Name: fmt.Sprintf("r%d", p.names+1), Start: kernel.Instant(p.clock.t + int64(rapid.IntRange(0, 40).Draw(t, "start"))),
+		s := ReserveSpec{Name: fmt.Sprintf("r%d", p.names+1),
+			Start: kernel.Instant(p.clock.t + int64(rapid.IntRange(0, 40).Draw(t, "start"))),
 			Limit: kernel.Lasting(oneOf[int64](t, "limit", 0, 0, 10)), Request: r}
 		s.Request.Reservation = ""
 		for _, user := range []string{"ann", "bob"} {
 			if rapid.Bool().Draw(t, "let in") {
-				s.Access = append(s.Access, placer.AccessEntry{Kind: placer.AccessUser, Value: user, Affinity: placer.Affinity(rapid.IntRange(-1, 1).Draw(t, "affinity"))})
+				s.Access = append(s.Access, placer.AccessEntry{Kind: placer.AccessUser, Value: user,
+					Affinity: placer.Affinity(rapid.IntRange(-1, 1).Draw(t, "affinity"))})
 			}
 		}
 		p.reserve(s)
@@ -171,7 +180,8 @@ func (p *promise) pass(until int64) {
 		var next *row.Job
 		err := p.db.View(func(tx *Tx) error {
 			return tx.k.EachJob(func(j *row.Job) error {
-				if (j.State == JobRunning || j.State == JobReserved) && j.End <= until && (next == nil || j.End < next.End) {
+				if (j.State == JobRunning || j.State == JobReserved) && j.End <= until &&
+					(next == nil || j.End < next.End) {
 					next = j
 				}
 				return nil
@@ -297,7 +307,8 @@ func (p *promise) neverSays(r placer.Request, refused error) {
 			return errUndo
 		}
 		var jobs []uint64
-		if err := tx.k.EachJob(func(j *row.Job) error { jobs = append(jobs, j.ID); return nil }, JobRunning, JobReserved); err != nil {
+		if err := tx.k.EachJob(func(j *row.Job) error { jobs = append(jobs, j.ID); return nil }, JobRunning,
+			JobReserved); err != nil {
 			return err
 		}
 		slices.Reverse(jobs) // guests before those who reserved

@@ -20,7 +20,9 @@ func TestReindexWhileShared(t *testing.T) {
 		{"a signature", func(tx *Tx) error { return tx.Config().Set("signature", "ncpus") }},
 		{"the signature that there is", func(tx *Tx) error { return tx.Config().Set("signature", "") }},
 		{"a resource less", func(tx *Tx) error { return tx.Config().RemoveResource("color") }},
-		{"a resource more", func(tx *Tx) error { return tx.Config().AddResource(index.Def{Name: "shape", Type: index.String}) }},
+		{"a resource more", func(tx *Tx) error {
+			return tx.Config().AddResource(index.Def{Name: "shape", Type: index.String})
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

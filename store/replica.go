@@ -18,7 +18,8 @@ import (
 
 // replicaOptions converts options to those of a log's replica.
 func replicaOptions(opt *Options) replica.Options {
-	return replica.Options{Folder: opt.Replica.Folder, LockTimeout: opt.LockWait(), Stale: opt.Replica.Stale, Version: opt.Replica.Version, Verb: opt.Replica.Verb,
+	return replica.Options{Folder: opt.Replica.Folder, LockTimeout: opt.LockWait(), Stale: opt.Replica.Stale,
+		Version: opt.Replica.Version, Verb: opt.Replica.Verb,
 		Now: opt.Now, Warn: opt.Warn, Detail: opt.Detail}
 }
 
@@ -53,7 +54,8 @@ func (db *DB) change(fn func(*file.Recorder) (keep bool, err error)) error {
 // writable runs a writer on the replica of a log whose format this version writes.
 func writable(r *file.Recorder, fn func(*file.Recorder) (keep bool, err error)) (keep bool, err error) {
 	if r.Format() < kernel.FirstLog {
-		return false, fmt.Errorf("the log has format %d, and this version writes formats %d to %d: placectl upgrade, once all machines have this version%w", r.Format(), kernel.FirstLog, Format, file.Wordless(ErrConflict))
+		return false, fmt.Errorf("the log has format %d, and this version writes formats %d to %d: placectl upgrade, "+
+			"once all machines have this version%w", r.Format(), kernel.FirstLog, Format, file.Wordless(ErrConflict))
 	}
 	return fn(r)
 }
@@ -73,7 +75,8 @@ func (db *DB) notAhead(r *file.Recorder) error {
 		return err
 	}
 	now := db.opt.Now()
-	return fmt.Errorf("this machine's clock says %s, but at the database it is %s: correct the clock, because others could not write until then%w",
+	return fmt.Errorf("this machine's clock says %s, but at the database it is %s: correct the clock, because others "+
+		"could not write until then%w",
 		kernel.Stamp(now.Unix()), kernel.Stamp(now.Add(-ahead).Unix()), file.Wordless(ErrClock))
 }
 
@@ -203,7 +206,9 @@ func noneUnderWay(tx *Tx) error {
 		if err != nil || attempt == 0 {
 			return true, err
 		}
-		return false, row.Clash(fmt.Sprintf("attempt %d of job %d on %s", attempt, job, host), "it was claimed and has not ended, and how it ends would be told to one of the two databases: wait for it, or --force")
+		return false, row.Clash(fmt.Sprintf("attempt %d of job %d on %s", attempt, job, host),
+			"it was claimed and has not ended, and how it ends would be told to one of the two databases: wait for "+
+				"it, or --force")
 	})
 }
 
@@ -284,7 +289,8 @@ type LogEntry struct {
 // Each calls fn for the entries after a position that are still in the log, the oldest first.
 func (l *Log) Each(since uint64, fn func(*LogEntry) error) error {
 	return l.log.Each(since, func(c *replica.Change) error {
-		return fn(&LogEntry{Position: c.Position, Now: kernel.Instant(c.Now), Host: c.Host, User: c.User, Version: c.Version, Verb: c.Verb, Format: c.Format, Rows: c.Rows, Bytes: c.Bytes, Tables: c.Tables})
+		return fn(&LogEntry{Position: c.Position, Now: kernel.Instant(c.Now), Host: c.Host, User: c.User,
+			Version: c.Version, Verb: c.Verb, Format: c.Format, Rows: c.Rows, Bytes: c.Bytes, Tables: c.Tables})
 	})
 }
 
@@ -355,9 +361,13 @@ func (db *DB) UpdateInWords(words *Words, fn func(*Tx) error) (answer []byte, er
 		return nil, db.Update(fn)
 	}
 	err = db.writeBy(fn, true, func(change func(*file.Recorder) (bool, error)) (err error) {
-		answer, err = db.log.UpdateInWords(&replica.Words{Request: words.Request, Run: func(r *file.Recorder, request []byte) ([]byte, error) {
-			return words.Run(request, func(opt *Options, fn func(*Tx) error) (bool, error) { return db.within(r, opt, fn) })
-		}}, func(r *file.Recorder) (bool, error) { return writable(r, change) })
+		answer,
+			err = db.log.UpdateInWords(&replica.Words{Request: words.Request,
+			Run: func(r *file.Recorder, request []byte) ([]byte, error) {
+				return words.Run(request, func(opt *Options, fn func(*Tx) error) (bool, error) {
+					return db.within(r, opt, fn)
+				})
+			}}, func(r *file.Recorder) (bool, error) { return writable(r, change) })
 		return err
 	})
 	return answer, err

@@ -127,7 +127,8 @@ func (d *first) known(t *replica.Tail, err error) (*replica.Tail, error) {
 	return t, nil
 }
 
-func (d *first) Append(ctx context.Context, at replica.Position, entry []byte, place replica.Place, answers ...replica.Answer) (*replica.Tail, error) {
+func (d *first) Append(ctx context.Context, at replica.Position, entry []byte, place replica.Place,
+	answers ...replica.Answer) (*replica.Tail, error) {
 	return d.known(d.Driver.Append(ctx, at, entry, place, answers...))
 }
 
@@ -135,7 +136,8 @@ func (d *first) After(ctx context.Context, at replica.Position) (*replica.Tail, 
 	return d.known(d.Driver.After(ctx, at))
 }
 
-func (d *first) Turn(ctx context.Context, place replica.Place, at replica.Position, words []byte) (replica.Place, *replica.Tail, error) {
+func (d *first) Turn(ctx context.Context, place replica.Place, at replica.Position, words []byte) (replica.Place,
+	*replica.Tail, error) {
 	place, t, err := d.Driver.Turn(ctx, place, at, words)
 	t, err = d.known(t, err)
 	return place, t, err

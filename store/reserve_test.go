@@ -35,7 +35,8 @@ func TestReservationsTouchJobs(t *testing.T) {
 				if _, err := tx.Jobs().PlaceAt(request, kernel.Instant(tx.k.Now+200)); err != nil {
 					return err
 				}
-				_, err := tx.Reservations().ReserveNodes("r", []uint32{0}, kernel.Instant(tx.k.Now+c.start), kernel.Instant(tx.k.Now+c.end))
+				_, err := tx.Reservations().ReserveNodes("r", []uint32{0}, kernel.Instant(tx.k.Now+c.start),
+					kernel.Instant(tx.k.Now+c.end))
 				return err
 			})
 			if (err == nil) != c.fits || err != nil && !errors.Is(err, ErrConflict) {

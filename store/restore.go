@@ -61,7 +61,8 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 		return nil, err
 	}
 	out.was = wasAt(path, opt.Options)
-	out.Kept, err = file.Supplant(path, backup, file.SupplantOptions{LockTimeout: opt.LockWait(), DryRun: opt.DryRun, Watch: opt.Watch}, func(tmp string, c file.Content, kept string) error {
+	out.Kept, err = file.Supplant(path, backup, file.SupplantOptions{LockTimeout: opt.LockWait(), DryRun: opt.DryRun,
+		Watch: opt.Watch}, func(tmp string, c file.Content, kept string) error {
 		out.Content, out.Kept = newContent(c), kept
 		return out.revive(tmp, path, opt)
 	})
@@ -75,7 +76,8 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 func (out *Restored) revive(tmp, name string, opt *RestoreOptions) error {
 	return last(tmp, opt.Options, func(tx *Tx) error {
 		out.Held = nil
-		if err := errors.Join(tx.k.File.DrawEpoch(), tx.k.File.PutOwner(&out.was.owner), tx.k.File.Settle(name), out.goOn(tx, opt.Force)); err != nil {
+		if err := errors.Join(tx.k.File.DrawEpoch(), tx.k.File.PutOwner(&out.was.owner), tx.k.File.Settle(name),
+			out.goOn(tx, opt.Force)); err != nil {
 			return err
 		}
 		if !opt.NoHold {
@@ -97,7 +99,8 @@ func (out *Restored) revive(tmp, name string, opt *RestoreOptions) error {
 func (tx *Tx) Adopt(noHold bool) (held []uint64, err error) {
 	switch {
 	case tx.k.Logged:
-		return nil, fmt.Errorf("%w: a database in a log has no file to adopt: the log says which database it is", ErrInvalid)
+		return nil, fmt.Errorf("%w: a database in a log has no file to adopt: the log says which database it is",
+			ErrInvalid)
 	case !tx.Writable():
 		return nil, file.ErrReadOnly
 	}
@@ -118,7 +121,8 @@ func holdUncertain(tx *Tx) (held []uint64, err error) {
 			return nil
 		}
 		held = append(held, j.ID)
-		return jobs.MachineOf(tx.k).Do(j, jobs.Step{To: JobHeld, Reason: row.Because(row.CauseRestored, ReasonRestored), Leaving: jobs.NeverTold})
+		return jobs.MachineOf(tx.k).Do(j, jobs.Step{To: JobHeld, Reason: row.Because(row.CauseRestored, ReasonRestored),
+			Leaving: jobs.NeverTold})
 	}, JobQueued, JobReserved, JobRunning)
 	if err != nil {
 		return nil, fmt.Errorf("holding what may have run since: %w", err)
@@ -173,7 +177,9 @@ func (out *Restored) goOn(tx *Tx, force bool) error {
 		}
 	}
 	if len(out.Running) > 0 && !force {
-		return &Conflict{What: "the database", Why: fmt.Sprintf("jobs of it run and are not in the backup: %v; they would go on, and their ends not be recorded", out.Running)}
+		return &Conflict{What: "the database",
+			Why: fmt.Sprintf("jobs of it run and are not in the backup: %v; they would go on, and their ends not "+
+				"be recorded", out.Running)}
 	}
 	tx.k.State.NextJob = max(tx.k.State.NextJob, out.was.next)
 	return nil

@@ -24,17 +24,31 @@ func TestRemoveQueueThatIsNeeded(t *testing.T) {
 		name, who string
 		do        func(*Tx) error
 	}{
-		{"one that waits", "job 1", func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: ask}); return err }},
-		{"one that is held", "job 1", func(tx *Tx) error { _, err := tx.Jobs().Submit(Submission{Request: ask, Hold: true}); return err }},
+		{"one that waits", "job 1", func(tx *Tx) error {
+			_, err := tx.Jobs().Submit(Submission{Request: ask})
+			return err
+		}},
+		{"one that is held", "job 1", func(tx *Tx) error {
+			_, err := tx.Jobs().Submit(Submission{Request: ask, Hold: true})
+			return err
+		}},
 		{"one that runs", "job 1", func(tx *Tx) error { _, err := tx.Jobs().Place(ask); return err }},
-		{"one that is planned", "job 1", func(tx *Tx) error { _, err := tx.Jobs().PlaceAt(ask, kernel.Instant(tx.k.Now+100)); return err }},
-		{"a node", "n1", func(tx *Tx) error { _, err := tx.Nodes().Put(&index.Node{Name: "n1", Queue: "q"}); return err }},
+		{"one that is planned", "job 1", func(tx *Tx) error {
+			_, err := tx.Jobs().PlaceAt(ask, kernel.Instant(tx.k.Now+100))
+			return err
+		}},
+		{"a node", "n1", func(tx *Tx) error {
+			_, err := tx.Nodes().Put(&index.Node{Name: "n1", Queue: "q"})
+			return err
+		}},
 		{"a reservation for its jobs", "reservation r", func(tx *Tx) error {
-			_, err := tx.Reservations().Add(ReserveSpec{Name: "r", Nodes: []uint32{0}, Start: kernel.Instant(tx.k.Now), End: kernel.Instant(tx.k.Now + 9), Access: lets})
+			_, err := tx.Reservations().Add(ReserveSpec{Name: "r", Nodes: []uint32{0}, Start: kernel.Instant(tx.k.Now),
+				End: kernel.Instant(tx.k.Now + 9), Access: lets})
 			return err
 		}},
 		{"one that repeats", "reservation r", func(tx *Tx) error {
-			_, err := tx.Reservations().Add(ReserveSpec{Name: "r", Request: ask, Start: kernel.Instant(tx.k.Now), End: kernel.Instant(tx.k.Now + 3600), Repeat: recur.Repeat{Rule: "daily"}})
+			_, err := tx.Reservations().Add(ReserveSpec{Name: "r", Request: ask, Start: kernel.Instant(tx.k.Now),
+				End: kernel.Instant(tx.k.Now + 3600), Repeat: recur.Repeat{Rule: "daily"}})
 			return err
 		}},
 	} {
@@ -243,11 +257,14 @@ func TestAmountsAreBounded(t *testing.T) {
 		if err != nil || s.CPUs != math.MaxInt64 {
 			t.Errorf("%d cpus: %v", s.CPUs, err)
 		}
-		j, err := tx.Jobs().Place(placer.Request{Select: "2000:ncpus=9007199254740992", Place: "scatter", Walltime: time.Hour})
-		if !errors.Is(err, placer.ErrRequest) && !errors.Is(err, placer.ErrNever) { // the sum is too large to be asked for
+		j, err := tx.Jobs().Place(placer.Request{Select: "2000:ncpus=9007199254740992", Place: "scatter",
+			Walltime: time.Hour})
+		// the sum is too large to be asked for
+		if !errors.Is(err, placer.ErrRequest) && !errors.Is(err, placer.ErrNever) {
 			t.Errorf("%+v, %v", j, err)
 		}
-		_, err = tx.Jobs().Place(placer.Request{Select: "900:ncpus=9007199254740992", Place: "scatter", Walltime: time.Hour})
+		_, err = tx.Jobs().Place(placer.Request{Select: "900:ncpus=9007199254740992", Place: "scatter",
+			Walltime: time.Hour})
 		return err
 	})
 	if err != nil {

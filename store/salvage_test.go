@@ -37,7 +37,8 @@ func TestSalvageSound(t *testing.T) {
 	}
 	kept := func(db *DB) string {
 		return strings.Join(slices.DeleteFunc(strings.SplitAfter(dumped(t, db), "\n"), func(line string) bool {
-			return strings.Contains(line, `"state"`) || strings.Contains(line, `"decided"`) || strings.Contains(line, `"wakes"`) || strings.HasPrefix(line, `{"rows"`)
+			return strings.Contains(line, `"state"`) || strings.Contains(line, `"decided"`) ||
+				strings.Contains(line, `"wakes"`) || strings.HasPrefix(line, `{"rows"`)
 		}), "")
 	}
 	if was, is := kept(db), kept(again); was != is {
@@ -179,7 +180,8 @@ func TestSalvagePages(t *testing.T) {
 		case out.Missing > 0:
 			leaves++
 		}
-		before := slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "the one before") }) // the list of tables
+		// the list of tables
+		before := slices.ContainsFunc(out.Notes, func(n string) bool { return strings.Contains(n, "the one before") })
 		if out.Nodes+out.Jobs+out.Missing < 1801 && !before {
 			t.Errorf("page %d: %d nodes, %d jobs, %d rows missing", at/4096, out.Nodes, out.Jobs, out.Missing)
 		}
@@ -197,7 +199,9 @@ func TestSalvageMost(t *testing.T) {
 	db, clock := lively(t)
 	for range 3 {
 		err := db.Update(func(tx *Tx) error {
-			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Array: 800, Hold: true})
+			_,
+				err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
+				User: "ann"}, Array: 800, Hold: true})
 			return err
 		})
 		if err != nil {
@@ -215,7 +219,8 @@ func TestSalvageMost(t *testing.T) {
 	const page, branch = 4096, 1
 	var branches []int
 	for n := 2; n < len(whole)/page; n++ {
-		if b := whole[n*page:]; binary.NativeEndian.Uint64(b) == uint64(n) && binary.NativeEndian.Uint16(b[8:]) == branch {
+		if b := whole[n*page:]; binary.NativeEndian.Uint64(b) == uint64(n) && binary.NativeEndian.Uint16(
+			b[8:]) == branch {
 			branches = append(branches, n)
 		}
 	}

@@ -34,8 +34,12 @@ func TestShareLaws(t *testing.T) {
 			for _, c := range classes {
 				waiting[c] = rapid.IntRange(0, 2*n).Draw(rt, "jobs")
 				for range waiting[c] {
-					r := placer.Request{Select: "1:ncpus=1", Class: c, User: "ann", Walltime: time.Duration(rapid.IntRange(1, 9).Draw(rt, "walltime")) * time.Minute}
-					if _, err := tx.Jobs().Submit(Submission{Request: r, Priority: int64(rapid.IntRange(0, 2).Draw(rt, "priority"))}); err != nil {
+					r := placer.Request{Select: "1:ncpus=1", Class: c, User: "ann",
+						Walltime: time.Duration(rapid.IntRange(1, 9).Draw(rt, "walltime")) * time.Minute}
+					if _,
+						err := tx.Jobs().Submit(
+						Submission{Request: r,
+							Priority: int64(rapid.IntRange(0, 2).Draw(rt, "priority"))}); err != nil {
 						return err
 					}
 				}

@@ -23,7 +23,8 @@ type shareStory struct {
 func newShareStory(t *testing.T, backfill Backfill, a, b int) *shareStory {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 4, 1)
-	setShares(t, db, &fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: a}, {Class: "b", Load: b}}})
+	setShares(t, db, &fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: a},
+		{Class: "b", Load: b}}})
 	s := &shareStory{t, db, clock, clock.t, make(map[string]uint64)}
 	s.update(func(tx *Tx) error { return tx.Config().Set("backfill", backfill.String()) })
 	return s
@@ -40,7 +41,8 @@ func (s *shareStory) update(fn func(*Tx) error) {
 func (s *shareStory) submit(name string, cpus, seconds int, with ...func(*Submission)) {
 	s.Helper()
 	s.update(func(tx *Tx) error {
-		sub := Submission{Request: placer.Request{Name: name, Class: name[:1], User: "ann", Select: fmt.Sprintf("%d:ncpus=1", cpus), Walltime: time.Duration(seconds) * time.Second}}
+		sub := Submission{Request: placer.Request{Name: name, Class: name[:1], User: "ann",
+			Select: fmt.Sprintf("%d:ncpus=1", cpus), Walltime: time.Duration(seconds) * time.Second}}
 		for _, set := range with {
 			set(&sub)
 		}
@@ -228,7 +230,10 @@ func TestDelayedPlansAreInNoOnesWay(t *testing.T) {
 	t.Parallel()
 	s := newShareStory(t, Conservative, 1, 1)
 	s.update(func(tx *Tx) error {
-		list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Name: "a", Class: "a", User: "ann", Select: "4:ncpus=1", Walltime: 100 * time.Second}, Begin: tx.Now().Add(400 * time.Second)})
+		list,
+			err := tx.Jobs().Submit(
+			Submission{Request: placer.Request{Name: "a", Class: "a", User: "ann", Select: "4:ncpus=1",
+				Walltime: 100 * time.Second}, Begin: tx.Now().Add(400 * time.Second)})
 		if err == nil {
 			s.names["a"] = list[0].ID
 		}

@@ -30,12 +30,17 @@ func TestTurnsInClass(t *testing.T) {
 		jobs []job
 		want map[string]int // running of four nodes
 	}{
-		{"two arrays", []job{{"a1", 100, []func(*Submission){array(10)}}, {"a2", 100, []func(*Submission){array(10)}}}, map[string]int{"a1": 2, "a2": 2}},
-		{"an array of higher priority", []job{{"a1", 100, []func(*Submission){array(10)}}, {"a2", 100, []func(*Submission){array(3), urgent}}}, map[string]int{"a1": 1, "a2": 3}},
-		{"users", []job{{"a1", 100, nil}, {"a2", 100, nil}, {"a3", 100, nil}, {"a4", 100, nil}, {"a5", 100, []func(*Submission){user("bob")}}, {"a6", 100, []func(*Submission){user("bob")}}},
+		{"two arrays", []job{{"a1", 100, []func(*Submission){array(10)}}, {"a2", 100, []func(*Submission){array(10)}}},
+			map[string]int{"a1": 2, "a2": 2}},
+		{"an array of higher priority", []job{{"a1", 100, []func(*Submission){array(10)}},
+			{"a2", 100, []func(*Submission){array(3), urgent}}}, map[string]int{"a1": 1, "a2": 3}},
+		{"users", []job{{"a1", 100, nil}, {"a2", 100, nil}, {"a3", 100, nil}, {"a4", 100, nil},
+			{"a5", 100, []func(*Submission){user("bob")}}, {"a6", 100, []func(*Submission){user("bob")}}},
 			map[string]int{"a1": 1, "a2": 1, "a5": 1, "a6": 1}},
-		{"the longest walltime", []job{{"a1", 100, nil}, {"a2", 300, nil}, {"a3", 200, nil}, {"a4", 400, nil}, {"a5", 500, nil}}, map[string]int{"a2": 1, "a3": 1, "a4": 1, "a5": 1}},
-		{"an array of longer walltime", []job{{"a1", 100, []func(*Submission){array(9)}}, {"a2", 200, []func(*Submission){array(9)}}, {"a3", 300, []func(*Submission){array(9)}}},
+		{"the longest walltime", []job{{"a1", 100, nil}, {"a2", 300, nil}, {"a3", 200, nil}, {"a4", 400, nil},
+			{"a5", 500, nil}}, map[string]int{"a2": 1, "a3": 1, "a4": 1, "a5": 1}},
+		{"an array of longer walltime", []job{{"a1", 100, []func(*Submission){array(9)}},
+			{"a2", 200, []func(*Submission){array(9)}}, {"a3", 300, []func(*Submission){array(9)}}},
 			map[string]int{"a1": 1, "a2": 1, "a3": 2}},
 	} {
 		for _, backfill := range []Backfill{FCFS, EASY, Conservative, Relaxed} {
@@ -64,7 +69,9 @@ func TestTurnsAsClassPlan(t *testing.T) {
 		db, clock := newDB(t)
 		defer db.Close()
 		addNodes(t, db, "n", draw("nodes", 1, 9), 1)
-		setShares(t, db, &fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: draw("a", 1, 4)}, {Class: "b", Load: draw("b", 1, 4)}}})
+		setShares(t, db,
+			&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: draw("a", 1, 4)},
+				{Class: "b", Load: draw("b", 1, 4)}}})
 		backfill := rapid.SampledFrom([]Backfill{EASY, Conservative}).Draw(rt, "backfill")
 		update := func(fn func(*Tx) error) {
 			rt.Helper()
@@ -76,7 +83,9 @@ func TestTurnsAsClassPlan(t *testing.T) {
 		told := make(map[uint64]int64)
 		for range draw("passes", 1, 4) {
 			for range draw("arrays", 0, 3) {
-				s := Submission{Request: placer.Request{Select: "1:ncpus=1", Class: rapid.SampledFrom([]string{"a", "b"}).Draw(rt, "class"), User: "ann", Walltime: time.Hour}, Array: draw("array", 1, 7)}
+				s := Submission{
+					Request: placer.Request{Select: "1:ncpus=1", Class: rapid.SampledFrom([]string{"a", "b"}).Draw(rt,
+						"class"), User: "ann", Walltime: time.Hour}, Array: draw("array", 1, 7)}
 				update(func(tx *Tx) error { _, err := tx.Jobs().Submit(s); return err })
 				clear(told)
 			}
@@ -153,7 +162,8 @@ func agreesWithClassPlan(t *rapid.T, before, after arraysIn) {
 		}
 		for i, n := range plan.Classes[0].JobStarts {
 			if got := after[name].Jobs[i].Running - was.Jobs[i].Running; got != n {
-				t.Fatalf("class %s starts %d: array %d starts %d, and class plan says %d: %+v", name, started, was.names[i], got, n, was.Jobs)
+				t.Fatalf("class %s starts %d: array %d starts %d, and class plan says %d: %+v", name, started,
+					was.names[i], got, n, was.Jobs)
 			}
 		}
 	}

@@ -44,7 +44,8 @@ var lifeNames = []string{"a", "b", "s", "s.1", "s.2", "s.3", "s.2.1"}
 func newLife(t *rapid.T, dir string) *life { return newLifeOf(t, dir, false) }
 
 func newLifeOf(t *rapid.T, dir string, plain bool) *life {
-	l := &life{t: t, clock: &clock{t: 1_000_000}, users: []string{"ann", "bob"}, plain: plain, given: make(map[string]int64)}
+	l := &life{t: t, clock: &clock{t: 1_000_000}, users: []string{"ann", "bob"}, plain: plain,
+		given: make(map[string]int64)}
 	for i := range l.dbs {
 		opt := &Options{Now: l.clock.now, Private: i == 1}
 		path := filepath.Join(dir, fmt.Sprintf("%d.db", i))
@@ -110,12 +111,15 @@ func (l *life) both(what string, fn func(tx *Tx) (any, error)) error {
 
 func (l *life) request(t *rapid.T) placer.Request {
 	r := placer.Request{
-		Select:   rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=1:mem=1gb", "1:ncpus=2+1:ncpus=1:mem=5gb", "3:ncpus=1", "1:ncpus=0:mem=1gb"}).Draw(t, "select"),
-		Place:    rapid.SampledFrom([]string{"free", "scatter", "pack", "excl", "scatter:excl", "shared", "vscatter"}).Draw(t, "place"),
+		Select: rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=1:mem=1gb", "1:ncpus=2+1:ncpus=1:mem=5gb",
+			"3:ncpus=1", "1:ncpus=0:mem=1gb"}).Draw(t, "select"),
+		Place: rapid.SampledFrom([]string{"free", "scatter", "pack", "excl", "scatter:excl", "shared",
+			"vscatter"}).Draw(t, "place"),
 		Walltime: time.Duration(rapid.IntRange(1, 1500).Draw(t, "walltime")) * time.Second,
 		User:     rapid.SampledFrom(l.users).Draw(t, "user"),
 		Access:   rapid.SampledFrom([]string{"", "", "", "singleuser", "singlejob", "singletask"}).Draw(t, "access"),
-		Policy: rapid.SampledFrom([]string{"", "", "lastavailable", "minresource", "cpuload", "priority", "tetris", "fastest",
+		Policy: rapid.SampledFrom([]string{"", "", "lastavailable", "minresource", "cpuload", "priority", "tetris",
+			"fastest",
 			"contiguous", "maxbalance"}).Draw(t, "policy"),
 		Reservation: rapid.SampledFrom([]string{"", "", "", "a", "s", "s.2"}).Draw(t, "reservation"),
 		Name:        rapid.SampledFrom([]string{"", "", "s.1", "2"}).Draw(t, "job's name"),
@@ -248,7 +252,9 @@ func (l *life) asGiven(tx *Tx) error {
 func (l *life) down(t *rapid.T) {
 	n := rapid.Uint32Range(0, 4).Draw(t, "node")
 	state := index.State(rapid.IntRange(0, 1).Draw(t, "state"))
-	_ = l.both(fmt.Sprintf("node %d %s", n, state), func(tx *Tx) (any, error) { return nil, tx.Nodes().SetState(n, state, "") })
+	_ = l.both(fmt.Sprintf("node %d %s", n, state), func(tx *Tx) (any, error) {
+		return nil, tx.Nodes().SetState(n, state, "")
+	})
 }
 
 // pass lets time pass; a writer then settles what the clock did.

@@ -133,13 +133,17 @@ func TestShareState(t *testing.T) {
 				return err
 			}
 		}
-		if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "3:ncpus=2", User: "cron-3"}}); err != nil {
+		if _,
+			err := tx.Jobs().Submit(
+			Submission{Request: placer.Request{Select: "3:ncpus=2", User: "cron-3"}}); err != nil {
 			return err
 		}
-		if _, err := tx.Reservations().ReserveNodes("other", []uint32{8}, kernel.Instant(tx.k.Now), kernel.Instant(tx.k.Now+600)); err != nil {
+		if _, err := tx.Reservations().ReserveNodes("other", []uint32{8}, kernel.Instant(tx.k.Now),
+			kernel.Instant(tx.k.Now+600)); err != nil {
 			return err
 		}
-		if _, err := tx.Reservations().ReserveNodes("later", []uint32{7}, kernel.Instant(tx.k.Now+60), kernel.Instant(tx.k.Now+600)); err != nil {
+		if _, err := tx.Reservations().ReserveNodes("later", []uint32{7}, kernel.Instant(tx.k.Now+60),
+			kernel.Instant(tx.k.Now+600)); err != nil {
 			return err
 		}
 		return tx.Nodes().SetState(9, index.Down, "disk")
@@ -212,7 +216,9 @@ func TestCheckFindsBadShares(t *testing.T) {
 		want string
 		do   func(*Tx) error
 	}{
-		{"out of balance since", func(tx *Tx) error { return tx.Shares().SetTimer(fairshare.Timer{Running: true, Since: clock.t + 100}) }},
+		{"out of balance since", func(tx *Tx) error {
+			return tx.Shares().SetTimer(fairshare.Timer{Running: true, Since: clock.t + 100})
+		}},
 		{"table shares has no row 78", func(tx *Tx) error { return tx.k.File.Put(row.Shares, []byte("x"), []byte{1}) }},
 	} {
 		if err := db.Update(c.do); err != nil {
@@ -240,7 +246,10 @@ func TestSharesCountPlansOnce(t *testing.T) {
 	submit := func(class string, cpus int, walltime time.Duration) {
 		t.Helper()
 		update(func(tx *Tx) error {
-			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: fmt.Sprintf("1:ncpus=%d", cpus), Class: class, Walltime: walltime}})
+			_,
+				err := tx.Jobs().Submit(
+				Submission{Request: placer.Request{Select: fmt.Sprintf("1:ncpus=%d", cpus), Class: class,
+					Walltime: walltime}})
 			return err
 		})
 	}
@@ -257,7 +266,8 @@ func TestSharesCountPlansOnce(t *testing.T) {
 	}
 	update(func(tx *Tx) error {
 		return errors.Join(tx.Config().Set("backfill", "relaxed"), tx.Config().Set("slack", "0"),
-			tx.Shares().Set(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: 1}, {Class: "b", Load: 0}}}))
+			tx.Shares().Set(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: 1},
+				{Class: "b", Load: 0}}}))
 	})
 	submit("a", 4, 30*time.Minute)
 	submit("a", 1, time.Minute)
@@ -272,7 +282,8 @@ func TestSharesCountPlansOnce(t *testing.T) {
 	err := db.View(func(tx *Tx) error {
 		s, err := tx.Shares().State()
 		if err == nil && (s.Classes[0].Waiting != 1 || s.Classes[1].Waiting != 1) {
-			t.Errorf("may start now: %d cpus of class a and %d of class b, want 1 of each", s.Classes[0].Waiting, s.Classes[1].Waiting)
+			t.Errorf("may start now: %d cpus of class a and %d of class b, want 1 of each", s.Classes[0].Waiting,
+				s.Classes[1].Waiting)
 		}
 		return err
 	})

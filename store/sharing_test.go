@@ -31,8 +31,12 @@ func TestOperatorsAlone(t *testing.T) {
 		"a role less":     func(tx *Tx) error { return tx.Roles().Remove("ann") },
 		"an account":      func(tx *Tx) error { return tx.Accounts().Set(Account{Name: "lab"}) },
 		"an account less": func(tx *Tx) error { return tx.Accounts().Remove("none") },
-		"a number":        func(tx *Tx) error { return tx.Priorities().Set(Number{Kind: "user", Name: "eve", Number: 9}) },
-		"a limit":         func(tx *Tx) error { return tx.Limits().Set(Limit{Key: "user:eve", Measure: "running", Max: 9}) },
+		"a number": func(tx *Tx) error {
+			return tx.Priorities().Set(Number{Kind: "user", Name: "eve", Number: 9})
+		},
+		"a limit": func(tx *Tx) error {
+			return tx.Limits().Set(Limit{Key: "user:eve", Measure: "running", Max: 9})
+		},
 		"preemption":      func(tx *Tx) error { return tx.Preemption().Set(rule) },
 		"less preemption": func(tx *Tx) error { return tx.Preemption().Remove(rule.String()) },
 		"a node":          func(tx *Tx) error { _, err := tx.Nodes().Put(&index.Node{Name: "n2"}); return err },
@@ -49,7 +53,9 @@ func TestOperatorsAlone(t *testing.T) {
 		"a queue":         func(tx *Tx) error { return tx.Queues().Add(Queue{Name: "q"}) },
 		"another queue":   func(tx *Tx) error { return tx.Queues().Set(Queue{Name: "q"}) },
 		"a queue less":    func(tx *Tx) error { return tx.Queues().Remove("q") },
-		"a resource":      func(tx *Tx) error { return tx.Config().AddResource(index.Def{Name: "color", Type: index.String}) },
+		"a resource": func(tx *Tx) error {
+			return tx.Config().AddResource(index.Def{Name: "color", Type: index.String})
+		},
 		"a resource less": func(tx *Tx) error { return tx.Config().RemoveResource("color") },
 		"a setting":       func(tx *Tx) error { return tx.Config().Set("overdue", "finish") },
 		"classes":         func(tx *Tx) error { return tx.Shares().Set(new(fairshare.Settings)) },
@@ -71,7 +77,8 @@ func TestOperatorsAlone(t *testing.T) {
 		},
 		"another's job": func(tx *Tx) error { _, err := tx.Jobs().Cancel(1, ""); return err },
 		"another's claim": func(tx *Tx) error {
-			_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n1"}})
+			_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: Nonce{1},
+				Process: Process{Host: "n1"}})
 			return err
 		},
 		"another's result": func(tx *Tx) error {
@@ -81,7 +88,9 @@ func TestOperatorsAlone(t *testing.T) {
 		"another's beat":    func(tx *Tx) error { return tx.Hosts().Beat("n1", "ann", "1") },
 		"another's command": func(tx *Tx) error { return tx.Jobs().SetCommand(1, []string{"id"}) },
 		"a group": func(tx *Tx) error {
-			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "eve", Group: "lab"}})
+			_,
+				err := tx.Jobs().Submit(
+				Submission{Request: placer.Request{Select: "1:ncpus=1", User: "eve", Group: "lab"}})
 			return err
 		},
 		"a user": func(tx *Tx) error {
@@ -89,13 +98,17 @@ func TestOperatorsAlone(t *testing.T) {
 			return err
 		},
 		"a high priority": func(tx *Tx) error {
-			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "eve"}, Priority: 1001})
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", User: "eve"},
+				Priority: 1001})
 			return err
 		},
 	}
 	uids := map[string]uint32{"ann": 1001, "eve": 65432}
 	as := func(user string) *Options {
-		return &Options{Actor: &Actor{User: user, UID: uids[user]}, UIDOf: func(name string) (uint32, bool) { uid, ok := uids[name]; return uid, ok }}
+		return &Options{Actor: &Actor{User: user, UID: uids[user]}, UIDOf: func(name string) (uint32, bool) {
+			uid, ok := uids[name]
+			return uid, ok
+		}}
 	}
 	if err := os.Chmod(path, 0o660); err != nil {
 		t.Fatal(err)
@@ -199,7 +212,11 @@ func TestOwnerRow(t *testing.T) {
 	if _, err := db.Backup(backup, nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.file.Update(func(r *file.Recorder) (bool, error) { uid := uint32(4711); return true, r.PutOwner(&uid) }); err != nil {
+	if err := db.file.Update(func(r *file.Recorder) (bool, error) {
+		uid := uint32(4711)
+		return true,
+			r.PutOwner(&uid)
+	}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.Compact(nil); err != nil || owner() != 4711 {

@@ -36,10 +36,14 @@ type ran struct {
 }
 
 func drawSimulated(t *rapid.T) *simulated {
-	s := &simulated{backfill: backfill.Policy(rapid.IntRange(int(backfill.FCFS), int(backfill.Relaxed)).Draw(t, "backfill")), slack: rapid.SampledFrom([]float64{0, .5, 2}).Draw(t, "slack"),
-		policy: rapid.SampledFrom([]placer.Policy{placer.FirstAvailable, placer.LastAvailable, placer.MinResource, placer.Contiguous}).Draw(t, "policy")}
+	s := &simulated{backfill: backfill.Policy(rapid.IntRange(int(backfill.FCFS), int(backfill.Relaxed)).Draw(t,
+		"backfill")), slack: rapid.SampledFrom([]float64{0, .5, 2}).Draw(t, "slack"),
+		policy: rapid.SampledFrom([]placer.Policy{placer.FirstAvailable, placer.LastAvailable, placer.MinResource,
+			placer.Contiguous}).Draw(t, "policy")}
 	for i, cpus := range rapid.SliceOfN(rapid.Int64Range(1, 4), 1, 5).Draw(t, "cpus") {
-		n := &index.Node{Name: fmt.Sprintf("n%d", i), Access: rapid.SampledFrom([]index.Access{index.AccessShared, index.AccessShared, index.AccessSingleUser, index.AccessSingleJob}).Draw(t, "access")}
+		n := &index.Node{Name: fmt.Sprintf("n%d", i),
+			Access: rapid.SampledFrom([]index.Access{index.AccessShared, index.AccessShared, index.AccessSingleUser,
+				index.AccessSingleJob}).Draw(t, "access")}
 		n.Set(index.NCPUs, index.Value{Num: cpus})
 		n.Set(index.Mem, index.Value{Num: 10 * cpus})
 		s.nodes = append(s.nodes, n)
@@ -50,9 +54,12 @@ func drawSimulated(t *rapid.T) *simulated {
 		at += rapid.Int64Range(0, 3).Draw(t, "later")
 		j := backfill.Job{Submit: at, Request: rapid.Int64Range(1, 20).Draw(t, "request")}
 		j.Run = rapid.Int64Range(0, j.Request).Draw(t, "run")
-		r := placer.Request{User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user"), Walltime: time.Duration(j.Request) * time.Second,
-			Place:  rapid.SampledFrom([]string{"free", "free", "scatter", "pack", "scatter:excl", "excl"}).Draw(t, "place"),
-			Select: rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=1", "3:ncpus=1:mem=4kb", "1:ncpus=2", "2:ncpus=2:mem=9kb", "1:ncpus=2+1:ncpus=1", "2:ncpus=1+1:mem=25kb"}).Draw(t, "select")}
+		r := placer.Request{User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user"),
+			Walltime: time.Duration(j.Request) * time.Second,
+			Place: rapid.SampledFrom([]string{"free", "free", "scatter", "pack", "scatter:excl", "excl"}).Draw(t,
+				"place"),
+			Select: rapid.SampledFrom([]string{"1:ncpus=1", "2:ncpus=1", "3:ncpus=1:mem=4kb", "1:ncpus=2",
+				"2:ncpus=2:mem=9kb", "1:ncpus=2+1:ncpus=1", "2:ncpus=1+1:mem=25kb"}).Draw(t, "select")}
 		spec, err := placer.Parse(trial.Defs(), r)
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +88,8 @@ func (s *simulated) cluster(t *rapid.T, now int64) *cluster.Cluster {
 // simulate runs the jobs in a simulation.
 func (s *simulated) simulate(t *rapid.T) []ran {
 	out := make([]ran, len(s.jobs))
-	starts, err := cluster.Replay(s.cluster(t, s.jobs[0].Submit), &cluster.Log{Jobs: s.jobs, Asks: s.asks, Policy: s.backfill, Slack: s.slack,
+	starts, err := cluster.Replay(s.cluster(t, s.jobs[0].Submit), &cluster.Log{Jobs: s.jobs, Asks: s.asks,
+		Policy: s.backfill, Slack: s.slack,
 		Placed: func(p *cluster.Placement) {
 			nodes := make([]uint32, len(p.Takings))
 			for i, take := range p.Takings {
@@ -174,7 +182,8 @@ func (l *live) Ended(job int32, now int64) error {
 // cycle makes something happen, and makes a cycle. It tells the replay what the cycle decides.
 func (l *live) cycle(now int64, event func(tx *Tx) error) error {
 	l.clock.t = now
-	spec := CycleSpec{Backfill: []Backfill{backfill.FCFS: FCFS, backfill.EASY: EASY, backfill.Conservative: Conservative, backfill.Relaxed: Relaxed}[l.backfill]}
+	spec := CycleSpec{Backfill: []Backfill{backfill.FCFS: FCFS, backfill.EASY: EASY,
+		backfill.Conservative: Conservative, backfill.Relaxed: Relaxed}[l.backfill]}
 	return l.db.Update(func(tx *Tx) error {
 		if err := event(tx); err != nil {
 			return err

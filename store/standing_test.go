@@ -18,7 +18,8 @@ import (
 
 // everyMinute returns a reservation of one node for half of each minute.
 func everyMinute(tx *Tx, name string, node uint32) ReserveSpec {
-	return ReserveSpec{Name: name, Nodes: []uint32{node}, Start: kernel.Instant(tx.k.Now), End: kernel.Instant(tx.k.Now + 30), Repeat: recur.Repeat{Rule: "FREQ=MINUTELY"}, Depth: 2}
+	return ReserveSpec{Name: name, Nodes: []uint32{node}, Start: kernel.Instant(tx.k.Now),
+		End: kernel.Instant(tx.k.Now + 30), Repeat: recur.Repeat{Rule: "FREQ=MINUTELY"}, Depth: 2}
 }
 
 // reservedNames returns the names of all reservations, and their series.
@@ -46,13 +47,15 @@ func TestOccurrencesTakeNoName(t *testing.T) {
 		hours++
 		from := hours * 3600
 		return func(tx *Tx) error {
-			_, err := tx.Reservations().ReserveNodes(name, []uint32{1}, kernel.Instant(tx.k.Now+from), kernel.Instant(tx.k.Now+from+3600))
+			_, err := tx.Reservations().ReserveNodes(name, []uint32{1}, kernel.Instant(tx.k.Now+from),
+				kernel.Instant(tx.k.Now+from+3600))
 			return err
 		}
 	}
 	soon := func(name string) func(*Tx) error {
 		return func(tx *Tx) error {
-			_, err := tx.Reservations().ReserveNodes(name, []uint32{1}, kernel.Instant(tx.k.Now), kernel.Instant(tx.k.Now+1))
+			_, err := tx.Reservations().ReserveNodes(name, []uint32{1}, kernel.Instant(tx.k.Now),
+				kernel.Instant(tx.k.Now+1))
 			return err
 		}
 	}
@@ -70,12 +73,14 @@ func TestOccurrencesTakeNoName(t *testing.T) {
 		{"among the first", []func(*Tx) error{later("night.2"), standing("night", 0)},
 			"night.1 of night, night.2, night.3 of night", "night.2, night.5 of night, night.6 of night", "night.2"},
 		{"given afterwards", []func(*Tx) error{standing("night", 0), later("night.3"), later("night.4")},
-			"night.1 of night, night.2 of night, night.3, night.4", "night.3, night.4, night.6 of night, night.7 of night", "night.3, night.4"},
+			"night.1 of night, night.2 of night, night.3, night.4",
+			"night.3, night.4, night.6 of night, night.7 of night", "night.3, night.4"},
 		{"one that has ended", []func(*Tx) error{soon("night.3"), standing("night", 0)},
 			"night.1 of night, night.2 of night, night.3", "night.3, night.5 of night, night.6 of night", "night.3"},
 		{"another that repeats", []func(*Tx) error{standing("night.3", 1), standing("night", 0)},
 			"night.1 of night, night.2 of night, night.3.1 of night.3, night.3.2 of night.3",
-			"night.3.4 of night.3, night.3.5 of night.3, night.5 of night, night.6 of night", "night.3.4 of night.3, night.3.5 of night.3"},
+			"night.3.4 of night.3, night.3.5 of night.3, night.5 of night, night.6 of night",
+			"night.3.4 of night.3, night.3.5 of night.3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -98,7 +103,9 @@ func TestOccurrencesTakeNoName(t *testing.T) {
 			same("now", c.now)
 			for range 3 {
 				clock.t += 60
-				if err := db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "60") }); err != nil {
+				if err := db.Update(func(tx *Tx) error {
+					return tx.Config().Set("default_walltime", "60")
+				}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -107,7 +114,10 @@ func TestOccurrencesTakeNoName(t *testing.T) {
 				t.Fatal(err)
 			}
 			same("after a repair", c.passed)
-			if err := db.Update(func(tx *Tx) error { _, err := tx.Reservations().Remove("night"); return err }); err != nil {
+			if err := db.Update(func(tx *Tx) error {
+				_, err := tx.Reservations().Remove("night")
+				return err
+			}); err != nil {
 				t.Fatal(err)
 			}
 			same("afterwards", c.left)
@@ -149,7 +159,8 @@ func TestOccurrenceSaysItsName(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 2, 4)
 	err := db.Update(func(tx *Tx) error {
-		if _, err := tx.Reservations().ReserveNodes("night.1", []uint32{1}, kernel.Instant(tx.k.Now), kernel.Instant(tx.k.Now+10)); err != nil {
+		if _, err := tx.Reservations().ReserveNodes("night.1", []uint32{1}, kernel.Instant(tx.k.Now),
+			kernel.Instant(tx.k.Now+10)); err != nil {
 			return err
 		}
 		made, err := tx.Reservations().Add(everyMinute(tx, "night", 0))
@@ -177,7 +188,8 @@ func TestStandingOutlivesWindowsItMisses(t *testing.T) {
 		if _, err := tx.Reservations().Add(s); err != nil {
 			return err
 		}
-		_, err := tx.Reservations().ReserveNodes("other", []uint32{0}, kernel.Instant(tx.k.Now+60), kernel.Instant(tx.k.Now+300))
+		_, err := tx.Reservations().ReserveNodes("other", []uint32{0}, kernel.Instant(tx.k.Now+60),
+			kernel.Instant(tx.k.Now+300))
 		return err
 	})
 	if err != nil {
@@ -288,7 +300,8 @@ func TestStandingBeginsWhereItsRuleDoes(t *testing.T) {
 				return err
 			}
 			noted := slices.IndexFunc(made, func(r *Reservation) bool { return r.Note != "" }) == 0
-			if got := kernel.Stamp(kernel.Unix(made[0].Start)); got != c.first || noted != c.note || made[0].End.Sub(made[0].Start) != 30*time.Second {
+			if got := kernel.Stamp(kernel.Unix(made[0].Start)); got != c.first || noted != c.note ||
+				made[0].End.Sub(made[0].Start) != 30*time.Second {
 				return fmt.Errorf("first at %s, note %q", got, made[0].Note)
 			}
 			return nil

@@ -31,7 +31,10 @@ func TestStartable(t *testing.T) {
 	}
 	submit := func(walltime time.Duration) func(*Tx) error {
 		return func(tx *Tx) error {
-			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: walltime, User: "ann"}, Command: []string{"true"}})
+			_,
+				err := tx.Jobs().Submit(
+				Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: walltime, User: "ann"},
+					Command: []string{"true"}})
 			return err
 		}
 	}
@@ -57,15 +60,19 @@ func TestStartable(t *testing.T) {
 		{"a cycle that starts", 0, cycle, false},
 		{"a cycle that finds nothing", 0, cycle, false},
 		{"a claim", 0, func(tx *Tx) error {
-			_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: nonce, Process: Process{Host: "n0", PID: 1}})
+			_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: nonce,
+				Process: Process{Host: "n0", PID: 1}})
 			return err
 		}, false},
 		{"the same claim by another process", 0, func(tx *Tx) error {
-			_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: nonce, Process: Process{Host: "n0", PID: 2}})
+			_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: nonce,
+				Process: Process{Host: "n0", PID: 2}})
 			return err
 		}, false},
-		{"the other one was not reached", 0, func(tx *Tx) error { return tx.Attempts().Unreached(2, 1, "no route") }, false},
-		{"its processes may be left elsewhere", 0, func(tx *Tx) error { return tx.Attempts().LeftOver(1, 1, nonce, "n1 was not reached") }, false},
+		{"the other one was not reached", 0, func(tx *Tx) error { return tx.Attempts().Unreached(2, 1, "no route") },
+			false},
+		{"its processes may be left elsewhere", 0,
+			func(tx *Tx) error { return tx.Attempts().LeftOver(1, 1, nonce, "n1 was not reached") }, false},
 		{"the first beat", 0, beat, true},
 		{"the next beat", 10, beat, false},
 		{"a beat after a silence", 50, beat, true},
@@ -89,13 +96,15 @@ func TestStartable(t *testing.T) {
 			return err
 		}, true},
 		{"a job that begins later, and a cycle as passes make it", 0, func(tx *Tx) error {
-			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute}, Begin: tx.Now().Add(time.Second)})
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute},
+				Begin: tx.Now().Add(time.Second)})
 			if err == nil {
 				_, err = tx.Cycle().Run(CycleSpec{By: BySupervisor})
 			}
 			return err
 		}, true},
-		{"a cycle that finds it again", 0, func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{By: BySupervisor}); return err }, false},
+		{"a cycle that finds it again", 0,
+			func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{By: BySupervisor}); return err }, false},
 		{"a node", 0, func(tx *Tx) error { return tx.Nodes().SetState(1, index.Drained, "") }, true},
 		{"a cancelled job", 0, func(tx *Tx) error { _, err := tx.Jobs().Cancel(2, ""); return err }, true},
 		{"a setting", 0, func(tx *Tx) error { return tx.Config().Set("depth", "3") }, true},
@@ -129,7 +138,8 @@ func TestUnreachedUntilClaimed(t *testing.T) {
 		}
 	}
 	reason("", func(tx *Tx) error {
-		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute}, Command: []string{"true"}})
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute},
+			Command: []string{"true"}})
 		if err == nil {
 			_, err = tx.Cycle().Run(CycleSpec{By: BySupervisor})
 		}
@@ -137,7 +147,8 @@ func TestUnreachedUntilClaimed(t *testing.T) {
 	})
 	reason("no route", func(tx *Tx) error { return tx.Attempts().Unreached(1, 1, "no route") })
 	claim := func(tx *Tx) error {
-		_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n0", PID: 1}})
+		_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: Nonce{1},
+			Process: Process{Host: "n0", PID: 1}})
 		return err
 	}
 	reason("", claim)

@@ -53,7 +53,8 @@ func addNodes(t testing.TB, db *DB, prefix string, n int, ncpus int64) {
 
 func place(db *DB, sel string, walltime time.Duration) (job *Job, vnodes string, err error) {
 	err = db.Update(func(tx *Tx) error {
-		if job, err = tx.Jobs().Place(placer.Request{Select: sel, Place: "scatter:excl", Walltime: walltime}); err != nil {
+		if job,
+			err = tx.Jobs().Place(placer.Request{Select: sel, Place: "scatter:excl", Walltime: walltime}); err != nil {
 			return err
 		}
 		vnodes, err = tx.Jobs().ExecVNode(job)
@@ -70,11 +71,13 @@ func TestPlaceReleaseReopen(t *testing.T) {
 		t.Fatal(vnodes, err)
 	}
 	var refusal *placer.Refusal
-	if _, _, err = place(db, "2:ncpus=1", time.Hour); !errors.As(err, &refusal) || !refusal.HasStart || refusal.Start != clock.t+3600 {
+	if _, _, err = place(db, "2:ncpus=1", time.Hour); !errors.As(err, &refusal) || !refusal.HasStart ||
+		refusal.Start != clock.t+3600 {
 		t.Fatal(err, refusal)
 	}
 	clock.t += 7200 // overdue: nodes stay taken
-	if _, _, err = place(db, "2:ncpus=1", time.Hour); !errors.As(err, &refusal) || refusal.Start != clock.t+derived.Grace {
+	if _, _, err = place(db, "2:ncpus=1", time.Hour); !errors.As(err, &refusal) ||
+		refusal.Start != clock.t+derived.Grace {
 		t.Fatal(err, refusal)
 	}
 	if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Release(job.ID); return err }); err != nil {

@@ -68,7 +68,8 @@ func (s *story) cycle() (r *CycleReport) {
 // submit submits a job with a select and a walltime in seconds.
 func (s *story) submit(name, sel string, walltime int, with ...func(*Submission)) {
 	s.t.Helper()
-	sub := Submission{Request: placer.Request{Name: name, User: "ann", Select: sel, Walltime: time.Duration(walltime) * time.Second}}
+	sub := Submission{Request: placer.Request{Name: name, User: "ann", Select: sel,
+		Walltime: time.Duration(walltime) * time.Second}}
 	for _, w := range with {
 		w(&sub)
 	}
@@ -85,7 +86,9 @@ func (s *story) submit(name, sel string, walltime int, with ...func(*Submission)
 func (s *story) place(name, sel string, in, walltime int) {
 	s.t.Helper()
 	s.do(func(tx *Tx) error {
-		j, err := tx.Jobs().PlaceAt(placer.Request{Name: name, User: "bob", Select: sel, Walltime: time.Duration(walltime) * time.Second}, tx.Now().Add(time.Duration(in)*time.Second))
+		j,
+			err := tx.Jobs().PlaceAt(placer.Request{Name: name, User: "bob", Select: sel,
+			Walltime: time.Duration(walltime) * time.Second}, tx.Now().Add(time.Duration(in)*time.Second))
 		if err == nil {
 			s.ids[name] = j.ID
 		}

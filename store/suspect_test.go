@@ -30,7 +30,10 @@ func (l *suspectLife) update(fn func(tx *Tx) error) {
 func (l *suspectLife) next() uint64 {
 	l.t.Helper()
 	l.update(func(tx *Tx) error {
-		list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: time.Hour}, Command: []string{"true"}})
+		list,
+			err := tx.Jobs().Submit(
+			Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: time.Hour},
+				Command: []string{"true"}})
 		if err == nil {
 			l.jobs = list[0].ID
 			_, err = tx.Cycle().Run(CycleSpec{By: BySupervisor})
@@ -51,7 +54,8 @@ func (l *suspectLife) report(job uint64, r Result) {
 		}
 		r.Job, r.Attempt, r.Nonce = job, j.Attempt, Nonce{byte(job), byte(j.Attempt)}
 		if r.Outcome != OutcomeRefused {
-			c := Claim{Job: job, Attempt: j.Attempt, By: BySupervisor, Nonce: r.Nonce, Process: Process{Host: "n0", PID: 1}}
+			c := Claim{Job: job, Attempt: j.Attempt, By: BySupervisor, Nonce: r.Nonce,
+				Process: Process{Host: "n0", PID: 1}}
 			if _, err := tx.Attempts().Claim(c); err != nil {
 				return err
 			}
@@ -182,7 +186,8 @@ func TestUnclaimedIsWhoseFault(t *testing.T) {
 		if claimer != "" {
 			job := l.next()
 			l.update(func(tx *Tx) error {
-				_, err := tx.Attempts().Claim(Claim{Job: job, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: claimer, PID: 1}})
+				_, err := tx.Attempts().Claim(Claim{Job: job, Attempt: 1, By: BySupervisor, Nonce: Nonce{1},
+					Process: Process{Host: claimer, PID: 1}})
 				return err
 			})
 		}
@@ -192,7 +197,8 @@ func TestUnclaimedIsWhoseFault(t *testing.T) {
 		clock.t += 15 * 60
 		l.update(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{By: BySupervisor}); return err })
 		others := claimer != ""
-		if state, reason := l.node(); (state == index.Drained) == others || !others && !strings.HasPrefix(reason, "suspect: no process claimed it on n0 (for") {
+		if state, reason := l.node(); (state == index.Drained) == others || !others && !strings.HasPrefix(reason,
+			"suspect: no process claimed it on n0 (for") {
 			t.Errorf("executed there by %q; the node is %s: %s", claimer, state, reason)
 		}
 	}
@@ -210,21 +216,28 @@ func TestUnclaimed(t *testing.T) {
 		back     bool // by PutBack
 		nodes    []uint32
 	}{
-		"another node":     {request: "1:ncpus=1", walltime: 20 * time.Minute, start: StartAuto, within: 90, nodes: []uint32{0, 1, 0, 1}},
-		"the only node":    {request: "1:ncpus=1:vnode=n0", walltime: 20 * time.Minute, start: StartAuto, within: 90, nodes: []uint32{0, 0, 0}},
-		"a short job":      {request: "1:ncpus=1", walltime: time.Minute, start: StartAuto, within: 60, nodes: []uint32{0, 1, 0}},
-		"only cron":        {request: "1:ncpus=1", walltime: time.Hour, start: StartManual, within: 15 * 60, nodes: []uint32{0, 1}},
-		"given up at once": {request: "1:ncpus=1", walltime: time.Hour, start: StartAuto, back: true, nodes: []uint32{0, 1}},
+		"another node": {request: "1:ncpus=1", walltime: 20 * time.Minute, start: StartAuto, within: 90,
+			nodes: []uint32{0, 1, 0, 1}},
+		"the only node": {request: "1:ncpus=1:vnode=n0", walltime: 20 * time.Minute, start: StartAuto, within: 90,
+			nodes: []uint32{0, 0, 0}},
+		"a short job": {request: "1:ncpus=1", walltime: time.Minute, start: StartAuto, within: 60,
+			nodes: []uint32{0, 1, 0}},
+		"only cron": {request: "1:ncpus=1", walltime: time.Hour, start: StartManual, within: 15 * 60,
+			nodes: []uint32{0, 1}},
+		"given up at once": {request: "1:ncpus=1", walltime: time.Hour, start: StartAuto, back: true,
+			nodes: []uint32{0, 1}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			db, clock := newDB(t)
 			l := &suspectLife{t: t, db: db, clock: clock}
 			addNodes(t, db, "n", 2, 64)
 			l.update(func(tx *Tx) error {
-				if err := errors.Join(tx.Config().Set("start", c.start), tx.Config().Set("suspect_after", "0"), tx.Attempts().LaunchBy(LaunchWork)); err != nil {
+				if err := errors.Join(tx.Config().Set("start", c.start), tx.Config().Set("suspect_after", "0"),
+					tx.Attempts().LaunchBy(LaunchWork)); err != nil {
 					return err
 				}
-				_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: c.request, Walltime: c.walltime}, Command: []string{"true"}})
+				_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: c.request, Walltime: c.walltime},
+					Command: []string{"true"}})
 				return err
 			})
 			cycle := func() (j *Job) {

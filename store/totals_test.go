@@ -39,10 +39,15 @@ func TestTotalsFollowAttempts(t *testing.T) {
 			}
 		}
 		do(func(tx *Tx) error {
-			if _, err := tx.Nodes().Put(&index.Node{Name: "n1", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}, {Res: index.Mem, Value: index.Value{Num: 8 << 20}}}}); err != nil {
+			if _,
+				err := tx.Nodes().Put(
+				&index.Node{Name: "n1", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}},
+					{Res: index.Mem, Value: index.Value{Num: 8 << 20}}}}); err != nil {
 				return err
 			}
-			_, err := tx.Nodes().Put(&index.Node{Name: "n2", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}}})
+			_,
+				err := tx.Nodes().Put(
+				&index.Node{Name: "n2", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}}})
 			return err
 		})
 		archives := 0
@@ -50,7 +55,8 @@ func TestTotalsFollowAttempts(t *testing.T) {
 			now = now.Add(time.Duration(rapid.IntRange(0, 100_000).Draw(rt, "seconds")) * time.Second)
 			one := func(tx *Tx) error {
 				var running []*Job
-				if err := tx.Jobs().Each(func(j *Job) error { running = append(running, j); return nil }, JobRunning); err != nil {
+				if err := tx.Jobs().Each(func(j *Job) error { running = append(running, j); return nil },
+					JobRunning); err != nil {
 					return err
 				}
 				if len(running) == 0 {
@@ -62,19 +68,23 @@ func TestTotalsFollowAttempts(t *testing.T) {
 				case 0:
 					_, err = tx.Jobs().Release(j.ID)
 				case 1:
-					_, err = tx.Attempts().Finish(Finished{Job: j.ID, Status: rapid.IntRange(0, 1).Draw(rt, "status"), Force: true})
+					_, err = tx.Attempts().Finish(Finished{Job: j.ID, Status: rapid.IntRange(0, 1).Draw(rt, "status"),
+						Force: true})
 				case 2:
 					_, err = tx.Jobs().Cancel(j.ID, "")
 				case 3:
 					_, err = tx.Jobs().Requeue(j.ID, "")
 				case 4:
 					if !j.Claimed {
-						_, err = tx.Attempts().Claim(Claim{Job: j.ID, Attempt: j.Attempt, By: BySupervisor, Nonce: Nonce{byte(j.ID)}, Process: Process{Host: "n1", PID: 8}})
+						_, err = tx.Attempts().Claim(Claim{Job: j.ID, Attempt: j.Attempt, By: BySupervisor,
+							Nonce: Nonce{byte(j.ID)}, Process: Process{Host: "n1", PID: 8}})
 					}
 				default:
 					if j.Claimed {
-						outcome := rapid.SampledFrom([]Outcome{OutcomeExited, OutcomeUnbegun, OutcomeRefused, OutcomeLost, OutcomeStopped, OutcomeSignal}).Draw(rt, "outcome")
-						_, err = tx.Attempts().Report(Result{Job: j.ID, Attempt: j.Attempt, Nonce: Nonce{byte(j.ID)}, Outcome: outcome, Exit: 1})
+						outcome := rapid.SampledFrom([]Outcome{OutcomeExited, OutcomeUnbegun, OutcomeRefused,
+							OutcomeLost, OutcomeStopped, OutcomeSignal}).Draw(rt, "outcome")
+						_, err = tx.Attempts().Report(Result{Job: j.ID, Attempt: j.Attempt, Nonce: Nonce{byte(j.ID)},
+							Outcome: outcome, Exit: 1})
 					}
 				}
 				if errors.Is(err, ErrConflict) { // it is past its end, say
@@ -85,9 +95,15 @@ func TestTotalsFollowAttempts(t *testing.T) {
 			switch rapid.IntRange(0, 7).Draw(rt, "step") {
 			case 0, 1, 2:
 				do(func(tx *Tx) error {
-					ask := placer.Request{Select: rapid.SampledFrom([]string{"1:ncpus=2:mem=1000kb", "2:ncpus=1", "1:ncpus=3"}).Draw(rt, "select"),
-						User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(rt, "user"), Account: rapid.SampledFrom([]string{"", "a\x00b"}).Draw(rt, "account"), Walltime: 30 * time.Hour}
-					_, err := tx.Jobs().Submit(Submission{Request: ask, Payload: &Payload{Dir: "/", Script: "#!/bin/sh\n"}})
+					ask := placer.Request{
+						Select: rapid.SampledFrom([]string{"1:ncpus=2:mem=1000kb", "2:ncpus=1", "1:ncpus=3"}).Draw(rt,
+							"select"),
+						User:     rapid.SampledFrom([]string{"ann", "bob"}).Draw(rt, "user"),
+						Account:  rapid.SampledFrom([]string{"", "a\x00b"}).Draw(rt, "account"),
+						Walltime: 30 * time.Hour}
+					_,
+						err := tx.Jobs().Submit(
+						Submission{Request: ask, Payload: &Payload{Dir: "/", Script: "#!/bin/sh\n"}})
 					return err
 				})
 				do(func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{By: BySupervisor}); return err })
@@ -95,7 +111,8 @@ func TestTotalsFollowAttempts(t *testing.T) {
 				do(one)
 			case 6:
 				do(func(tx *Tx) error {
-					if err := tx.Config().Set("overdue", rapid.SampledFrom([]string{"keep", "finish"}).Draw(rt, "overdue")); err != nil {
+					if err := tx.Config().Set("overdue", rapid.SampledFrom([]string{"keep", "finish"}).Draw(rt,
+						"overdue")); err != nil {
 						return err
 					}
 					_, err := tx.Cycle().Run(CycleSpec{By: BySupervisor})
@@ -104,7 +121,8 @@ func TestTotalsFollowAttempts(t *testing.T) {
 			default:
 				sum := totalSums(rt, db)
 				archives++
-				if _, err := db.Archive(filepath.Join(dir, fmt.Sprintf("%d.jsonl", archives)), now.Add(-time.Hour), nil); err != nil {
+				if _, err := db.Archive(filepath.Join(dir, fmt.Sprintf("%d.jsonl", archives)), now.Add(-time.Hour),
+					nil); err != nil {
 					rt.Fatal(err)
 				}
 				if diff := cmp.Diff(sum, totalSums(rt, db)); diff != "" {
@@ -173,7 +191,8 @@ func sameSums(rt *rapid.T, db *DB, archives int) {
 
 // totalSums sums up some columns of the table usage.
 func totalSums(rt *rapid.T, db *DB) map[string]int64 {
-	rows, err := db.Query(context.Background(), "SELECT total(jobs), total(failed), total(waits), total(ncpus_seconds), total(mem_seconds), total(nodes_seconds) FROM usage")
+	rows, err := db.Query(context.Background(), "SELECT total(jobs), total(failed), total(waits), "+
+		"total(ncpus_seconds), total(mem_seconds), total(nodes_seconds) FROM usage")
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -204,7 +223,10 @@ func TestTotalsOfResourcesThatGo(t *testing.T) {
 				return err
 			}
 			def, _ := defs.Lookup("lic")
-			_, err = tx.Nodes().Put(&index.Node{Name: "n", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}, {Res: def.ID, Value: index.Value{Num: 8}}}})
+			_,
+				err = tx.Nodes().Put(
+				&index.Node{Name: "n", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}},
+					{Res: def.ID, Value: index.Value{Num: 8}}}})
 			return err
 		},
 		func(tx *Tx) error {
@@ -214,7 +236,9 @@ func TestTotalsOfResourcesThatGo(t *testing.T) {
 		func(tx *Tx) error { clock.t += 100; return nil },
 		func(tx *Tx) error { _, err := tx.Jobs().Release(1); return err },
 		func(tx *Tx) error {
-			_, err := tx.Nodes().Put(&index.Node{Name: "n", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}}})
+			_,
+				err := tx.Nodes().Put(
+				&index.Node{Name: "n", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}}})
 			return err
 		},
 		func(tx *Tx) error { return tx.Config().RemoveResource("lic") },
@@ -234,7 +258,8 @@ func TestTotalsOfResourcesThatGo(t *testing.T) {
 		}
 		err := db.View(func(tx *Tx) error {
 			report, err := tx.Usage().Total(UsageSpec{})
-			if err == nil && (len(report.Totals) != 1 || report.Totals[0].Held["ncpus"] != 200 || report.Totals[0].Held["lic"] != 300) {
+			if err == nil && (len(report.Totals) != 1 || report.Totals[0].Held["ncpus"] != 200 ||
+				report.Totals[0].Held["lic"] != 300) {
 				t.Errorf("step %d: %+v", i, report.Totals)
 			}
 			return err
@@ -254,7 +279,9 @@ func TestTotalsOfAltered(t *testing.T) {
 	bob, more := "bob", "1:ncpus=3"
 	for i, step := range []func(tx *Tx) error{
 		func(tx *Tx) error {
-			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", User: "ann", Walltime: time.Hour}})
+			_,
+				err := tx.Jobs().Submit(
+				Submission{Request: placer.Request{Select: "1:ncpus=2", User: "ann", Walltime: time.Hour}})
 			return err
 		},
 		func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{Silent: true}); clock.t += 100; return err },
@@ -272,7 +299,8 @@ func TestTotalsOfAltered(t *testing.T) {
 	}
 	err := db.View(func(tx *Tx) error {
 		report, err := tx.Usage().Total(UsageSpec{})
-		if err == nil && (len(report.Totals) != 2 || report.Totals[0].Held["ncpus"] != 200 || report.Totals[1].Held["ncpus"] != 300) {
+		if err == nil && (len(report.Totals) != 2 || report.Totals[0].Held["ncpus"] != 200 ||
+			report.Totals[1].Held["ncpus"] != 300) {
 			t.Errorf("%+v", report.Totals)
 		}
 		return err

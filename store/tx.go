@@ -179,7 +179,8 @@ func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) er
 // have been dropped.
 func EventsSince(tx *Tx, since time.Time) (after uint64, known bool, err error) {
 	var first *Event
-	if err := tx.EachEvent(0, func(e *Event) (bool, error) { first = e; return false, nil }); err != nil || first == nil {
+	if err := tx.EachEvent(0, func(e *Event) (bool, error) { first = e; return false, nil }); err != nil ||
+		first == nil {
 		return 0, false, err
 	}
 	if !first.Time.Before(since) {
@@ -243,7 +244,8 @@ func (tx *Tx) onceFirst(o *Once, request [32]byte, fn func() error) error {
 	if err != nil || o.Refused {
 		return err
 	}
-	return tx.k.Spoil(tx.keepAnswer(&row.Answer{Key: o.Key, Request: request, At: tx.k.Now, First: next, Jobs: tx.k.State.NextJob - next, Text: o.Answer}))
+	return tx.k.Spoil(tx.keepAnswer(&row.Answer{Key: o.Key, Request: request, At: tx.k.Now, First: next,
+		Jobs: tx.k.State.NextJob - next, Text: o.Answer}))
 }
 
 // keepAnswer stores an answer, and deletes some expired ones.
@@ -292,7 +294,8 @@ func adoptKeys(tx *Tx) error {
 		if err != nil {
 			return false, err
 		}
-		a := &row.Answer{Key: string(key), At: j.Submit, Until: tx.k.Now + int64(kernel.DefaultKeepKeys/time.Second), First: id, Jobs: 1}
+		a := &row.Answer{Key: string(key), At: j.Submit, Until: tx.k.Now + int64(kernel.DefaultKeepKeys/time.Second),
+			First: id, Jobs: 1}
 		if j.Array != 0 {
 			list, err := tx.k.ArrayJobs(j.Array)
 			if err != nil {

@@ -65,7 +65,8 @@ func testUntold(t *testing.T, overdue string) {
 		if err := tx.Config().Set("overdue", overdue); err != nil {
 			return err
 		}
-		for _, s := range []Submission{{}, {}, {}, {After: []Dependency{{When: AfterOK, Job: 2}}}, {After: []Dependency{{When: After, Job: 3}}}} {
+		for _, s := range []Submission{{}, {}, {}, {After: []Dependency{{When: AfterOK, Job: 2}}},
+			{After: []Dependency{{When: After, Job: 3}}}} {
 			s.Request = wholeNodes(4, time.Hour)
 			if _, err := tx.Jobs().Submit(s); err != nil {
 				return err
@@ -111,7 +112,8 @@ func TestUntoldDependents(t *testing.T) {
 	addNodes(t, db, "n", 4, 1)
 	steps := []func(tx *Tx) error{
 		func(tx *Tx) error {
-			for _, s := range []Submission{{Request: wholeNodes(1, time.Hour)}, {Request: wholeNodes(1, 5*time.Hour), After: []Dependency{{When: After, Job: 1}}}} {
+			for _, s := range []Submission{{Request: wholeNodes(1, time.Hour)},
+				{Request: wholeNodes(1, 5*time.Hour), After: []Dependency{{When: After, Job: 1}}}} {
 				if _, err := tx.Jobs().Submit(s); err != nil {
 					return err
 				}
@@ -148,7 +150,8 @@ func TestPlacedFinishes(t *testing.T) {
 		if err := tx.Config().Set("overdue", "finish"); err != nil {
 			return err
 		}
-		_, err := tx.Jobs().PlaceAt(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour}, kernel.Instant(tx.k.Now+60))
+		_, err := tx.Jobs().PlaceAt(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour},
+			kernel.Instant(tx.k.Now+60))
 		return err
 	})
 	if err != nil {
@@ -182,12 +185,15 @@ func TestStopIsTold(tt *testing.T) {
 		launched := map[uint64]bool{} // reported to be started, and not to be stopped
 		for range rapid.IntRange(5, 40).Draw(t, "steps") {
 			job := rapid.Uint64Range(1, 10).Draw(t, "job")
-			what := rapid.SampledFrom([]string{"submit", "submit", "cancel", "requeue", "release", "done", "hold", "time"}).Draw(t, "what")
+			what := rapid.SampledFrom([]string{"submit", "submit", "cancel", "requeue", "release", "done", "hold",
+				"time"}).Draw(t, "what")
 			clock.t += int64(rapid.IntRange(0, 900).Draw(t, "passes"))
 			err := db.Update(func(tx *Tx) (err error) {
 				switch what {
 				case "submit":
-					_, err = tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=3", Walltime: 20 * time.Minute}})
+					_,
+						err = tx.Jobs().Submit(
+						Submission{Request: placer.Request{Select: "1:ncpus=3", Walltime: 20 * time.Minute}})
 				case "cancel":
 					_, err = tx.Jobs().Cancel(job, "")
 				case "requeue":
@@ -207,7 +213,8 @@ func TestStopIsTold(tt *testing.T) {
 			var r *CycleReport
 			running := map[uint64]bool{}
 			if err := db.Update(func(tx *Tx) error {
-				if err := tx.Jobs().Each(func(j *Job) error { running[j.ID] = true; return nil }, JobRunning); err != nil {
+				if err := tx.Jobs().Each(func(j *Job) error { running[j.ID] = true; return nil },
+					JobRunning); err != nil {
 					return err
 				}
 				var err error

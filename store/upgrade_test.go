@@ -98,8 +98,10 @@ func shareSome(t *testing.T, db *DB) {
 	err = db.Update(func(tx *Tx) error {
 		return errors.Join(
 			tx.Accounts().Set(Account{Name: "physics", Shares: 60, Allow: []string{"group:lab"}}),
-			tx.Accounts().Set(Account{Name: "optics", Parent: "physics", Shares: 2, Members: []AccountMember{{User: "ann", Shares: 3}}}),
-			tx.Limits().Set(Limit{Key: "user:*", Measure: "running", Max: 20}, Limit{Key: "queue:q,user:ann", Measure: "ncpus", Soft: true, Max: 4}),
+			tx.Accounts().Set(Account{Name: "optics", Parent: "physics", Shares: 2,
+				Members: []AccountMember{{User: "ann", Shares: 3}}}),
+			tx.Limits().Set(Limit{Key: "user:*", Measure: "running", Max: 20},
+				Limit{Key: "queue:q,user:ann", Measure: "ncpus", Soft: true, Max: 4}),
 			tx.Preemption().Set(rule),
 			tx.Priorities().Set(Number{Kind: "user", Name: "ann", Number: 100}),
 			tx.Roles().Add("olga", Operator),
@@ -110,7 +112,9 @@ func shareSome(t *testing.T, db *DB) {
 		t.Fatal(err)
 	}
 	err = db.Update(func(tx *Tx) error {
-		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann", Account: "optics", Group: "lab", Queue: "q"}})
+		_,
+			err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
+			User: "ann", Account: "optics", Group: "lab", Queue: "q"}})
 		return err
 	})
 	if err != nil {

@@ -41,7 +41,9 @@ func TestPlansAreVerified(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if _, err := tx.Jobs().Place(placer.Request{Select: c.has, Place: "shared", Walltime: time.Hour}); err != nil {
+				if _,
+					err := tx.Jobs().Place(placer.Request{Select: c.has, Place: "shared",
+					Walltime: time.Hour}); err != nil {
 					return err
 				}
 				_, err = jobs.NewJob(tx.k, wants, a, plan)

@@ -40,7 +40,9 @@ func calls(t *testing.T, db *DB) map[string]call {
 	var array []*Job
 	var executed uint64
 	err := db.Update(func(tx *Tx) (err error) {
-		array, err = tx.Jobs().Submit(Submission{Request: ask, Array: 2, Payload: &Payload{Dir: "/", Script: "#!/bin/sh\n"}})
+		array,
+			err = tx.Jobs().Submit(
+			Submission{Request: ask, Array: 2, Payload: &Payload{Dir: "/", Script: "#!/bin/sh\n"}})
 		if err != nil {
 			return err
 		}
@@ -49,7 +51,8 @@ func calls(t *testing.T, db *DB) map[string]call {
 			return err
 		}
 		executed = ending.ID
-		_, err = tx.Attempts().Claim(Claim{Job: executed, Attempt: 1, By: BySupervisor, Nonce: Nonce{9}, Process: Process{Host: "n00", PID: 8}})
+		_, err = tx.Attempts().Claim(Claim{Job: executed, Attempt: 1, By: BySupervisor, Nonce: Nonce{9},
+			Process: Process{Host: "n00", PID: 8}})
 		if err == nil {
 			_, err = tx.Jobs().Cancel(executed, "test")
 		}
@@ -83,43 +86,95 @@ func calls(t *testing.T, db *DB) map[string]call {
 	later := time.Unix(1_000_000+4_000_000, 0)
 	return map[string]call{
 		"Roles": reads(), "Priorities": reads(),
-		"Cycle.Play": writes(PlaySpec{}), "Cycle.MayStop": reads(uint64(4)), "Cycle.WouldStop": writes(uint64(4)), "Nodes.Beginning": reads("n", 3),
-		"Ask.Ask": reads(ask), "Ask.Policy": reads(ask), "Ask.Route": reads(ask), "Ask.Candidates": reads(ask), "Ask.When": reads(ask, time.Time{}, 2), "Ask.WhenJob": reads(uint64(6)), "Ask.Outlook": reads(), "Cycle.Forecasts": reads(), "Cycle.FreshForecasts": reads(), "Suppose": reads(func(*Tx) error { return nil }),
+		"Cycle.Play": writes(PlaySpec{}), "Cycle.MayStop": reads(uint64(4)), "Cycle.WouldStop": writes(uint64(4)),
+		"Nodes.Beginning": reads("n", 3),
+		"Ask.Ask":         reads(ask), "Ask.Policy": reads(ask), "Ask.Route": reads(ask), "Ask.Candidates": reads(ask),
+		"Ask.When": reads(ask, time.Time{}, 2), "Ask.WhenJob": reads(uint64(6)), "Ask.Outlook": reads(),
+		"Cycle.Forecasts": reads(), "Cycle.FreshForecasts": reads(), "Suppose": reads(func(*Tx) error { return nil }),
 		"Ask.Explain": reads(ask, placer.Explain{}), "Ask.ExplainJob": reads(uint64(2), placer.Explain{}),
-		"Jobs.Place": writes(ask), "Jobs.PlaceAt": writes(ask, later), "Jobs.PlaceOrReserve": writes(ask), "Jobs.Submit": writes(Submission{Request: ask}),
-		"Jobs.Get": reads(uint64(4)), "Jobs.Each": reads(func(*Job) error { return nil }), "Jobs.Asked": reads(job), "Jobs.ExecVNode": reads(job),
-		"Jobs.Array": reads(array[0].Array), "Jobs.IsArray": reads(array[0].Array), "Jobs.Next": reads(), "Jobs.JobOrArray": reads(array[0].Array), "Jobs.Counterparts": reads([]uint64{array[0].Array}), "Jobs.Payload": reads(array[0].ID), "Jobs.Signed": reads(array[0].ID), "Jobs.Sign": writes(uint64(3), Signer(nil)), "Attempts.HoldUnsigned": writes(uint64(4), 1), "Attempts.BeforeClaim": reads(uint64(4), 1), "Jobs.SetCommand": writes(uint64(4), []string{"true"}),
-		"Attempts.LaunchEnded": writes(uint64(4), error(nil), 3), "Attempts.StopAgain": writes(job), "Jobs.Finish": writes(uint64(4), 0, ""), "Jobs.Cancel": writes(uint64(4), ""), "Jobs.Hold": writes(uint64(6), ""),
-		"Jobs.Unhold": writes(uint64(3)), "Jobs.Requeue": writes(uint64(4), ""), "Jobs.RequeueHeld": writes(uint64(4), ""), "Jobs.Retry": writes([]uint64{4}, Signer(nil)), "Attempts.Signal": writes(uint64(4), 10), "Attempts.Signalled": writes(uint64(4), 1, Nonce{1}, 1), "Jobs.Named": reads("NAME"), "Attempts.Unreached": writes(uint64(4), 1, "no route"), "Attempts.LeftOver": writes(uint64(4), 1, Nonce{1}, "processes are left"), "Jobs.Release": writes(uint64(4)), "Jobs.Extend": writes(uint64(4), 7000*time.Second),
-		"Cycle.Run": writes(CycleSpec{}), "Nodes.Names": reads([]uint32{1, 2}), "Nodes.Owner": reads(timeline.Busy{Owner: row.JobOwner(4)}),
-		"Nodes.Number": reads("n00"), "Nodes.ByNumber": reads(uint32(0)), "Nodes.Get": reads("n00"), "Nodes.Each": reads(func(*index.Node) error { return nil }),
+		"Jobs.Place": writes(ask), "Jobs.PlaceAt": writes(ask, later), "Jobs.PlaceOrReserve": writes(ask),
+		"Jobs.Submit": writes(Submission{Request: ask}),
+		"Jobs.Get":    reads(uint64(4)), "Jobs.Each": reads(func(*Job) error { return nil }), "Jobs.Asked": reads(job),
+		"Jobs.ExecVNode": reads(job),
+		"Jobs.Array":     reads(array[0].Array), "Jobs.IsArray": reads(array[0].Array), "Jobs.Next": reads(),
+		"Jobs.JobOrArray": reads(array[0].Array), "Jobs.Counterparts": reads([]uint64{array[0].Array}),
+		"Jobs.Payload": reads(array[0].ID), "Jobs.Signed": reads(array[0].ID),
+		"Jobs.Sign": writes(uint64(3), Signer(nil)), "Attempts.HoldUnsigned": writes(uint64(4), 1),
+		"Attempts.BeforeClaim": reads(uint64(4), 1), "Jobs.SetCommand": writes(uint64(4), []string{"true"}),
+		"Attempts.LaunchEnded": writes(uint64(4), error(nil), 3), "Attempts.StopAgain": writes(job),
+		"Jobs.Finish": writes(uint64(4), 0, ""), "Jobs.Cancel": writes(uint64(4), ""),
+		"Jobs.Hold":   writes(uint64(6), ""),
+		"Jobs.Unhold": writes(uint64(3)), "Jobs.Requeue": writes(uint64(4), ""),
+		"Jobs.RequeueHeld": writes(uint64(4), ""), "Jobs.Retry": writes([]uint64{4}, Signer(nil)),
+		"Attempts.Signal": writes(uint64(4), 10), "Attempts.Signalled": writes(uint64(4), 1, Nonce{1}, 1),
+		"Jobs.Named": reads("NAME"), "Attempts.Unreached": writes(uint64(4), 1, "no route"),
+		"Attempts.LeftOver": writes(uint64(4), 1, Nonce{1}, "processes are left"), "Jobs.Release": writes(uint64(4)),
+		"Jobs.Extend": writes(uint64(4), 7000*time.Second),
+		"Cycle.Run":   writes(CycleSpec{}), "Nodes.Names": reads([]uint32{1, 2}),
+		"Nodes.Owner":  reads(timeline.Busy{Owner: row.JobOwner(4)}),
+		"Nodes.Number": reads("n00"), "Nodes.ByNumber": reads(uint32(0)), "Nodes.Get": reads("n00"),
+		"Nodes.Each": reads(func(*index.Node) error { return nil }),
 		"Nodes.Scan": reads(func(*index.Node) error { return nil }),
-		"Preemption": reads(), "Nodes.Resolve": reads("n[00-03]"), "Nodes.Put": writes(&index.Node{Name: "n00"}), "Nodes.SetState": writes(uint32(0), index.Down, "test"),
-		"Nodes.SetLoad": writes(uint32(0), 1.5), "Nodes.Remove": writes(uint32(39)), "Nodes.Left": reads(node), "Nodes.Occupancy": reads(node), "Nodes.Allocations": reads(uint32(3)), "Ask.Buckets": reads(), "Nodes.Used": reads(node),
-		"Usage": reads(), "Pools": reads(), "Accounts": reads(), "Views": reads(), "Limits": reads(), "Queues.All": reads(), "Queues.Get": reads("q"), "Queues.Add": writes(Queue{Name: "p"}),
-		"Queues.Set": writes(Queue{Name: "q", Policy: "tetris"}), "Queues.Remove": writes("q"), "Reservations.Get": reads("r1"),
-		"Reservations.Each": reads(func(*Reservation) error { return nil }), "Reservations.ReserveNodes": writes("new", []uint32{38}, later, later.Add(time.Minute)),
-		"Reservations.Reserve": writes("new", ask, later), "Reservations.Add": writes(ReserveSpec{Name: "new", Nodes: []uint32{38}, Start: later, End: later.Add(time.Minute)}),
-		"Reservations.Remove": writes("r1"), "Reservations.Standing": reads("s0"), "Reservations.EachStanding": reads(func(*Standing) error { return nil }), "Reservations.Occurrences": reads("s0"),
-		"Config.Resources": reads(), "Config.AddResource": writes(index.Def{Name: "shape", Type: index.String}), "Config.RemoveResource": writes("lic"),
-		"Ask.PlacementSets": reads("", []string{"color"}), "Ask.WaitsFor": reads(plan), "Ask.Guess": reads(plan), "Config.Settings": reads(), "Cycle.Pending": reads(), "Cycle.Startable": reads(), "Cycle.NextChange": reads(), "Cycle.LastTook": reads(), "Cycle.LastBegan": reads(), "Cycle.Overdue": reads(), "Config.AllSettings": reads(),
-		"Config.Set": writes("signature", "ncpus"), "Shares.State": reads(), "Shares.Get": reads(), "Shares.Set": writes(&fairshare.Settings{Loads: []fairshare.ClassLoad{{Class: "a", Load: 100}}}),
-		"Shares.Timer": reads(), "Shares.SetTimer": writes(fairshare.Timer{Running: true, Since: 5}), "Shares.ClassOf": reads("ann"),
-		"Jobs.Alter": writes(array[0].ID, Alteration{}), "Ask.Stats": reads(), "Ask.Metrics": reads(), "Writable": reads(), "Now": reads(), "Batches.Host": reads("h1"), "EachEvent": reads(uint64(0), func(*Event) (bool, error) { return true, nil }),
+		"Preemption": reads(), "Nodes.Resolve": reads("n[00-03]"), "Nodes.Put": writes(&index.Node{Name: "n00"}),
+		"Nodes.SetState": writes(uint32(0), index.Down, "test"),
+		"Nodes.SetLoad":  writes(uint32(0), 1.5), "Nodes.Remove": writes(uint32(39)), "Nodes.Left": reads(node),
+		"Nodes.Occupancy": reads(node), "Nodes.Allocations": reads(uint32(3)), "Ask.Buckets": reads(),
+		"Nodes.Used": reads(node),
+		"Usage":      reads(), "Pools": reads(), "Accounts": reads(), "Views": reads(), "Limits": reads(),
+		"Queues.All": reads(), "Queues.Get": reads("q"), "Queues.Add": writes(Queue{Name: "p"}),
+		"Queues.Set": writes(Queue{Name: "q", Policy: "tetris"}), "Queues.Remove": writes("q"),
+		"Reservations.Get":  reads("r1"),
+		"Reservations.Each": reads(func(*Reservation) error { return nil }), "Reservations.ReserveNodes": writes("new",
+			[]uint32{38}, later, later.Add(time.Minute)),
+		"Reservations.Reserve": writes("new", ask, later),
+		"Reservations.Add": writes(ReserveSpec{Name: "new", Nodes: []uint32{38}, Start: later,
+			End: later.Add(time.Minute)}),
+		"Reservations.Remove": writes("r1"), "Reservations.Standing": reads("s0"),
+		"Reservations.EachStanding": reads(func(*Standing) error { return nil }),
+		"Reservations.Occurrences":  reads("s0"),
+		"Config.Resources":          reads(),
+		"Config.AddResource":        writes(index.Def{Name: "shape", Type: index.String}),
+		"Config.RemoveResource":     writes("lic"),
+		"Ask.PlacementSets":         reads("", []string{"color"}), "Ask.WaitsFor": reads(plan),
+		"Ask.Guess": reads(plan), "Config.Settings": reads(), "Cycle.Pending": reads(), "Cycle.Startable": reads(),
+		"Cycle.NextChange": reads(), "Cycle.LastTook": reads(), "Cycle.LastBegan": reads(), "Cycle.Overdue": reads(),
+		"Config.AllSettings": reads(),
+		"Config.Set":         writes("signature", "ncpus"), "Shares.State": reads(), "Shares.Get": reads(),
+		"Shares.Set":   writes(&fairshare.Settings{Loads: []fairshare.ClassLoad{{Class: "a", Load: 100}}}),
+		"Shares.Timer": reads(), "Shares.SetTimer": writes(fairshare.Timer{Running: true, Since: 5}),
+		"Shares.ClassOf": reads("ann"),
+		"Jobs.Alter":     writes(array[0].ID, Alteration{}), "Ask.Stats": reads(), "Ask.Metrics": reads(),
+		"Writable": reads(), "Now": reads(), "Batches.Host": reads("h1"),
+		"EachEvent":      reads(uint64(0), func(*Event) (bool, error) { return true, nil }),
 		"RecordedEvents": reads(), "Query": reads(context.Background(), statement[0], Query{}), "QueryTables": reads(),
-		"Batches.Each": reads(func(*Batch) error { return nil }), "Batches.Get": reads("work0"), "Batches.Remove": writes("work0"), "Batches.Make": writes("more", locality.Settings{}),
-		"Batches.EachRange": reads("work0", func(*locality.Cursor) error { return nil }), "Batches.EachHost": reads("work0", func(*locality.Host, *locality.Member) error { return nil }),
-		"Batches.Places": reads("work0"), "Batches.EachJob": reads("work0", func(int, *locality.Job, *locality.Task) error { return nil }),
-		"Batches.Next": writes("work0", "h9", "", locality.Want{}), "Batches.Done": writes("work0", "h1", []int{0}), "Batches.Fail": writes("work0", "h1", []int{0}),
-		"Once": writes(&Once{Key: "k"}, func() error { return nil }), "ResetClock": writes(time.Unix(1, 0)), "Amend": writes("k", []byte("answer")), "Adopt": writes(false), "Copy": reads(),
-		"Devices.Drain": writes(uint32(0), "ngpus", []string{"0"}, "ecc"), "Devices.Detected": writes("n1", []devices.Held(nil)), "Devices.Resume": writes(uint32(0), "ngpus", []string{"0"}),
+		"Batches.Each": reads(func(*Batch) error { return nil }), "Batches.Get": reads("work0"),
+		"Batches.Remove": writes("work0"), "Batches.Make": writes("more", locality.Settings{}),
+		"Batches.EachRange": reads("work0", func(*locality.Cursor) error { return nil }),
+		"Batches.EachHost":  reads("work0", func(*locality.Host, *locality.Member) error { return nil }),
+		"Batches.Places":    reads("work0"),
+		"Batches.EachJob":   reads("work0", func(int, *locality.Job, *locality.Task) error { return nil }),
+		"Batches.Next":      writes("work0", "h9", "", locality.Want{}),
+		"Batches.Done":      writes("work0", "h1", []int{0}), "Batches.Fail": writes("work0", "h1", []int{0}),
+		"Once": writes(&Once{Key: "k"}, func() error { return nil }), "ResetClock": writes(time.Unix(1, 0)),
+		"Amend": writes("k", []byte("answer")), "Adopt": writes(false), "Copy": reads(),
+		"Devices.Drain":    writes(uint32(0), "ngpus", []string{"0"}, "ecc"),
+		"Devices.Detected": writes("n1", []devices.Held(nil)), "Devices.Resume": writes(uint32(0), "ngpus",
+			[]string{"0"}),
 		"Devices.SplitNode": writes(uint32(0)), "Devices.JoinNode": writes("n00"),
-		"Devices.Cut": writes(uint32(0), "ngpus", []string{"0"}, 2, "gslices"), "Devices.HeldBy": reads(job), "Devices.Of": reads(job), "Nodes.Moved": reads(), "Devices.OfNode": reads(node), "Devices.On": reads(job, uint32(0)),
-		"Attempts.Claim":  writes(Claim{Job: 4, Attempt: 1, By: BySupervisor, Nonce: Nonce{1}, Process: Process{Host: "n00", PID: 7}}),
+		"Devices.Cut": writes(uint32(0), "ngpus", []string{"0"}, 2, "gslices"), "Devices.HeldBy": reads(job),
+		"Devices.Of": reads(job), "Nodes.Moved": reads(), "Devices.OfNode": reads(node),
+		"Devices.On": reads(job, uint32(0)),
+		"Attempts.Claim": writes(Claim{Job: 4, Attempt: 1, By: BySupervisor, Nonce: Nonce{1},
+			Process: Process{Host: "n00", PID: 7}}),
 		"Attempts.Report": writes(Result{Job: 4, Attempt: 1, Nonce: Nonce{1}, Outcome: OutcomeUnbegun}),
-		"Attempts.Finish": writes(Finished{Job: 4, Attempt: 1}), "Attempts.GiveBack": writes(executed), "Attempts.Lose": writes(uint32(0), "test"), "Attempts.PutBack": writes(uint32(0), "test"), "Attempts.Attend": writes(uint64(4), Attendant{Nonce: Nonce{5}, Process: Process{Host: "n00"}}), "Attempts.AttendedOn": reads("n00"), "Attempts.LaunchBy": writes(LaunchWork), "Hook": reads(), "Hosts": reads(),
+		"Attempts.Finish": writes(Finished{Job: 4, Attempt: 1}), "Attempts.GiveBack": writes(executed),
+		"Attempts.Lose": writes(uint32(0), "test"), "Attempts.PutBack": writes(uint32(0), "test"),
+		"Attempts.Attend":     writes(uint64(4), Attendant{Nonce: Nonce{5}, Process: Process{Host: "n00"}}),
+		"Attempts.AttendedOn": reads("n00"), "Attempts.LaunchBy": writes(LaunchWork), "Hook": reads(), "Hosts": reads(),
 		"Attempts.Get": reads(uint64(4), 0), "Attempts.Each": reads(uint64(0), func(*Attempt) error { return nil }),
-		"Attempts.Unclaimed": reads(func(*Job) error { return nil }), "Attempts.ClaimedOn": reads("n00", func(*Job, *Attempt) error { return nil }), "Attempts.HostOf": reads(job), "Identity": reads(),
+		"Attempts.Unclaimed": reads(func(*Job) error { return nil }),
+		"Attempts.ClaimedOn": reads("n00", func(*Job, *Attempt) error { return nil }), "Attempts.HostOf": reads(job),
+		"Identity":       reads(),
 		"Batches.Expire": writes("work0"), "Batches.Recompute": writes("work0"),
 	}
 }
@@ -139,7 +194,8 @@ func methods(cases map[string]call) (names []string) {
 	typ := reflect.TypeFor[*Tx]()
 	for i := range typ.NumMethod() {
 		m := typ.Method(i)
-		if _, itself := cases[m.Name]; itself || m.Type.NumIn() != 1 || m.Type.NumOut() != 1 || m.Type.Out(0).NumMethod() == 0 {
+		if _, itself := cases[m.Name]; itself || m.Type.NumIn() != 1 || m.Type.NumOut() != 1 ||
+			m.Type.Out(0).NumMethod() == 0 {
 			names = append(names, m.Name)
 			continue
 		}
@@ -250,7 +306,8 @@ func TestEveryMethodInAFreshView(t *testing.T) {
 				view(name+" in a warm View", func(tx *Tx) {
 					warm(tx)
 					if again, err := c.make(tx, name); again != answer || err != nil {
-						t.Errorf("%s answers in a View that has read all %v, %s\nand in a fresh one %s", name, err, again, answer)
+						t.Errorf("%s answers in a View that has read all %v, %s\nand in a fresh one %s", name, err,
+							again, answer)
 					}
 				})
 			}

@@ -73,7 +73,8 @@ func (vs Views) Set(v SQLView) error {
 	}
 	v.Name = strings.ToLower(v.Name)
 	if !viewName().MatchString(v.Name) || slices.Contains(query.Keywords(), strings.ToUpper(v.Name)) {
-		return fmt.Errorf("%w view name %q: use up to 63 letters, digits and _, a letter first, and no word of SQL", ErrInvalid, v.Name)
+		return fmt.Errorf("%w view name %q: use up to 63 letters, digits and _, a letter first, and no word of SQL",
+			ErrInvalid, v.Name)
 	}
 	names, _, err := vs.tx.QueryTables()
 	if err != nil {
@@ -136,7 +137,8 @@ func (vs Views) Remove(name string) error {
 	for _, other := range whole {
 		if vs.Fault(other) != nil {
 			r := row.View(v)
-			return errors.Join(row.Clash("view "+v.Name, "view "+other.Name+" asks it"), vs.tx.k.File.Put(row.Views, []byte(v.Name), row.EncodeView(&r)))
+			return errors.Join(row.Clash("view "+v.Name, "view "+other.Name+" asks it"),
+				vs.tx.k.File.Put(row.Views, []byte(v.Name), row.EncodeView(&r)))
 		}
 	}
 	return nil

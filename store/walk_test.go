@@ -26,7 +26,9 @@ func TestWalkWhileChanging(t *testing.T) {
 	db, _ := newDB(t)
 	rapid.Check(t, func(t *rapid.T) {
 		_ = db.DryRun(func(tx *Tx) error {
-			key := rapid.Custom(func(t *rapid.T) []byte { return fmt.Appendf(nil, "k%03d", rapid.IntRange(0, 400).Draw(t, "key")) })
+			key := rapid.Custom(func(t *rapid.T) []byte {
+				return fmt.Appendf(nil, "k%03d", rapid.IntRange(0, 400).Draw(t, "key"))
+			})
 			want := map[string]bool{}
 			for _, k := range rapid.SliceOfN(key, 0, 300).Draw(t, "rows") {
 				want[string(k)] = true
@@ -211,11 +213,13 @@ func stir(tx *Tx) error {
 	if _, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1"}}); err != nil {
 		return err
 	}
-	s := ReserveSpec{Name: "stirred", Nodes: []uint32{0}, Start: kernel.Instant(tx.k.Now + 5_000_000), End: kernel.Instant(tx.k.Now + 5_000_100)}
+	s := ReserveSpec{Name: "stirred", Nodes: []uint32{0}, Start: kernel.Instant(tx.k.Now + 5_000_000),
+		End: kernel.Instant(tx.k.Now + 5_000_100)}
 	if _, err := tx.Reservations().Add(s); err != nil {
 		return err
 	}
-	s.Name, s.Start, s.End, s.Repeat.Rule = "stirring", s.Start.Add(1000*time.Second), s.End.Add(1000*time.Second), "daily"
+	s.Name, s.Start, s.End, s.Repeat.Rule = "stirring", s.Start.Add(1000*time.Second), s.End.Add(1000*time.Second),
+		"daily"
 	if _, err := tx.Reservations().Add(s); err != nil {
 		return err
 	}
@@ -247,9 +251,15 @@ func lookAt(tx *Tx, name string, seen func(string)) error {
 	case "EachBatchRange":
 		return tx.Batches().EachRange("work0", func(c *locality.Cursor) error { seen(fmt.Sprint(c.First)); return nil })
 	case "EachBatchHost":
-		return tx.Batches().EachHost("work0", func(h *locality.Host, _ *locality.Member) error { seen(h.Name); return nil })
+		return tx.Batches().EachHost("work0", func(h *locality.Host, _ *locality.Member) error {
+			seen(h.Name)
+			return nil
+		})
 	case "EachBatchJob":
-		return tx.Batches().EachJob("work0", func(n int, _ *locality.Job, _ *locality.Task) error { seen(fmt.Sprint(n)); return nil })
+		return tx.Batches().EachJob("work0", func(n int, _ *locality.Job, _ *locality.Task) error {
+			seen(fmt.Sprint(n))
+			return nil
+		})
 	}
 	return nil
 }
@@ -260,7 +270,8 @@ func fullDB(t *testing.T) (*DB, *clock) {
 	t.Helper()
 	db, clock := newDB(t)
 	err := db.Update(func(tx *Tx) error {
-		for _, def := range []index.Def{{Name: "color", Type: index.String}, {Name: "lic", Type: index.Long, Consumable: true}} {
+		for _, def := range []index.Def{{Name: "color", Type: index.String},
+			{Name: "lic", Type: index.Long, Consumable: true}} {
 			if err := tx.Config().AddResource(def); err != nil {
 				return err
 			}
@@ -306,7 +317,8 @@ func fillJobs(tx *Tx) error {
 		if _, err := tx.Jobs().Submit(Submission{Request: r, Hold: i%2 == 0, Command: []string{"true"}}); err != nil {
 			return err
 		}
-		s := ReserveSpec{Name: fmt.Sprintf("r%d", i), Nodes: []uint32{uint32(20 + i%20)}, Start: kernel.Instant(tx.k.Now + 1_000_000 + int64(i)*1000)}
+		s := ReserveSpec{Name: fmt.Sprintf("r%d", i), Nodes: []uint32{uint32(20 + i%20)},
+			Start: kernel.Instant(tx.k.Now + 1_000_000 + int64(i)*1000)}
 		s.End = s.Start.Add(500 * time.Second)
 		s.Access = placer.AccessList{{Kind: placer.AccessUser, Value: "ann", Affinity: placer.Positive}}
 		if i%5 == 0 {

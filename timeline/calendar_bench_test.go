@@ -53,7 +53,9 @@ func BenchmarkCalendarEarliest(b *testing.B) {
 		} {
 			c, all := benchCalendar(b, nodes, load.list)
 			for _, n := range []int{1, nodes / 2, nodes/2 + 1, nodes} {
-				b.Run(fmt.Sprintf("%s/nodes=%d/n=%d", load.name, nodes, n), func(b *testing.B) { benchEarliest(b, c, all, n, load.d) })
+				b.Run(fmt.Sprintf("%s/nodes=%d/n=%d", load.name, nodes, n), func(b *testing.B) {
+					benchEarliest(b, c, all, n, load.d)
+				})
 			}
 		}
 	}
@@ -89,7 +91,9 @@ func alternating(node, jitter int) []Busy {
 // every block is loaded again.
 func BenchmarkCalendarCold(b *testing.B) {
 	const nodes = 100_000
-	stored, all := benchCalendar(b, nodes, func(node int) []Busy { return []Busy{{Start: -1, End: int64(node*7919%nodes) + 1}} })
+	stored, all := benchCalendar(b, nodes, func(node int) []Busy {
+		return []Busy{{Start: -1, End: int64(node*7919%nodes) + 1}}
+	})
 	b.ReportAllocs()
 	for b.Loop() {
 		c := NewCalendar(lender{stored}, 0, 300)

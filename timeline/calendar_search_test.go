@@ -26,7 +26,8 @@ func drawCalendar(t *rapid.T) *Calendar {
 	c := NewCalendar(nil, searchNow, searchGrace)
 	for _, node := range searchNodes {
 		for i := range rapid.IntRange(0, 4).Draw(t, "stretches") {
-			b := Busy{Start: rapid.Int64Range(0, 50).Draw(t, "start"), Owner: uint64(i), Held: rapid.Bool().Draw(t, "held")}
+			b := Busy{Start: rapid.Int64Range(0, 50).Draw(t, "start"), Owner: uint64(i),
+				Held: rapid.Bool().Draw(t, "held")}
 			b.End = b.Start + rapid.Int64Range(1, 12).Draw(t, "length")
 			if rapid.IntRange(0, 30).Draw(t, "for ever") == 0 {
 				b.End = Forever
@@ -94,7 +95,8 @@ func TestCalendarEarliest(t *testing.T) {
 			}
 			free := freeOneByOne(c, candidates, want, want+d)
 			if err != nil || at != want || !slices.Equal(nodes.ToArray(), free[:n]) {
-				t.Fatalf("%d nodes for %d from %d on: %v at %d (%v), one by one %v at %d", n, d, after, nodes, at, err, free[:n], want)
+				t.Fatalf("%d nodes for %d from %d on: %v at %d (%v), one by one %v at %d", n, d, after, nodes, at, err,
+					free[:n], want)
 			}
 		}
 	})
@@ -211,7 +213,8 @@ func TestCalendarEarliestRefuses(t *testing.T) {
 
 func TestNth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		a := rapid.SliceOfN(rapid.Int64Range(-4, rapid.SampledFrom([]int64{0, 9, 1000}).Draw(t, "most")), 1, 60).Draw(t, "values")
+		a := rapid.SliceOfN(rapid.Int64Range(-4, rapid.SampledFrom([]int64{0, 9, 1000}).Draw(t, "most")), 1, 60).Draw(t,
+			"values")
 		k := rapid.IntRange(1, len(a)).Draw(t, "k")
 		sorted := slices.Sorted(slices.Values(a))
 		if got := nth(a, k); got != sorted[k-1] || !slices.Equal(slices.Sorted(slices.Values(a)), sorted) {

@@ -12,16 +12,20 @@ func TestFirstGap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := NewCalendar(nil, rapid.Int64Range(0, 10).Draw(t, "now"), 3)
 		for i := range rapid.IntRange(0, 8).Draw(t, "stretches") {
-			b := Busy{Start: rapid.Int64Range(0, 20).Draw(t, "start"), Owner: uint64(i / 2), Held: rapid.Bool().Draw(t, "held")}
+			b := Busy{Start: rapid.Int64Range(0, 20).Draw(t, "start"), Owner: uint64(i / 2),
+				Held: rapid.Bool().Draw(t, "held")}
 			b.End = b.Start + rapid.Int64Range(1, 9).Draw(t, "length")
 			if rapid.IntRange(0, 3).Draw(t, "shared") > 0 {
-				b.Use = &Use{Amounts: []Amount{{Quantity: uint16(rapid.IntRange(1, 2).Draw(t, "quantity")), N: rapid.Int64Range(1, 3).Draw(t, "n")}}}
+				b.Use = &Use{
+					Amounts: []Amount{{Quantity: uint16(rapid.IntRange(1, 2).Draw(t, "quantity")),
+						N: rapid.Int64Range(1, 3).Draw(t, "n")}}}
 			}
 			if err := c.Put(5, b); err != nil {
 				t.Fatal(err)
 			}
 		}
-		g := &Gap{Whole: rapid.Bool().Draw(t, "whole"), Duration: rapid.Int64Range(1, 12).Draw(t, "duration"), But: rapid.Uint64Range(0, 9).Draw(t, "but")}
+		g := &Gap{Whole: rapid.Bool().Draw(t, "whole"), Duration: rapid.Int64Range(1, 12).Draw(t, "duration"),
+			But: rapid.Uint64Range(0, 9).Draw(t, "but")}
 		if !g.Whole {
 			g.Quantities = []uint16{1, 2}
 			g.Most = []int64{rapid.Int64Range(0, 5).Draw(t, "most"), rapid.Int64Range(0, 5).Draw(t, "most")}

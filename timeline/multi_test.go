@@ -163,7 +163,8 @@ func (c *multiPair) remove(n int) {
 
 func (c *multiPair) reduce(n int, amounts []int64) {
 	c.calls++
-	if s, ok := c.m.spans[n]; ok && len(s.Amounts) == len(amounts) && slices.Max(s.Amounts) == 0 && slices.Max(amounts) == 0 {
+	if s, ok := c.m.spans[n]; ok && len(s.Amounts) == len(amounts) && slices.Max(s.Amounts) == 0 &&
+		slices.Max(amounts) == 0 {
 		c.remove(n) // all that it holds is nothing
 		return
 	}
@@ -300,7 +301,8 @@ func TestMultiRefused(t *testing.T) {
 		{"no quantities", func() error { return m.Resize(nil) }, ErrRange},
 		{"a name twice", func() error { return m.Resize([]Quantity{{"cpu", 1}, {"cpu", 1}}) }, ErrRange},
 		{"negative total", func() error { return m.Resize([]Quantity{{"cpu", 1}, {"gpu", -1}}) }, ErrRange},
-		{"unknown name", func() error { _, err := m.Vector(map[string]int64{"cpu": 1, "mem": 1}); return err }, ErrRange},
+		{"unknown name", func() error { _, err := m.Vector(map[string]int64{"cpu": 1, "mem": 1}); return err },
+			ErrRange},
 	} {
 		if err := c.call(); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", c.name, err, c.want)

@@ -11,7 +11,9 @@ import (
 
 // TestCalendarOdd: whatever numbers a caller gives, a calendar answers.
 func TestCalendarOdd(t *testing.T) {
-	number := rapid.OneOf(rapid.Int64Range(-3, 50), rapid.SampledFrom([]int64{math.MinInt64, -1 << 59, 1 << 40, MaxTotal, math.MaxInt64 - 1, Forever}), rapid.Int64())
+	number := rapid.OneOf(rapid.Int64Range(-3, 50),
+		rapid.SampledFrom([]int64{math.MinInt64, -1 << 59, 1 << 40, MaxTotal, math.MaxInt64 - 1, Forever}),
+		rapid.Int64())
 	node := rapid.Uint32Range(0, 3)
 	rapid.Check(t, func(t *rapid.T) {
 		n := func() int64 { return number.Draw(t, "n") }
@@ -25,7 +27,8 @@ func TestCalendarOdd(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 10).Draw(t, "steps") {
 			x := node.Draw(t, "node")
-			b := Busy{Start: n(), End: n(), Owner: rapid.Uint64Range(0, 4).Draw(t, "owner"), Held: rapid.Bool().Draw(t, "held"), Claim: rapid.Bool().Draw(t, "claim")}
+			b := Busy{Start: n(), End: n(), Owner: rapid.Uint64Range(0, 4).Draw(t, "owner"),
+				Held: rapid.Bool().Draw(t, "held"), Claim: rapid.Bool().Draw(t, "claim")}
 			if rapid.Bool().Draw(t, "shared") {
 				b.Use = &Use{Amounts: []Amount{{0, n()}, {1, n()}}}
 			}
@@ -36,11 +39,13 @@ func TestCalendarOdd(t *testing.T) {
 				_, _, _ = c.Earliest(nodes(), int(n()), n(), n())
 			case 2:
 				units := n()
-				rooms := []Room{{Nodes: nodes(), Idle: rapid.Bool().Draw(t, "idle"), Key: fmt.Sprint(units), Units: func(Taken) int64 { return units }}}
+				rooms := []Room{{Nodes: nodes(), Idle: rapid.Bool().Draw(t, "idle"), Key: fmt.Sprint(units),
+					Units: func(Taken) int64 { return units }}}
 				c.FindRoom(rooms, n(), n(), n())
 				c.RoomBefore(rooms, nodes(), Own{b.Owner, []uint32{x}}, n(), n(), n(), n())
 			case 3:
-				c.FirstGap(x, &Gap{Whole: rapid.Bool().Draw(t, "whole"), Quantities: quantities, Most: amounts(), Duration: n(), But: 1}, n(), n())
+				c.FirstGap(x, &Gap{Whole: rapid.Bool().Draw(t, "whole"), Quantities: quantities, Most: amounts(),
+					Duration: n(), But: 1}, n(), n())
 			case 4:
 				c.FreeThrough(x, n(), n())
 				c.FreeThroughout(nodes(), n(), n())

@@ -162,7 +162,8 @@ func (p *profile) validateBelow(nd *inner, h int, start, end int64) error {
 			return err
 		}
 		if nd.lo[i] != lo+nd.add[i] || nd.hi[i] != hi+nd.add[i] {
-			return fmt.Errorf("height %d: bounds %d..%d, want %d..%d", h, nd.lo[i], nd.hi[i], lo+nd.add[i], hi+nd.add[i])
+			return fmt.Errorf("height %d: bounds %d..%d, want %d..%d", h, nd.lo[i], nd.hi[i], lo+nd.add[i],
+				hi+nd.add[i])
 		}
 	}
 	if h == 0 {
@@ -182,7 +183,8 @@ func (p *profile) validateLeaf(l *leaf, start, stop int64) error {
 	}
 	for _, limit := range l.used[:l.n] {
 		if want := longest(l, limit, nil, 0); l.runs.bound(limit) < want {
-			return fmt.Errorf("leaf at %d: bound %d below the run of %d within %d", start, l.runs.bound(limit), want, limit)
+			return fmt.Errorf("leaf at %d: bound %d below the run of %d within %d", start, l.runs.bound(limit), want,
+				limit)
 		}
 	}
 	return nil

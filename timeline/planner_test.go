@@ -212,6 +212,7 @@ func churn(t *testing.T, c *pair, leafCap, fan int, most int64, calls int) {
 	}
 	c.valid()
 	if l, _ := c.p.used.leafAt(0); c.p.used.height != 0 || l.end != horizon || l.n != 1 {
-		t.Errorf("after the last removal the tree has height %d and its first leaf %d points up to %d", c.p.used.height, l.n, l.end)
+		t.Errorf("after the last removal the tree has height %d and its first leaf %d points up to %d", c.p.used.height,
+			l.n, l.end)
 	}
 }

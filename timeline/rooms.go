@@ -120,7 +120,8 @@ func (c *Calendar) FindRoom(rooms []Room, n, d, after int64) (found Found, known
 // have room for n chunks throughout d, or to if there is none. The asking owner's part counts
 // as given back. A nil among means all. known is false if jobs want to share nodes only with
 // jobs of their own user, or if the owner has something within a claim.
-func (c *Calendar) RoomBefore(rooms []Room, among *roaring.Bitmap, own Own, n, d, from, to int64) (at int64, known bool) {
+func (c *Calendar) RoomBefore(rooms []Room, among *roaring.Bitmap, own Own, n, d, from, to int64) (at int64,
+	known bool) {
 	s := c.roomSearch(n, d, from, to)
 	if s.some = among != nil; s.some {
 		s.among = denseOf(s.among, among)

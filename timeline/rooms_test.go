@@ -40,7 +40,8 @@ func drawRoomAsk(t *rapid.T) *roomAsk {
 		}
 	}
 	for i := range a.capacity {
-		a.capacity[i] = map[uint16]int64{1: rapid.Int64Range(0, 6).Draw(t, "capacity"), 300: rapid.Int64Range(1, 6).Draw(t, "capacity")}
+		a.capacity[i] = map[uint16]int64{1: rapid.Int64Range(0, 6).Draw(t, "capacity"),
+			300: rapid.Int64Range(1, 6).Draw(t, "capacity")}
 	}
 	return a
 }
@@ -70,23 +71,24 @@ func (a *roomAsk) rooms(c *Calendar) []Room {
 				nodes.Add(node)
 			}
 		}
-		out = append(out, Room{Nodes: nodes, Idle: a.whole, Key: fmt.Sprint(a.wants, a.capacity[odd]), Units: func(taken Taken) int64 {
-			amounts, whole := c.AmountsOf(taken)
-			standing := Open
-			switch {
-			case whole:
-				standing = Whole
-			case taken == NothingTaken:
-				standing = Idle
-			}
-			return a.units(int(odd), standing, func(q uint16) int64 {
-				i := slices.IndexFunc(amounts, func(x Amount) bool { return x.Quantity == q })
-				if i < 0 {
-					return 0
+		out = append(out, Room{Nodes: nodes, Idle: a.whole, Key: fmt.Sprint(a.wants, a.capacity[odd]),
+			Units: func(taken Taken) int64 {
+				amounts, whole := c.AmountsOf(taken)
+				standing := Open
+				switch {
+				case whole:
+					standing = Whole
+				case taken == NothingTaken:
+					standing = Idle
 				}
-				return amounts[i].N
-			})
-		}})
+				return a.units(int(odd), standing, func(q uint16) int64 {
+					i := slices.IndexFunc(amounts, func(x Amount) bool { return x.Quantity == q })
+					if i < 0 {
+						return 0
+					}
+					return amounts[i].N
+				})
+			}})
 	}
 	return out
 }
@@ -106,7 +108,8 @@ func changeRoom(t *rapid.T, c *Calendar) {
 		_ = c.Remove(node, owner) // perhaps nothing
 		return
 	}
-	b := Busy{Start: rapid.Int64Range(roomNow-15, roomNow+30).Draw(t, "start"), Owner: owner, Held: rapid.Bool().Draw(t, "held")}
+	b := Busy{Start: rapid.Int64Range(roomNow-15, roomNow+30).Draw(t, "start"), Owner: owner,
+		Held: rapid.Bool().Draw(t, "held")}
 	if b.End = b.Start + rapid.Int64Range(1, 20).Draw(t, "length"); rapid.IntRange(0, 20).Draw(t, "for ever") == 0 {
 		b.End = Forever
 	}
@@ -182,7 +185,8 @@ func checkRoom(t *rapid.T, c *Calendar, a *roomAsk) {
 			}
 		}
 		if !slices.Equal(got.Fit.ToArray(), fit) || !slices.Equal(got.Free.ToArray(), free) {
-			t.Fatalf("%+v: at %d there is room on %v, and %v are free for good; node by node on %v and %v", a, at, got.Fit, got.Free, fit, free)
+			t.Fatalf("%+v: at %d there is room on %v, and %v are free for good; node by node on %v and %v", a, at,
+				got.Fit, got.Free, fit, free)
 		}
 	}
 	checkRoomBefore(t, c, a, rooms)
@@ -231,7 +235,8 @@ func checkRoomBefore(t *rapid.T, c *Calendar, a *roomAsk, rooms []Room) {
 		want++
 	}
 	if !known && !claimed || known && got != want {
-		t.Fatalf("%+v: for owner %d in [%d, %d) there is room on %v at %d (known %v), instant by instant at %d", a, own.Owner, from, to, among, got, known, want)
+		t.Fatalf("%+v: for owner %d in [%d, %d) there is room on %v at %d (known %v), instant by instant at %d", a,
+			own.Owner, from, to, among, got, known, want)
 	}
 }
 

@@ -105,12 +105,14 @@ func checkShare(t interface{ Fatalf(string, ...any) }, c *Calendar, from, to int
 	got := c.Taken(shareNode, from, to, g, quantities, peak)
 	want, wantPeak := takenOneByOne(c, from, to, g, quantities)
 	if got != want || got == Open && !slices.Equal(peak, wantPeak) {
-		t.Fatalf("[%d, %d) of%s: standing %d, peaks %v; instant by instant %d, %v", from, to, describe(c), got, peak, want, wantPeak)
+		t.Fatalf("[%d, %d) of%s: standing %d, peaks %v; instant by instant %d, %v", from, to, describe(c), got, peak,
+			want, wantPeak)
 	}
 	for claim := range uint64(4) {
 		c.TakenWithin(shareNode, claim+1, from, to, quantities, peak)
 		if want := withinOneByOne(c, claim+1, from, to, quantities); !slices.Equal(peak, want) {
-			t.Fatalf("[%d, %d) of%s: guests of %d take %v; instant by instant %v", from, to, describe(c), claim+1, peak, want)
+			t.Fatalf("[%d, %d) of%s: guests of %d take %v; instant by instant %v", from, to, describe(c), claim+1, peak,
+				want)
 		}
 	}
 }
@@ -124,7 +126,8 @@ func describe(c *Calendar) string {
 }
 
 // putShare puts a span on the node: a claim's for owners up to 4. A claim is on a node once.
-func putShare(t interface{ Fatal(...any) }, c *Calendar, owner uint64, start, length int64, whole, held, alone bool, within uint64, amounts []int64) {
+func putShare(t interface{ Fatal(...any) }, c *Calendar, owner uint64, start, length int64, whole, held, alone bool,
+	within uint64, amounts []int64) {
 	if owner <= 4 && slices.ContainsFunc(c.At(shareNode), func(b Busy) bool { return b.Owner == owner }) {
 		owner += 4
 	}
@@ -152,8 +155,10 @@ func TestTakenProperty(t *testing.T) {
 		for range rapid.IntRange(0, 8).Draw(t, "stretches") {
 			owner := rapid.SampledFrom([]uint64{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}).Draw(t, "owner")
 			putShare(t, c, owner, rapid.Int64Range(0, 50).Draw(t, "start"), rapid.Int64Range(1, 25).Draw(t, "length"),
-				rapid.IntRange(0, 12).Draw(t, "whole") == 0, rapid.Bool().Draw(t, "held"), rapid.Bool().Draw(t, "alone"),
-				rapid.Uint64Range(0, 4).Draw(t, "within"), rapid.SliceOfN(rapid.Int64Range(0, 5), 4, 4).Draw(t, "amounts"))
+				rapid.IntRange(0, 12).Draw(t, "whole") == 0, rapid.Bool().Draw(t, "held"),
+				rapid.Bool().Draw(t, "alone"),
+				rapid.Uint64Range(0, 4).Draw(t, "within"), rapid.SliceOfN(rapid.Int64Range(0, 5), 4, 4).Draw(t,
+					"amounts"))
 		}
 		for range 5 {
 			from := rapid.Int64Range(0, 60).Draw(t, "from")
@@ -183,12 +188,14 @@ func FuzzTaken(f *testing.F) {
 		c := NewCalendar(nil, shareNow, shareGrace)
 		for data = data[3:]; len(data) >= 5 && len(c.At(shareNode)) < 40; data = data[5:] {
 			kind := data[3]
-			putShare(t, c, uint64(data[0]%12)+1, int64(data[1]%50), int64(data[2]%25)+1, kind&0xf0 == 0xf0, kind&8 != 0, kind&16 != 0,
+			putShare(t, c, uint64(data[0]%12)+1, int64(data[1]%50), int64(data[2]%25)+1, kind&0xf0 == 0xf0, kind&8 != 0,
+				kind&16 != 0,
 				uint64(kind%5), []int64{int64(data[4] & 7), int64(data[4] >> 4), int64(data[4] & 1), 1})
 		}
 		var g Guest
 		if who != 0 {
-			g = &someGuest{in: []uint64{uint64(who&3) + 1, uint64(who>>2&3) + 1}, limit: int64(who >> 6), own: uint64(who>>4&3) + 5}
+			g = &someGuest{in: []uint64{uint64(who&3) + 1, uint64(who>>2&3) + 1}, limit: int64(who >> 6),
+				own: uint64(who>>4&3) + 5}
 		}
 		checkShare(t, c, from, to, g, shareQuantities[:3])
 	})

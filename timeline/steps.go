@@ -71,7 +71,8 @@ func (l *takenTable) number(on int64, amounts []Amount) Taken {
 	if !ok {
 		n = Taken(len(l.on))
 		l.numbers[string(l.key)] = n
-		l.on, l.amounts = append(l.on, on), append(l.amounts, slices.DeleteFunc(slices.Clone(amounts), func(a Amount) bool { return a.N == 0 }))
+		l.on, l.amounts = append(l.on, on),
+			append(l.amounts, slices.DeleteFunc(slices.Clone(amounts), func(a Amount) bool { return a.N == 0 }))
 	}
 	return n
 }
@@ -84,7 +85,9 @@ func (l *takenTable) changed(taken Taken, use *Use, sign int64, scratch []Amount
 	}
 	scratch = append(scratch[:0], l.amounts[taken]...)
 	for _, a := range use.Amounts {
-		i, found := slices.BinarySearchFunc(scratch, a.Quantity, func(x Amount, q uint16) int { return cmp.Compare(x.Quantity, q) })
+		i, found := slices.BinarySearchFunc(scratch, a.Quantity, func(x Amount, q uint16) int {
+			return cmp.Compare(x.Quantity, q)
+		})
 		if !found {
 			scratch = slices.Insert(scratch, i, Amount{Quantity: a.Quantity})
 		}

@@ -74,7 +74,8 @@ var corrections = map[string][]correction{
 		{1, 10, "the addition was refused, so nothing is used; Flux keeps the part it took before the refusal"},
 	},
 	"multi_first_misses_after_reduce_BUG": {
-		{3, 10, "at 10 the span ends and everything is free; Flux takes candidates from the first type alone, which no longer has a point there"},
+		{3, 10, "at 10 the span ends and everything is free; Flux takes candidates from the first type alone, which " +
+			"no longer has a point there"},
 	},
 }
 

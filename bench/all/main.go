@@ -66,7 +66,8 @@ func record(t table, name string) error {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n\n    %s\n\n", t.title, t.commandLine(false))
-	fmt.Fprintf(&b, "%s; load average %s before, %s after. It took %s.\n\n", machine(began), before, load(), time.Since(began).Round(time.Second))
+	fmt.Fprintf(&b, "%s; load average %s before, %s after. It took %s.\n\n", machine(began), before, load(),
+		time.Since(began).Round(time.Second))
 	b.WriteString(measured.String())
 	return os.WriteFile(name, []byte(b.String()), 0o644)
 }

@@ -49,7 +49,8 @@ func main() {
 		os.Exit(1)
 	}
 	runtime.GOMAXPROCS(1)
-	fmt.Printf("%s, one of %d CPUs, %s; medians of %d\n\n", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly), *runs)
+	fmt.Printf("%s, one of %d CPUs, %s; medians of %d\n\n", runtime.Version(), runtime.NumCPU(),
+		time.Now().UTC().Format(time.DateOnly), *runs)
 	t := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "state\tstarts\twhole\tScoot\tarithmetic\tScoot\t")
 	for i := range inputs {
@@ -59,7 +60,8 @@ func main() {
 		var p fairshare.Planner
 		whole := median(*runs, w.plan)
 		alone := median(*runs, func() { must(p.Plan(arithmetic)) })
-		fmt.Fprintf(t, "%s\t%d\t%v\t%s\t%v\t%s\t\n", in.Name, len(w.started), whole, scoot[in.Name][0], alone, scoot[in.Name][1])
+		fmt.Fprintf(t, "%s\t%d\t%v\t%s\t%v\t%s\t\n", in.Name, len(w.started), whole, scoot[in.Name][0], alone,
+			scoot[in.Name][1])
 	}
 	t.Flush()
 }

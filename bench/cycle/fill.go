@@ -68,7 +68,8 @@ func run(path string, running int) error {
 	defer db.Close()
 	return db.Update(func(tx *store.Tx) error {
 		for i := range running {
-			r := placer.Request{Select: "1:ncpus=16", Walltime: time.Hour + time.Duration(i)*time.Second, User: fmt.Sprintf("user%d", i%20)}
+			r := placer.Request{Select: "1:ncpus=16", Walltime: time.Hour + time.Duration(i)*time.Second,
+				User: fmt.Sprintf("user%d", i%20)}
 			if i%2 == 0 {
 				r.Select, r.Place = "1:ncpus=1", "excl"
 			}
@@ -92,13 +93,16 @@ func queue(path string, n int) error {
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
 	return db.Update(func(tx *store.Tx) error {
 		for i := range n {
-			sel := pick("1", "1", "1", "1", "2", "4", "8", "16", "64", "512") + ":ncpus=" + pick("1", "2", "4", "8", "16")
+			sel := pick("1", "1", "1", "1", "2", "4", "8", "16", "64", "512") + ":ncpus=" + pick("1", "2", "4", "8",
+				"16")
 			if random.IntN(3) == 0 {
 				sel += fmt.Sprintf(":color=c%d", random.IntN(16))
 			}
 			_, err := tx.Jobs().Submit(store.Submission{
-				Request: placer.Request{Select: sel, Place: pick("free", "free", "scatter", "scatter:excl", "excl"), User: fmt.Sprintf("user%d", random.IntN(20)),
-					Walltime: time.Duration([]int{5, 30, 60, 120, 480, 1440}[random.IntN(6)]) * time.Minute, Name: fmt.Sprintf("job%d", i)},
+				Request: placer.Request{Select: sel, Place: pick("free", "free", "scatter", "scatter:excl", "excl"),
+					User:     fmt.Sprintf("user%d", random.IntN(20)),
+					Walltime: time.Duration([]int{5, 30, 60, 120, 480, 1440}[random.IntN(6)]) * time.Minute,
+					Name:     fmt.Sprintf("job%d", i)},
 				Priority: int64(random.IntN(3))})
 			if err != nil {
 				return err

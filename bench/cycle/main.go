@@ -31,7 +31,8 @@ func main() {
 	runs := flag.Int("runs", 5, "processes of each command and store")
 	only := flag.String("backfill", "fcfs,easy,conservative", "kinds of backfilling")
 	cpu := flag.Bool("cpu", false, "processor time instead of the time of day")
-	played := flag.String("plays", "", "measure expected starts instead, on clusters of so many nodes, such as 100,1000")
+	played := flag.String("plays", "",
+		"measure expected starts instead, on clusters of so many nodes, such as 100,1000")
 	profile := flag.String("profile", "", "write a profile of the processor's time in plays to this file")
 	flag.Parse()
 	dir, err := os.MkdirTemp("", "placectl-cycle-")
@@ -41,10 +42,12 @@ func main() {
 		check(plays(dir, *played, *waiting, *only, *profile, *runs))
 		return
 	}
-	b := &bench{dir: dir, program: filepath.Join(dir, "placectl"), runs: *runs, kinds: strings.Split(*only, ","), cpu: *cpu}
+	b := &bench{dir: dir, program: filepath.Join(dir, "placectl"), runs: *runs, kinds: strings.Split(*only, ","),
+		cpu: *cpu}
 	check(output(exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", b.program, "./cmd/placectl")))
 	fmt.Printf("%d nodes of 16 cpus, 16 kinds; medians of %d processes, in milliseconds\n\n", *nodes, *runs)
-	fmt.Println("| running | waiting | command | first | started | planned | again | one ended |\n|---|---|---|---|---|---|---|---|")
+	fmt.Println("| running | waiting | command | first | started | planned | again | one ended " +
+		"|\n|---|---|---|---|---|---|---|---|")
 	for _, running := range []int{*nodes / 2, *nodes} {
 		path := filepath.Join(dir, fmt.Sprintf("%d.db", running))
 		check(fill(path, *nodes, running))
@@ -121,7 +124,8 @@ func (b *bench) cycles(queued string, running, waiting int, kind string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("| %d | %d | cycle %s | %s | %d | %d | %s | %s |\n", running, waiting, kind, millis(median(first)), started, planned,
+	fmt.Printf("| %d | %d | cycle %s | %s | %d | %d | %s | %s |\n", running, waiting, kind, millis(median(first)),
+		started, planned,
 		millis(median(again)), millis(median(ended)))
 	return nil
 }

@@ -29,7 +29,8 @@ func plays(dir, nodes, waiting, backfill, profile string, runs int) error {
 		defer pprof.StopCPUProfile()
 	}
 	fmt.Printf("Nodes of 16 cpus, 16 kinds, all busy; medians of %d, milliseconds of processor time\n\n", runs)
-	fmt.Println("| nodes | waiting | backfill | one play | both | both, time of day | kept value read | expected |\n|---|---|---|---|---|---|---|---|")
+	fmt.Println("| nodes | waiting | backfill | one play | both | both, time of day | kept value read | expected " +
+		"|\n|---|---|---|---|---|---|---|---|")
 	for size := range strings.SplitSeq(nodes, ",") {
 		for number := range strings.SplitSeq(waiting, ",") {
 			for kind := range strings.SplitSeq(backfill, ",") {
@@ -100,7 +101,8 @@ func playsOf(path string, nodes, waiting int, kind string, runs int) error {
 			return err
 		}
 	}
-	fmt.Printf("| %d | %d | %s | %s | %s | %s | %s | %d |\n", nodes, waiting, kind, millis(median(one)), millis(median(both)), millis(median(clock)), millis(median(read)), starts)
+	fmt.Printf("| %d | %d | %s | %s | %s | %s | %s | %d |\n", nodes, waiting, kind, millis(median(one)),
+		millis(median(both)), millis(median(clock)), millis(median(read)), starts)
 	return nil
 }
 
@@ -139,7 +141,8 @@ func learn(path string, now time.Time, nodes int, kind string) (jobs []uint64, e
 	defer db.Close()
 	return jobs, db.Update(func(tx *store.Tx) error {
 		for i := range min(nodes, 100) {
-			j, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", Walltime: time.Hour, User: fmt.Sprintf("user%d", i%20)})
+			j, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", Walltime: time.Hour,
+				User: fmt.Sprintf("user%d", i%20)})
 			if err != nil {
 				return err
 			}

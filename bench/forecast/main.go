@@ -51,7 +51,8 @@ func main() {
 		fail(err)
 	}
 	t := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "log\tpolicy\tforecasts\talone: late\terr, min\tlikely: covers\terr, min\tsafe: covers\tworst tenth\tsafe wait, h\tby A, h\tms each\t")
+	fmt.Fprintln(t, "log\tpolicy\tforecasts\talone: late\terr, min\tlikely: covers\terr, min\tsafe: covers\tworst "+
+		"tenth\tsafe wait, h\tby A, h\tms each\t")
 	for _, w := range list {
 		if !strings.Contains(w.path, *only) {
 			continue
@@ -90,7 +91,8 @@ func (w workload) measure(t io.Writer, p backfill.Policy, every int, short bool)
 	}
 	s := backtest.Sum(made)
 	each := time.Since(began).Seconds() * 1000 / float64(max(1, len(made)))
-	fmt.Fprintf(t, "%s\t%s\t%d\t%.2f\t%.1f\t%.2f\t%.1f\t%.2f\t%.2f\t%.1f\t%.1f\t%.2f\t\n", w.name(), p, s.Forecasts, s.LateAlone, s.ErrorAlone, s.Likely, s.Error, s.Safe, s.Worst, s.SafeWait, s.AskedWait, each)
+	fmt.Fprintf(t, "%s\t%s\t%d\t%.2f\t%.1f\t%.2f\t%.1f\t%.2f\t%.2f\t%.1f\t%.1f\t%.2f\t\n", w.name(), p, s.Forecasts,
+		s.LateAlone, s.ErrorAlone, s.Likely, s.Error, s.Safe, s.Worst, s.SafeWait, s.AskedWait, each)
 	return nil
 }
 

@@ -23,7 +23,8 @@ const (
 // at random.
 func schedules(list []workload, only string, short bool) error {
 	t := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "log\teasy: wait, s\tslowdown\tconservative\t\trelaxed 0\t\trelaxed 1\t\tover easy: slowdown\twait\tp99\tmax\tlater by 4 h, %\tbroken\t")
+	fmt.Fprintln(t, "log\teasy: wait, s\tslowdown\tconservative\t\trelaxed 0\t\trelaxed 1\t\tover easy: "+
+		"slowdown\twait\tp99\tmax\tlater by 4 h, %\tbroken\t")
 	for _, w := range list {
 		if !strings.Contains(w.path, only) {
 			continue

@@ -40,14 +40,18 @@ func main() {
 	first, last := fmt.Sprint(*kept/2), fmt.Sprint(*kept+*waiting)
 	list := []struct{ goal, line string }{
 		{"15 ms", "pbs qsub -l select=1:ncpus=1 " + script}, {"15 ms", "slurm sbatch -n 1 " + script},
-		{"6 ms", "pbs qstat -f " + last}, {"6 ms", "pbs qstat -x -f " + first}, {"6 ms", "slurm squeue -j " + last}, {"6 ms", "slurm sacct -j " + first},
+		{"6 ms", "pbs qstat -f " + last}, {"6 ms", "pbs qstat -x -f " + first}, {"6 ms", "slurm squeue -j " + last},
+		{"6 ms", "slurm sacct -j " + first},
 		{"60 ms", "pbs qstat"}, {"60 ms", "slurm squeue"}, {"", "slurm squeue -h -o %i|%t -t all"},
 		{"", "version"},
 	}
 	if *kept == 0 {
-		list = slices.DeleteFunc(list, func(c struct{ goal, line string }) bool { return strings.HasSuffix(c.line, " "+first) })
+		list = slices.DeleteFunc(list, func(c struct{ goal, line string }) bool {
+			return strings.HasSuffix(c.line, " "+first)
+		})
 	}
-	fmt.Printf("| command, %d jobs kept, %d waiting | goal | median | best | cpu, median |\n|---|---|---|---|---|\n", *kept, *waiting)
+	fmt.Printf("| command, %d jobs kept, %d waiting | goal | median | best | cpu, median |\n|---|---|---|---|---|\n",
+		*kept, *waiting)
 	for _, c := range list {
 		var wall, cpu []time.Duration
 		for range *runs {
@@ -63,7 +67,8 @@ func main() {
 		}
 		slices.Sort(wall)
 		slices.Sort(cpu)
-		fmt.Printf("| `%s` | %s | %s | %s | %s |\n", strings.ReplaceAll(c.line, script, "job.sh"), c.goal, ms(wall[len(wall)/2]), ms(wall[0]), ms(cpu[len(cpu)/2]))
+		fmt.Printf("| `%s` | %s | %s | %s | %s |\n", strings.ReplaceAll(c.line, script, "job.sh"), c.goal,
+			ms(wall[len(wall)/2]), ms(wall[0]), ms(cpu[len(cpu)/2]))
 	}
 }
 
@@ -97,7 +102,8 @@ func fill(path string, kept, waiting int) error {
 				return err
 			}
 		}
-		_, err := tx.Jobs().Place(placer.Request{Select: "1000:ncpus=8", Place: "scatter:excl", Walltime: time.Hour, User: "bob"})
+		_, err := tx.Jobs().Place(placer.Request{Select: "1000:ncpus=8", Place: "scatter:excl", Walltime: time.Hour,
+			User: "bob"})
 		return err
 	})
 	return err

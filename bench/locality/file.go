@@ -126,7 +126,8 @@ func (f *fileSite) report() {
 			sum += d
 		}
 		n := len(x.took)
-		fmt.Fprintf(os.Stderr, "%s: %d, %.0f a second, median %v, 99 of 100 below %v\n", x.name, n, float64(n)/sum.Seconds(), x.took[n/2], x.took[n*99/100])
+		fmt.Fprintf(os.Stderr, "%s: %d, %.0f a second, median %v, 99 of 100 below %v\n", x.name, n,
+			float64(n)/sum.Seconds(), x.took[n/2], x.took[n*99/100])
 	}
 	if err := f.db.Check(func(s string) { fmt.Fprintln(os.Stderr, "check:", s) }); err != nil {
 		fmt.Fprintln(os.Stderr, "check:", err)

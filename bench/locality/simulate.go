@@ -81,7 +81,8 @@ func simulate(w world, s locality.Settings, seed uint64, open opener) (outcome, 
 	}
 	end, err := sim.run()
 	b := sim.site.batch()
-	return outcome{float64(b.Transfers) / float64(b.Used), end / sim.ideal, float64(b.Moves) / float64(len(sim.actors))}, err
+	return outcome{float64(b.Transfers) / float64(b.Used), end / sim.ideal,
+		float64(b.Moves) / float64(len(sim.actors))}, err
 }
 
 // arrive makes a host come and ask for work. The first hosts have a history.

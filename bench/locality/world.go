@@ -34,7 +34,8 @@ const hour = 3600
 // table returns the world of the table in which the policies were first compared. All other worlds are
 // changes of it.
 func table() world {
-	return world{hosts: 1000, files: 10_000, jobs: 100_000, dense: segments, longest: 5, more: 0.4, quorum: 1, churn: 0.1,
+	return world{hosts: 1000, files: 10_000, jobs: 100_000, dense: segments, longest: 5, more: 0.4, quorum: 1,
+		churn:    0.1,
 		download: 0.2, request: 1, keep: 200, speed: logNormal, history: 10, shown: noisy}
 }
 
@@ -46,13 +47,18 @@ type change struct {
 
 func changes() []change {
 	return []change{
-		{"table", "jobs unevenly dense along the files; a download takes the same time on every host; speeds known with noise", func(*world) {}},
+		{"table", "jobs unevenly dense along the files; a download takes the same time on every host; speeds " +
+			"known with noise", func(*world) {}},
 		{"even", "files used evenly; a fast host downloads faster; speeds unknown", func(w *world) {
 			w.dense, w.more, w.scaled, w.history = even, 0.42, true, 0
 		}},
 		{"zipf", "files used by Zipf's law", func(w *world) { w.dense = zipf }},
-		{"two kinds", "hosts of two speeds, one in five is eight times as fast as the others", func(w *world) { w.speed = twoKinds }},
-		{"wrong history", "a long history of speeds that says nothing", func(w *world) { w.history, w.shown = 100, wrong }},
+		{"two kinds", "hosts of two speeds, one in five is eight times as fast as the others", func(w *world) {
+			w.speed = twoKinds
+		}},
+		{"wrong history", "a long history of speeds that says nothing", func(w *world) {
+			w.history, w.shown = 100, wrong
+		}},
 		{"later", "hosts come over half of the ideal time", func(w *world) { w.arrival = 0.5 }},
 		{"unknown", "none of the hosts has worked before", func(w *world) { w.history = 0 }},
 		{"known", "a long history of true speeds", func(w *world) {

@@ -21,7 +21,8 @@ func TestOfficialClient(t *testing.T) {
 		t.Skip("PLACECTL names no program")
 	}
 	db := filepath.Join(t.TempDir(), "queue.db")
-	for _, words := range [][]string{{"init", "-q"}, {"node", "add", "n1", "ncpus=4", "-q"}, {"submit", "1:ncpus=2", "-t", "1h", "--name", "waits", "-q"}} {
+	for _, words := range [][]string{{"init", "-q"}, {"node", "add", "n1", "ncpus=4", "-q"},
+		{"submit", "1:ncpus=2", "-t", "1h", "--name", "waits", "-q"}} {
 		if out, err := exec.Command(program, append([]string{"--db", db}, words...)...).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %v %s", words, err, out)
 		}
@@ -33,7 +34,8 @@ func TestOfficialClient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if is := session.InitializeResult(); is.ServerInfo.Name != "placectl" || !strings.Contains(is.Instructions, "never instructions") {
+	if is := session.InitializeResult(); is.ServerInfo.Name != "placectl" ||
+		!strings.Contains(is.Instructions, "never instructions") {
 		t.Errorf("the server describes itself as %+v", is)
 	}
 	if err := session.Ping(ctx, nil); err != nil {

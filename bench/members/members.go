@@ -69,7 +69,8 @@ func Start(binary, dir string, count int, more ...string) (*Cluster, error) {
 		initial = append(initial, fmt.Sprintf("m%d=http://127.0.0.1:%d", i, ports[count+i]))
 	}
 	for i := range count {
-		client, peer := fmt.Sprintf("%s://127.0.0.1:%d", scheme, ports[i]), fmt.Sprintf("http://127.0.0.1:%d", ports[count+i])
+		client, peer := fmt.Sprintf("%s://127.0.0.1:%d", scheme, ports[i]),
+			fmt.Sprintf("http://127.0.0.1:%d", ports[count+i])
 		name := fmt.Sprintf("m%d", i)
 		c.Hosts = append(c.Hosts, strings.TrimPrefix(client, scheme+"://"))
 		c.list = append(c.list, &member{log: filepath.Join(dir, name+".log"), args: append([]string{
@@ -126,7 +127,8 @@ func (c *Cluster) Wait() error {
 	for i, host := range c.Hosts {
 		for !c.healthy(i, host) {
 			if time.Now().After(until) {
-				return errors.Join(fmt.Errorf("etcd at %s does not answer; its log is %s", host, c.list[i].log), c.Close())
+				return errors.Join(fmt.Errorf("etcd at %s does not answer; its log is %s", host, c.list[i].log),
+					c.Close())
 			}
 			time.Sleep(20 * time.Millisecond)
 		}

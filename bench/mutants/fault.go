@@ -121,7 +121,8 @@ func (f fault) try(source string, seeds int) (noticed string, err error) {
 		return "", err
 	}
 	for seed := 1; seed <= seeds; seed++ {
-		args := append([]string{"test", "-count=1", "-failfast", "-timeout", "5m", "-overlay", overlay, "-run", f.tests}, f.packages...)
+		args := append([]string{"test", "-count=1", "-failfast", "-timeout", "5m", "-overlay", overlay, "-run",
+			f.tests}, f.packages...)
 		if tag, is := strings.CutPrefix(source, "//go:build "); is { // the second build includes it
 			tag, _, _ = strings.Cut(tag, "\n")
 			args = slices.Insert(args, 1, "-tags="+tag)

@@ -15,15 +15,21 @@ func corpusTables() map[string]*query.Memory {
 	integer := func(name string) query.Column { return query.Column{Name: name, Type: query.IntegerAffinity} }
 	text := func(name string) query.Column { return query.Column{Name: name, Type: query.TextAffinity} }
 	return map[string]*query.Memory{
-		"n": {Cols: []query.Column{text("name"), text("queue"), integer("ncpus"), integer("mem"), {Name: "load", Type: query.RealAffinity}, text("tag")},
+		"n": {Cols: []query.Column{text("name"), text("queue"), integer("ncpus"), integer("mem"),
+			{Name: "load", Type: query.RealAffinity}, text("tag")},
 			Rows: [][]query.Value{
-				{s("n1"), s("q1"), i(8), i(64), f(0.5), s("7")}, {s("n2"), s("q1"), i(8), null, f(2), s("a")}, {s("n3"), s("q2"), i(16), i(128), f(0), s("B")},
-				{s("n4"), s("q2"), i(4), i(64), f(0.25), s("7.0")}, {s("n5"), null, i(64), i(512), null, null}, {s("N6"), s("q3"), i(16), null, f(16), s("b")}}},
+				{s("n1"), s("q1"), i(8), i(64), f(0.5), s("7")}, {s("n2"), s("q1"), i(8), null, f(2), s("a")},
+				{s("n3"), s("q2"), i(16), i(128), f(0), s("B")},
+				{s("n4"), s("q2"), i(4), i(64), f(0.25), s("7.0")}, {s("n5"), null, i(64), i(512), null, null},
+				{s("N6"), s("q3"), i(16), null, f(16), s("b")}}},
 		"a": {Cols: []query.Column{integer("job"), text("node"), integer("start"), integer("end"), integer("ncpus")},
-			Rows: [][]query.Value{{i(1), s("n1"), i(10), i(20), i(4)}, {i(1), s("n2"), i(10), i(20), i(4)}, {i(2), s("n3"), i(15), i(40), i(16)},
-				{i(3), s("n3"), i(50), null, i(8)}, {i(4), null, i(5), i(6), null}, {i(9), s("gone"), i(1), i(2), i(1)}}},
+			Rows: [][]query.Value{{i(1), s("n1"), i(10), i(20), i(4)}, {i(1), s("n2"), i(10), i(20), i(4)},
+				{i(2), s("n3"), i(15), i(40), i(16)},
+				{i(3), s("n3"), i(50), null, i(8)}, {i(4), null, i(5), i(6), null},
+				{i(9), s("gone"), i(1), i(2), i(1)}}},
 		"j": {Cols: []query.Column{integer("job"), text("user"), text("state")},
-			Rows: [][]query.Value{{i(1), s("ann"), s("running")}, {i(2), s("bob"), s("running")}, {i(3), s("ann"), s("reserved")}, {i(5), null, s("queued")}}},
+			Rows: [][]query.Value{{i(1), s("ann"), s("running")}, {i(2), s("bob"), s("running")},
+				{i(3), s("ann"), s("reserved")}, {i(5), null, s("queued")}}},
 		"e": {Cols: []query.Column{integer("job"), text("node")}},
 	}
 }

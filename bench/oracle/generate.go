@@ -28,8 +28,10 @@ func (g *Generator) chance(percent int) bool { return g.IntN(100) < percent }
 // Tables makes three small tables. In some, the first column of t1 and of t2 is the number of the row.
 func (g *Generator) Tables() map[string]*query.Memory {
 	shapes := map[string][]query.Column{
-		"t1": {{Name: "a", Type: query.IntegerAffinity}, {Name: "b", Type: query.TextAffinity}, {Name: "c", Type: query.RealAffinity}, {Name: "d", Type: query.IntegerAffinity}},
-		"t2": {{Name: "a", Type: query.IntegerAffinity}, {Name: "e", Type: query.TextAffinity}, {Name: "f", Type: query.IntegerAffinity}},
+		"t1": {{Name: "a", Type: query.IntegerAffinity}, {Name: "b", Type: query.TextAffinity},
+			{Name: "c", Type: query.RealAffinity}, {Name: "d", Type: query.IntegerAffinity}},
+		"t2": {{Name: "a", Type: query.IntegerAffinity}, {Name: "e", Type: query.TextAffinity},
+			{Name: "f", Type: query.IntegerAffinity}},
 		"t3": {{Name: "b", Type: query.TextAffinity}, {Name: "g", Type: query.RealAffinity}},
 	}
 	g.tables = shapes
@@ -69,7 +71,8 @@ func (g *Generator) value(a query.Affinity) query.Value {
 }
 
 func (g *Generator) word() string {
-	return g.pick("", "a", "A", "ab", "b", "aB", "node1", "node10", "1", "2", "2.0", " 3", "1e1", "x%", "_", "zz", "Ä", "free", "-1", "1x")
+	return g.pick("", "a", "A", "ab", "b", "aB", "node1", "node10", "1", "2", "2.0", " 3", "1e1", "x%", "_", "zz", "Ä",
+		"free", "-1", "1x")
 }
 
 // source is a table of a statement, with its columns.
@@ -112,7 +115,8 @@ func (g *Generator) query(outer []source, top bool) (string, bool) {
 	if g.chance(70) {
 		text += " WHERE " + g.pick(g.condition(scope, 3), "TRUE")
 		for g.chance(35) {
-			text += " AND " + g.column(sources) + g.pick(" < ", " <= ", " > ", " >= ", " = ", " BETWEEN 0 AND ") + g.pick("0", "1", "2", "3")
+			text += " AND " + g.column(sources) + g.pick(" < ", " <= ", " > ", " >= ", " = ", " BETWEEN 0 AND ") +
+				g.pick("0", "1", "2", "3")
 		}
 	}
 	return g.order(text, n, top)
@@ -124,7 +128,8 @@ func (g *Generator) order(text string, n int, top bool) (string, bool) {
 	}
 	terms := make([]string, n)
 	for i := range terms {
-		terms[i] = fmt.Sprintf("%d%s%s", i+1, g.pick("", " DESC", " ASC"), g.pick("", "", " NULLS FIRST", " NULLS LAST"))
+		terms[i] = fmt.Sprintf("%d%s%s", i+1, g.pick("", " DESC", " ASC"),
+			g.pick("", "", " NULLS FIRST", " NULLS LAST"))
 	}
 	text += " ORDER BY " + strings.Join(terms, ", ")
 	if g.chance(50) {
@@ -160,7 +165,8 @@ func (g *Generator) grouped(from string, sources, scope []source, top bool) (str
 
 func (g *Generator) aggregate(sources []source) string {
 	x := g.expr(sources, 1)
-	call := g.pick("count(*)", "count("+x+")", "sum("+x+")", "total("+x+")", "min("+x+")", "max("+x+")", "avg("+g.column(sources)+")",
+	call := g.pick("count(*)", "count("+x+")", "sum("+x+")", "total("+x+")", "min("+x+")", "max("+x+")",
+		"avg("+g.column(sources)+")",
 		"count(DISTINCT "+x+")", "sum(DISTINCT "+g.column(sources)+")")
 	if g.chance(20) {
 		call += " FILTER (WHERE " + g.condition(sources, 1) + ")"
@@ -202,7 +208,8 @@ func (g *Generator) from(outer []source) (string, []source) {
 			continue
 		}
 		sources = append(sources, s)
-		text += g.pick(" JOIN ", " JOIN ", " LEFT JOIN ", " LEFT JOIN ", " INNER JOIN ", " RIGHT JOIN ", " FULL JOIN ") + item + " ON " + g.on(sources)
+		text += g.pick(" JOIN ", " JOIN ", " LEFT JOIN ", " LEFT JOIN ", " INNER JOIN ", " RIGHT JOIN ",
+			" FULL JOIN ") + item + " ON " + g.on(sources)
 	}
 	return text, sources
 }
@@ -213,7 +220,8 @@ func (g *Generator) derived(alias string) (string, source) {
 	defer func() { g.depth-- }()
 	name := g.pick("t1", "t2", "t3")
 	inner := []source{{"y", g.tables[name]}}
-	text := "(SELECT " + g.column(inner) + g.collate() + " AS p, " + g.pick(g.column(inner), g.expr(inner, 1)) + " AS q FROM " + name + " AS y"
+	text := "(SELECT " + g.column(inner) + g.collate() + " AS p, " + g.pick(g.column(inner), g.expr(inner, 1)) +
+		" AS q FROM " + name + " AS y"
 	if g.chance(50) {
 		text += " WHERE " + g.condition(inner, 1)
 	}
@@ -241,7 +249,8 @@ func (g *Generator) collate() string {
 }
 
 func (g *Generator) literal() string {
-	return g.pick("NULL", "0", "1", "2", "-1", "3", "1.5", "2.0", "-0.25", "'a'", "'A'", "'1'", "'2.0'", "'ab'", "''", "'x'", "9223372036854775807", "1e3", "TRUE")
+	return g.pick("NULL", "0", "1", "2", "-1", "3", "1.5", "2.0", "-0.25", "'a'", "'A'", "'1'", "'2.0'", "'ab'", "''",
+		"'x'", "9223372036854775807", "1e3", "TRUE")
 }
 
 func (g *Generator) expr(sources []source, depth int) string {
@@ -269,9 +278,11 @@ func (g *Generator) expr(sources []source, depth int) string {
 	case 7:
 		return g.pick("coalesce", "ifnull", "nullif", "min", "max") + "(" + x() + ", " + x() + ")"
 	case 8:
-		return g.pick("abs", "length", "lower", "upper", "typeof", "trim", "ltrim", "rtrim", "quote", "sign", "floor", "ceil", "hex", "json_array") + "(" + g.column(sources) + ")"
+		return g.pick("abs", "length", "lower", "upper", "typeof", "trim", "ltrim", "rtrim", "quote", "sign", "floor",
+			"ceil", "hex", "json_array") + "(" + g.column(sources) + ")"
 	case 9:
-		return "substr(" + x() + ", " + g.pick("0", "1", "2", "-1", "-2", "3") + g.pick("", ", 1", ", 2", ", -1", ", 0") + ")"
+		return "substr(" + x() + ", " + g.pick("0", "1", "2", "-1", "-2", "3") + g.pick("", ", 1", ", 2", ", -1",
+			", 0") + ")"
 	case 10:
 		return "round(" + g.column(sources) + g.pick("", ", 1", ", 2") + ")"
 	case 11:
@@ -300,10 +311,12 @@ func (g *Generator) scalar(outer []source) string {
 	if g.chance(30) {
 		other := g.pick("t1", "t2", "t3")
 		inner = append(inner, source{fmt.Sprintf("w%d", g.depth), g.tables[other]})
-		join = g.pick(" JOIN ", " LEFT JOIN ") + other + " AS " + inner[1].name + " ON " + g.column(inner[:1]) + " = " + g.column(inner[1:])
+		join = g.pick(" JOIN ", " LEFT JOIN ") + other + " AS " + inner[1].name + " ON " + g.column(inner[:1]) + " = " +
+			g.column(inner[1:])
 	}
 	scope := append(append([]source(nil), inner...), outer...)
-	text := "(SELECT " + g.pick("count(*)", "min("+g.column(inner)+")", "max("+g.column(inner)+")", "sum("+g.column(inner)+")") +
+	text := "(SELECT " + g.pick("count(*)", "min("+g.column(inner)+")", "max("+g.column(inner)+")",
+		"sum("+g.column(inner)+")") +
 		" FROM " + name + " AS " + inner[0].name + join
 	if g.chance(70) {
 		text += " WHERE " + g.condition(scope, 1)
@@ -329,9 +342,11 @@ func (g *Generator) condition(sources []source, depth int) string {
 	case 6:
 		return x() + " " + not + "BETWEEN " + x() + " AND " + x()
 	case 7:
-		return x() + " " + not + g.pick("LIKE", "GLOB") + " " + g.pick("'a%'", "'a*'", "'%b'", "'_'", "'[a-z]*'", "'1%'", "'node1*'", "'node%'", "''", "'%'", "'?'", "'[^a]*'")
+		return x() + " " + not + g.pick("LIKE", "GLOB") + " " + g.pick("'a%'", "'a*'", "'%b'", "'_'", "'[a-z]*'",
+			"'1%'", "'node1*'", "'node%'", "''", "'%'", "'?'", "'[^a]*'")
 	case 8:
-		return x() + g.pick(" IS NULL", " IS NOT NULL", " ISNULL", " NOTNULL", " IS 1", " IS NOT 'a'", " IS TRUE", " IS NOT FALSE")
+		return x() + g.pick(" IS NULL", " IS NOT NULL", " ISNULL", " NOTNULL", " IS 1", " IS NOT 'a'", " IS TRUE",
+			" IS NOT FALSE")
 	case 9:
 		return x() + " IS " + g.pick("", "NOT ", "NOT DISTINCT FROM ") + x()
 	case 10:
@@ -360,5 +375,6 @@ func (g *Generator) inner(outer []source, not string) string {
 	if g.chance(50) {
 		return not + "EXISTS (SELECT 1 FROM " + name + " AS " + inner[0].name + where + ")"
 	}
-	return g.column(outer) + " " + not + "IN (SELECT " + g.column(inner) + " FROM " + name + " AS " + inner[0].name + g.pick("", where) + ")"
+	return g.column(outer) + " " + not + "IN (SELECT " + g.column(inner) + " FROM " + name + " AS " + inner[0].name +
+		g.pick("", where) + ")"
 }

@@ -39,10 +39,12 @@ func (g *Generator) with() (string, bool) {
 	names := []string{"c1"}
 	if g.chance(40) {
 		op := g.pick(" UNION ", " UNION ALL ")
-		text = fmt.Sprintf("WITH RECURSIVE c1(p, q) AS (SELECT %s, 1%sSELECT %s, q + 1 FROM c1 WHERE q < %d)", g.literal(), op, g.pick("p", "p + 1", "q", "p || 'x'"), 2+g.IntN(4))
+		text = fmt.Sprintf("WITH RECURSIVE c1(p, q) AS (SELECT %s, 1%sSELECT %s, q + 1 FROM c1 WHERE q < %d)",
+			g.literal(), op, g.pick("p", "p + 1", "q", "p || 'x'"), 2+g.IntN(4))
 	}
 	if g.chance(50) {
-		text += ", c2 AS (SELECT c1.p AS p, c1.q AS q FROM c1 WHERE " + g.condition([]source{{"c1", []query.Column{{Name: "p"}, {Name: "q"}}}}, 1) + ")"
+		text += ", c2 AS (SELECT c1.p AS p, c1.q AS q FROM c1 WHERE " + g.condition(
+			[]source{{"c1", []query.Column{{Name: "p"}, {Name: "q"}}}}, 1) + ")"
 		names = append(names, "c2")
 	}
 	pq := []query.Column{{Name: "p"}, {Name: "q"}}
@@ -71,7 +73,8 @@ func (g *Generator) rows(alias string) (string, source) {
 	for range 1 + g.IntN(4) {
 		rows = append(rows, "("+g.literal()+", "+g.literal()+")")
 	}
-	return "(VALUES " + strings.Join(rows, ", ") + ") AS " + alias, source{alias, []query.Column{{Name: "column1"}, {Name: "column2"}}}
+	return "(VALUES " + strings.Join(rows, ", ") + ") AS " + alias,
+		source{alias, []query.Column{{Name: "column1"}, {Name: "column2"}}}
 }
 
 // row makes a condition on rows of values.
@@ -113,17 +116,23 @@ func (g *Generator) windows(from string, sources []source) (string, bool) {
 		column := g.column(sources)
 		switch g.IntN(4) {
 		case 0:
-			items[i] = g.pick("rank()", "dense_rank()", "percent_rank()", "cume_dist()", "count(*)", "min("+column+")", "max("+column+")", "count("+column+")") +
-				" OVER (" + partition + "ORDER BY " + g.column(sources) + g.pick("", " DESC") + g.pick("", "", " NULLS LAST", " NULLS FIRST") + ")"
+			items[i] = g.pick("rank()", "dense_rank()", "percent_rank()", "cume_dist()", "count(*)", "min("+column+")",
+				"max("+column+")", "count("+column+")") +
+				" OVER (" + partition + "ORDER BY " + g.column(sources) + g.pick("", " DESC") + g.pick("", "",
+				" NULLS LAST", " NULLS FIRST") + ")"
 		case 1:
-			items[i] = g.pick("lag("+column+")", "lead("+column+", 2)", "lag("+column+", 1, "+g.literal()+")", "first_value("+column+")", "last_value("+column+")", "nth_value("+column+", 2)", "ntile(3)", "row_number()") +
+			items[i] = g.pick("lag("+column+")", "lead("+column+", 2)", "lag("+column+", 1, "+g.literal()+")",
+				"first_value("+column+")", "last_value("+column+")", "nth_value("+column+", 2)", "ntile(3)",
+				"row_number()") +
 				" OVER (" + partition + "ORDER BY " + total + ")"
 		case 2:
-			items[i] = g.pick("count("+column+")", "min("+column+")", "max("+column+")", "count(*)", "total("+column+")") + g.pick("", "", " FILTER (WHERE "+g.condition(sources, 1)+")") +
+			items[i] = g.pick("count("+column+")", "min("+column+")", "max("+column+")", "count(*)",
+				"total("+column+")") + g.pick("", "", " FILTER (WHERE "+g.condition(sources, 1)+")") +
 				" OVER (" + partition + "ORDER BY " + total + " " + g.frame(g.pick("ROWS", "GROUPS")) + ")"
 		default:
 			items[i] = g.pick("count("+column+")", "min("+column+")", "max("+column+")", "count(*)") +
-				" OVER (" + partition + "ORDER BY " + g.column(sources) + g.pick("", " DESC") + " " + g.frame(g.pick("RANGE", "GROUPS")) + ")"
+				" OVER (" + partition + "ORDER BY " + g.column(sources) + g.pick("", " DESC") + " " + g.frame(
+				g.pick("RANGE", "GROUPS")) + ")"
 		}
 		if g.chance(20) {
 			items[i] = "(" + items[i] + g.pick(" + ", " = ", " || ") + g.column(sources) + ")"
@@ -138,8 +147,10 @@ func (g *Generator) windows(from string, sources []source) (string, bool) {
 
 // frame makes a frame of a window that does not end before it begins.
 func (g *Generator) frame(unit string) string {
-	ends := []string{"UNBOUNDED PRECEDING", "2 PRECEDING", "1 PRECEDING", "CURRENT ROW", "1 FOLLOWING", "3 FOLLOWING", "UNBOUNDED FOLLOWING"}
+	ends := []string{"UNBOUNDED PRECEDING", "2 PRECEDING", "1 PRECEDING", "CURRENT ROW", "1 FOLLOWING", "3 FOLLOWING",
+		"UNBOUNDED FOLLOWING"}
 	from := g.IntN(6)
 	to := max(from, 1) + g.IntN(7-max(from, 1))
-	return unit + " BETWEEN " + ends[from] + " AND " + ends[to] + g.pick("", "", "", " EXCLUDE CURRENT ROW", " EXCLUDE TIES", " EXCLUDE GROUP", " EXCLUDE NO OTHERS")
+	return unit + " BETWEEN " + ends[from] + " AND " + ends[to] + g.pick("", "", "", " EXCLUDE CURRENT ROW",
+		" EXCLUDE TIES", " EXCLUDE GROUP", " EXCLUDE NO OTHERS")
 }

@@ -181,7 +181,8 @@ func differ(statement string, want, got []string, ordered, texts bool) string {
 	if exactly { // the order is compared below
 		a, b := slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))
 		if !slices.Equal(a, b) {
-			return fmt.Sprintf("rows, sorted, are\n  %s\nSQLite has\n  %s", strings.Join(b, "\n  "), strings.Join(a, "\n  "))
+			return fmt.Sprintf("rows, sorted, are\n  %s\nSQLite has\n  %s", strings.Join(b, "\n  "),
+				strings.Join(a, "\n  "))
 		}
 	}
 	if !ordered {
@@ -250,7 +251,8 @@ func plain(row string) string {
 	cells := strings.Split(row, "|")
 	for i, c := range cells {
 		cells[i] = strings.TrimSuffix(c, ".0")
-		if v, err := strconv.ParseFloat(c, 64); err == nil && strings.Contains(c, "e") && v == math.Trunc(v) && v >= -1<<63 && v < 1<<63 {
+		if v, err := strconv.ParseFloat(c, 64); err == nil && strings.Contains(c, "e") && v == math.Trunc(v) &&
+			v >= -1<<63 && v < 1<<63 {
 			cells[i] = strconv.FormatInt(int64(v), 10)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 )
 
 var (
-	seed  = flag.Uint64("seed", 0, "the first store of the random comparison; 0: what RAPID_SEED in the environment says, or any")
+	seed = flag.Uint64("seed", 0, "the first store of the random comparison; 0: what RAPID_SEED in the environment "+
+		"says, or any")
 	count = flag.Int("queries", 6000, "random statements")
 )
 
@@ -140,7 +141,9 @@ func TestRandom(t *testing.T) {
 				all.ask(t, seed, text, func(want, got []string) string { return Differ(text, want, got, ordered) }, n)
 				if ByCollation(text) {
 					text := OneForm(text)
-					one.ask(t, seed, text, func(want, got []string) string { return DifferInForm(text, want, got, ordered) }, n)
+					one.ask(t, seed, text, func(want, got []string) string {
+						return DifferInForm(text, want, got, ordered)
+					}, n)
 				}
 			}
 		})

@@ -73,7 +73,8 @@ func occupy(tx *store.Tx, n int) error {
 		case 0:
 			jobs = []placer.Request{{Select: "1:ncpus=64" + name, Place: "excl"}}
 		case 1, 2:
-			jobs = []placer.Request{{Select: fmt.Sprintf("1:ncpus=%d:mem=%dgb", 8+i%17, 16+i%31) + name}, {Select: fmt.Sprintf("1:ncpus=%d:mem=8gb", 4+i%5) + name}}
+			jobs = []placer.Request{{Select: fmt.Sprintf("1:ncpus=%d:mem=%dgb", 8+i%17, 16+i%31) + name},
+				{Select: fmt.Sprintf("1:ncpus=%d:mem=8gb", 4+i%5) + name}}
 		}
 		for _, r := range jobs {
 			r.Walltime = 2*time.Hour + time.Duration(i)*time.Second

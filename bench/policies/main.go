@@ -55,7 +55,8 @@ func main() {
 	check(exec.Command("go", "build", "-o", program, "./cmd/placectl").Run())
 	self, err := os.Executable()
 	check(err)
-	fmt.Printf("%s, %d CPUs, %s; median of %d; library us / process ms\n\n", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly), *runs)
+	fmt.Printf("%s, %d CPUs, %s; median of %d; library us / process ms\n\n", runtime.Version(), runtime.NumCPU(),
+		time.Now().UTC().Format(time.DateOnly), *runs)
 	for word := range strings.SplitSeq(*sizes, ",") {
 		path := filepath.Join(dir, word+".db")
 		check(exec.Command(self, "-make", path, "-sizes", word, "-uniform="+strconv.FormatBool(*uniform)).Run())

@@ -56,7 +56,8 @@ func run(dir string, nodes, jobs int, check bool) error {
 	}
 	defer os.RemoveAll(work)
 	program := filepath.Join(work, "placectl")
-	if out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", program, "./cmd/placectl").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", program,
+		"./cmd/placectl").CombinedOutput(); err != nil {
 		return fmt.Errorf("building the command: %w: %s", err, out)
 	}
 	if err := writeDump(filepath.Join(work, "made.jsonl"), nodes, jobs); err != nil {
@@ -66,10 +67,15 @@ func run(dir string, nodes, jobs int, check bool) error {
 		{name: "load", most: slow, args: []string{"load", "made.jsonl"}, after: []string{"made.jsonl"}},
 		{name: "dump", most: slow, args: []string{"dump"}, out: "out.jsonl", after: []string{"out.jsonl"}},
 		{name: "backup", most: quick, args: []string{"backup", "b.db"}},
-		{name: "restore", most: quick, args: []string{"restore", "b.db"}, after: []string{"b.db", "placectl.db.replaced-1"}},
-		{name: "salvage", most: slow, args: []string{"salvage", "placectl.db", "--to", "s.db"}, after: []string{"s.db"}},
-		{name: "archive, half, .jsonl.gz", most: slow, args: []string{"archive", "--before", half(jobs), "--to", "a.jsonl.gz"}, after: []string{"a.jsonl.gz"}},
-		{name: "archive, the rest, .db", most: slow, args: []string{"archive", "--before", "@" + strconv.Itoa(first+2*jobs), "--to", "a.db"}, after: []string{"a.db"}},
+		{name: "restore", most: quick, args: []string{"restore", "b.db"},
+			after: []string{"b.db", "placectl.db.replaced-1"}},
+		{name: "salvage", most: slow, args: []string{"salvage", "placectl.db", "--to", "s.db"},
+			after: []string{"s.db"}},
+		{name: "archive, half, .jsonl.gz", most: slow, args: []string{"archive", "--before", half(jobs), "--to",
+			"a.jsonl.gz"}, after: []string{"a.jsonl.gz"}},
+		{name: "archive, the rest, .db", most: slow,
+			args:  []string{"archive", "--before", "@" + strconv.Itoa(first+2*jobs), "--to", "a.db"},
+			after: []string{"a.db"}},
 		{name: "compact", most: slow, args: []string{"compact"}},
 		{name: "check", most: slow, args: []string{"check", "--in-process"}},
 	}
@@ -164,21 +170,26 @@ func writeDump(name string, nodes, jobs int) error {
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
 	fmt.Fprintf(w, `{"placectl":"dump","format":4}`+"\n")
-	fmt.Fprintf(w, `{"table":"meta","key":"state","row":{"asOf":%d,"nextNode":%d,"nextBucket":8,"nextResource":64,"nextJob":%d,"nextReservation":1,"events":%d}}`+"\n",
+	fmt.Fprintf(w,
+		`{"table":"meta","key":"state","row":{"asOf":%d,"nextNode":%d,"nextBucket":8,"nextResource":64,"nextJob":%d,"nextReservation":1,"events":%d}}`+"\n",
 		first+jobs, nodes, jobs+1, 2*jobs)
 	for n := range nodes {
-		fmt.Fprintf(w, `{"table":"nodes","key":%d,"row":{"number":%d,"name":"n%06d","bucket":%d,"res":[{"value":{"num":%d}},{"res":2,"value":{"num":67108864}}]}}`+"\n",
+		fmt.Fprintf(w,
+			`{"table":"nodes","key":%d,"row":{"number":%d,"name":"n%06d","bucket":%d,"res":[{"value":{"num":%d}},{"res":2,"value":{"num":67108864}}]}}`+"\n",
 			n, n, n, n%8, 4<<(n%8))
 	}
 	for j := range jobs {
 		end := first + j
-		fmt.Fprintf(w, `{"table":"jobs","key":%d,"row":{"id":%d,"state":5,"user":"u%d","select":"2:ncpus=4:mem=8gb","place":"free","path":"node","policy":"firstavailable",`+
-			`"walltime":3600,"submit":%d,"start":%d,"end":%d,"chunks":[{"count":2,"nodes":[{"node":%d,"chunks":2,"shared":true}]}],"queued":true,"launched":true,"command":["./simulate","--seed","%d"]}}`+"\n",
+		fmt.Fprintf(w,
+			`{"table":"jobs","key":%d,"row":{"id":%d,"state":5,"user":"u%d","select":"2:ncpus=4:mem=8gb","place":"free","path":"node","policy":"firstavailable",`+
+				`"walltime":3600,"submit":%d,"start":%d,"end":%d,"chunks":[{"count":2,"nodes":[{"node":%d,"chunks":2,"shared":true}]}],"queued":true,"launched":true,"command":["./simulate","--seed","%d"]}}`+"\n",
 			j+1, j+1, j%50, end-900, end-600, end, j%nodes, j)
 	}
 	for e := range 2 * jobs {
-		what := [...]string{`"event":"start","old":"queued","new":"running"`, `"event":"end","old":"running","new":"finished"`}[e%2]
-		fmt.Fprintf(w, `{"table":"events","key":%d,"row":{"id":%d,"time":%d,"job":%d,%s}}`+"\n", e+1, e+1, first+e/2, e/2+1, what)
+		what := [...]string{`"event":"start","old":"queued","new":"running"`,
+			`"event":"end","old":"running","new":"finished"`}[e%2]
+		fmt.Fprintf(w, `{"table":"events","key":%d,"row":{"id":%d,"time":%d,"job":%d,%s}}`+"\n", e+1, e+1, first+e/2,
+			e/2+1, what)
 	}
 	fmt.Fprintf(w, "{\"rows\":%d}\n", 1+nodes+3*jobs)
 	if err := w.Flush(); err != nil {

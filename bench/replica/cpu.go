@@ -45,5 +45,6 @@ func spent() (total used) {
 // rate formats the transactions per second, the slowest one, and what each took.
 func (b *bench) rate(done int, worst time.Duration, u used) string {
 	each := func(d time.Duration) string { return ms(d / time.Duration(max(done, 1))) }
-	return fmt.Sprintf("%.0f/s, worst %s, processor %s and etcd's %s each", float64(done)/b.during.Seconds(), ms(worst), each(u.ours), each(u.members))
+	return fmt.Sprintf("%.0f/s, worst %s, processor %s and etcd's %s each", float64(done)/b.during.Seconds(), ms(worst),
+		each(u.ours), each(u.members))
 }

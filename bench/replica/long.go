@@ -19,7 +19,8 @@ import (
 )
 
 func open(db database) (*store.DB, error) {
-	return store.Open(db.name, &store.Options{Replica: store.ReplicaOptions{Folder: db.replicas, Version: "bench", Verb: "bench"}})
+	return store.Open(db.name, &store.Options{Replica: store.ReplicaOptions{Folder: db.replicas, Version: "bench",
+		Verb: "bench"}})
 }
 
 // one makes one small change in a transaction.
@@ -91,7 +92,8 @@ func (b *bench) long(log database) (runs int, took time.Duration, err error) {
 
 // handles measures several machines that place at once, each through a handle of its own that stays open.
 // So it measures the log without the start of processes.
-func (b *bench) handles(log database, clients int, update func(*store.DB) error) (done int, worst time.Duration, err error) {
+func (b *bench) handles(log database, clients int, update func(*store.DB) error) (done int, worst time.Duration,
+	err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -160,7 +162,8 @@ func (b *bench) puts(clients int) (float64, error) {
 // put puts a key through the gateway, without net/http, which only the driver may import.
 func put(conn net.Conn, answers *textproto.Reader) error {
 	const body = `{"key":"YmVuY2g=","value":"YmVuY2g="}`
-	if _, err := fmt.Fprintf(conn, "POST /v3/kv/put HTTP/1.1\r\nHost: etcd\r\nContent-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+	if _, err := fmt.Fprintf(conn, "POST /v3/kv/put HTTP/1.1\r\nHost: etcd\r\nContent-Length: %d\r\n\r\n%s", len(body),
+		body); err != nil {
 		return err
 	}
 	status, err := answers.ReadLine()

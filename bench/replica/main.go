@@ -145,7 +145,8 @@ func (b *bench) size(n int) error {
 	for _, row := range []struct {
 		kind    string
 		measure func(n int, file, log database) error
-	}{{"pairs", b.pairs}, {"entry", b.entry}, {"handles", b.open}, {"many", b.many}, {"join", b.join}, {"behind", b.catchUp}} {
+	}{{"pairs", b.pairs}, {"entry", b.entry}, {"handles", b.open}, {"many", b.many}, {"join", b.join},
+		{"behind", b.catchUp}} {
 		if b.only != "" && b.only != row.kind {
 			continue
 		}
@@ -220,7 +221,8 @@ func (b *bench) open(n int, _, log database) error {
 			if err != nil {
 				return err
 			}
-			b.row(n, fmt.Sprintf("place %s through a handle that stays open, %d at once; bare puts into etcd before it", how.what, clients), "",
+			b.row(n, fmt.Sprintf("place %s through a handle that stays open, %d at once; bare puts into etcd before it",
+				how.what, clients), "",
 				fmt.Sprintf("%s; %.0f/s", b.rate(done, worst, spent().since(before)), puts), "", how.goal)
 		}
 	}
@@ -246,7 +248,8 @@ func (b *bench) many(n int, file, log database) error {
 			}
 			texts = append(texts, b.rate(done, worst, spent().since(before)))
 		}
-		b.row(n, fmt.Sprintf("place, %d at once, a process each time", clients), texts[0], texts[1], "", byProcess[clients])
+		b.row(n, fmt.Sprintf("place, %d at once, a process each time", clients), texts[0], texts[1], "",
+			byProcess[clients])
 	}
 	return nil
 }
@@ -306,7 +309,8 @@ func (b *bench) catchUp(n int, _, log database) error {
 	for _, row := range []struct {
 		entries, times int
 		goal           string
-	}{{1, min(b.runs, 15), "5 ms"}, {min(1000, b.behind), min(b.runs, 3), "100 ms"}, {b.behind, 1, "1 s (100,000 entries)"}} {
+	}{{1, min(b.runs, 15), "5 ms"}, {min(1000, b.behind), min(b.runs, 3), "100 ms"},
+		{b.behind, 1, "1 s (100,000 entries)"}} {
 		var list []time.Duration
 		for range row.times {
 			took, err := b.behindBy(row.entries, late, log)
@@ -318,7 +322,8 @@ func (b *bench) catchUp(n int, _, log database) error {
 		b.row(n, fmt.Sprintf("catch up with %d entries", row.entries), "", ms(median(list)), "", row.goal)
 	}
 	runs, took, err := b.long(log)
-	b.row(n, "a transaction of 1 s beside 3 busy machines", "", fmt.Sprintf("%s, %d runs", ms(took), runs), "", "3 runs")
+	b.row(n, "a transaction of 1 s beside 3 busy machines", "", fmt.Sprintf("%s, %d runs", ms(took), runs), "",
+		"3 runs")
 	return err
 }
 

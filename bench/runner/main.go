@@ -93,14 +93,16 @@ func newSite(dir string) (*site, error) {
 		return nil, err
 	}
 	s := &site{work, filepath.Join(work, "placectl")}
-	if out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", s.program, "./cmd/placectl").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", s.program,
+		"./cmd/placectl").CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("building the command: %w: %s", err, out)
 	}
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, err
 	}
-	for _, args := range [][]string{{"init"}, {"node", "add", host, "ncpus=50"}, {"config", "set", "launch=work", "state_dir=" + work + "/state"}} {
+	for _, args := range [][]string{{"init"}, {"node", "add", host, "ncpus=50"},
+		{"config", "set", "launch=work", "state_dir=" + work + "/state"}} {
 		if _, err := s.do(args...); err != nil {
 			return nil, err
 		}
@@ -158,7 +160,8 @@ func begin(s *site, n counts) ([]figure, error) {
 
 // many measures jobs of a second each, 50 at once, started by work --cycle.
 func many(s *site, n counts) ([]figure, error) {
-	first, err := s.do("submit", "1:ncpus=1", "-t", "1m", "--array", strconv.Itoa(n.jobs), "-o", "id", "--out", "/dev/null", "--", "sleep", "1")
+	first, err := s.do("submit", "1:ncpus=1", "-t", "1m", "--array", strconv.Itoa(n.jobs), "-o", "id", "--out",
+		"/dev/null", "--", "sleep", "1")
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +180,8 @@ func many(s *site, n counts) ([]figure, error) {
 
 // sleep measures the cost of sleeping jobs.
 func sleep(s *site, n counts) ([]figure, error) {
-	first, err := s.do("submit", "1:ncpus=0", "-t", "10m", "--array", strconv.Itoa(n.sleepers), "-o", "id", "--out", "/dev/null", "--", "sleep", "300")
+	first, err := s.do("submit", "1:ncpus=0", "-t", "10m", "--array", strconv.Itoa(n.sleepers), "-o", "id", "--out",
+		"/dev/null", "--", "sleep", "300")
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +211,8 @@ func sleep(s *site, n counts) ([]figure, error) {
 		return nil, err
 	}
 	s.command("wait", array).Run() //nolint:errcheck // they were cancelled
-	return []figure{{fmt.Sprintf("memory of a job, of %d that sleep", n.sleepers), memory / float64(n.sleepers), 20, "kB"},
+	return []figure{{fmt.Sprintf("memory of a job, of %d that sleep", n.sleepers), memory / float64(n.sleepers), 20,
+		"kB"},
 		{"of a core for 1,000 sleeping jobs", cpu * 100, 1, "%"}}, nil
 }
 
@@ -230,7 +235,8 @@ func idle(s *site, n counts) ([]figure, error) {
 		return nil, err
 	}
 	floor, err := median("version")
-	return []figure{{fmt.Sprintf("an idle pass, as a process (%.2f ms one that does nothing)", floor), pass, 5, "ms"}}, err
+	return []figure{{fmt.Sprintf("an idle pass, as a process (%.2f ms one that does nothing)", floor), pass, 5, "ms"}},
+		err
 }
 
 // keepers returns the pids of our processes that execute jobs.
@@ -238,7 +244,8 @@ func (s *site) keepers() (pids []string) {
 	list, _ := filepath.Glob("/proc/[0-9]*")
 	for _, proc := range list {
 		text, err := os.ReadFile(proc + "/cmdline")
-		if words := strings.Split(string(text), "\x00"); err == nil && len(words) > 3 && words[1] == "keep" && words[3] == s.dir+"/placectl.db" {
+		if words := strings.Split(string(text), "\x00"); err == nil && len(words) > 3 && words[1] == "keep" &&
+			words[3] == s.dir+"/placectl.db" {
 			pids = append(pids, filepath.Base(proc))
 		}
 	}

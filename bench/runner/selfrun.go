@@ -98,14 +98,16 @@ func gaps(s *site, n counts) (figures []figure, err error) {
 	for _, waiting := range []int{n.starts, n.waiting} {
 		log := filepath.Join(s.dir, "gaps")
 		os.Remove(log) //nolint:errcheck // it may not be there
-		first, err := s.do("submit", "1:ncpus=1", "-t", "1m", "--array", strconv.Itoa(n.starts+waiting), "-o", "id", "--out", "/dev/null", "--", "sh", "-c", "date +%s%N >>gaps")
+		first, err := s.do("submit", "1:ncpus=1", "-t", "1m", "--array", strconv.Itoa(n.starts+waiting), "-o", "id",
+			"--out", "/dev/null", "--", "sh", "-c", "date +%s%N >>gaps")
 		if err != nil {
 			return nil, err
 		}
 		first, _, _ = strings.Cut(first, "\n")
 		array := strings.TrimSuffix(first, "[]") + "[]"
 		var at []int64
-		for end := time.Now().Add(5 * time.Minute); len(at) <= n.starts && time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(5 * time.Minute); len(at) <= n.starts && time.Now().Before(end); time.Sleep(
+			50 * time.Millisecond) {
 			text, _ := os.ReadFile(log)
 			at = at[:0]
 			for word := range strings.FieldsSeq(string(text)) {
@@ -128,7 +130,8 @@ func gaps(s *site, n counts) (figures []figure, err error) {
 		if waiting > 100 {
 			most = 350
 		}
-		figures = append(figures, figure{fmt.Sprintf("one start to the next on one cpu, %d jobs wait, median", waiting), median(took), most, "ms"})
+		figures = append(figures, figure{fmt.Sprintf("one start to the next on one cpu, %d jobs wait, median", waiting),
+			median(took), most, "ms"})
 	}
 	return figures, nil
 }
@@ -205,6 +208,7 @@ func quiet(s *site, n counts) ([]figure, error) {
 	for s.attendant() != 0 && time.Since(at) < time.Minute {
 		time.Sleep(50 * time.Millisecond)
 	}
-	return []figure{{"of a core for an attendant with nothing to do", cpu, 0.1, "%"}, {fmt.Sprintf("its memory, behind that queue (%.0f kB without the pages of files)", own), memory, 16384, "kB"},
+	return []figure{{"of a core for an attendant with nothing to do", cpu, 0.1, "%"},
+		{fmt.Sprintf("its memory, behind that queue (%.0f kB without the pages of files)", own), memory, 16384, "kB"},
 		{"from the last end until no process is left", time.Since(at).Seconds(), 15, "s"}}, nil
 }

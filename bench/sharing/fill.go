@@ -70,12 +70,14 @@ func fill(path string, waiting int) error {
 			if err := node(tx, fmt.Sprint("n", i), 16); err != nil {
 				return err
 			}
-			if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i%100), Account: "chem", Walltime: 100*time.Hour + time.Duration(i)*time.Second}); err != nil {
+			if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i%100),
+				Account: "chem", Walltime: 100*time.Hour + time.Duration(i)*time.Second}); err != nil {
 				return err
 			}
 		}
 		for i := range waiting {
-			r := placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i%100), Account: "chem", Walltime: time.Duration(1+i%8) * time.Hour}
+			r := placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i%100), Account: "chem",
+				Walltime: time.Duration(1+i%8) * time.Hour}
 			if _, err := tx.Jobs().Submit(store.Submission{Request: r}); err != nil {
 				return err
 			}
@@ -127,7 +129,8 @@ func past(dir string, nodes, rounds int) error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("\n%d nodes, some changed %d times in %d days; the least of %d, processor time\n\n| asked for | rows | ms |\n|---|--:|--:|\n", nodes, changes, changes/24, rounds)
+	fmt.Printf("\n%d nodes, some changed %d times in %d days; the least of %d, processor time\n\n| asked for | rows "+
+		"| ms |\n|---|--:|--:|\n", nodes, changes, changes/24, rounds)
 	for _, text := range []string{
 		"SELECT * FROM capacity",
 		"SELECT p.day, sum(c.ncpus_up * p.seconds) FROM capacity c JOIN per_day(c.start, c.until) p GROUP BY p.day",

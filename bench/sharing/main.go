@@ -80,15 +80,18 @@ func shares(dir string, waiting, rounds int) error {
 			}
 		}
 	}
-	fmt.Printf("1,000 nodes, full but for one; %d jobs of 100 users wait; the least of %d, in turns, processor time\n\n", waiting, rounds)
-	fmt.Println("| rules | place, us | release, us | cycle, ms | beside none | more a waiting job, us |\n|---|--:|--:|--:|--:|--:|")
+	fmt.Printf("1,000 nodes, full but for one; %d jobs of 100 users wait; the least of %d, in turns, "+
+		"processor time\n\n", waiting, rounds)
+	fmt.Println("| rules | place, us | release, us | cycle, ms | beside none | more a waiting job, us " +
+		"|\n|---|--:|--:|--:|--:|--:|")
 	for i, v := range variants {
 		for c := range columns {
 			slices.Sort(all[i][c])
 			took[i][c] = all[i][c][0]
 		}
 		t := took[i]
-		fmt.Printf("| %s | %d | %d | %.1f | %.2f | %.2f |\n", v.name, t[0].Microseconds(), t[1].Microseconds(), ms(t[2]),
+		fmt.Printf("| %s | %d | %d | %.1f | %.2f | %.2f |\n", v.name, t[0].Microseconds(), t[1].Microseconds(),
+			ms(t[2]),
 			float64(t[2])/float64(took[0][2]), float64((t[2]-took[0][2]).Nanoseconds())/1000/float64(waiting))
 	}
 	return nil

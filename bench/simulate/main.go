@@ -33,7 +33,8 @@ type workload struct {
 
 func main() {
 	runs := flag.Int("runs", 5, "how often each is done")
-	load := flag.Float64("load", .8, "of the synthetic log: processor time used over that of the machine while jobs come")
+	load := flag.Float64("load", .8,
+		"of the synthetic log: processor time used over that of the machine while jobs come")
 	only := flag.String("only", "", "only logs whose name holds this `text`")
 	data := flag.String("data", "placer/backfill/testdata", "the `folder` of the real logs")
 	flag.Parse()
@@ -41,7 +42,8 @@ func main() {
 	real := func(name string) func() ([]backfill.Job, error) {
 		return func() ([]backfill.Job, error) { return read(filepath.Join(*data, name)) }
 	}
-	fmt.Printf("%s, one of %d CPUs, %s; medians of %d\n\n", runtime.Version(), runtime.NumCPU(), time.Now().UTC().Format(time.DateOnly), *runs)
+	fmt.Printf("%s, one of %d CPUs, %s; medians of %d\n\n", runtime.Version(), runtime.NumCPU(),
+		time.Now().UTC().Format(time.DateOnly), *runs)
 	t := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "log\tjobs\tprocs\twork\tseconds\tcpu seconds\tavg wait\tavg slowdown\t")
 	for _, w := range []workload{

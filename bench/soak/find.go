@@ -35,7 +35,8 @@ func find(root, pattern string, packages []string) ([]test, error) {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		if dir != root && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") || strings.HasPrefix(d.Name(), "_")) {
+		if dir != root && (d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") ||
+			strings.HasPrefix(d.Name(), "_")) {
 			return fs.SkipDir
 		}
 		if len(packages) > 0 && !slices.Contains(packages, dir) {

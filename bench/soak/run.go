@@ -94,7 +94,8 @@ func (s *soak) one(ctx context.Context) error {
 	seed, checks := strconv.FormatUint(1+rand.Uint64()>>1, 10), strconv.Itoa(r.checks)
 	s.mutex.Unlock()
 
-	cmd := exec.CommandContext(ctx, s.binaries[t.dir], "-test.v", "-test.run=^"+t.name+"$", "-test.timeout="+runTimeout.String())
+	cmd := exec.CommandContext(ctx, s.binaries[t.dir], "-test.v", "-test.run=^"+t.name+"$",
+		"-test.timeout="+runTimeout.String())
 	cmd.Dir = t.dir
 	cmd.Env = append(os.Environ(), "RAPID_NOFAILFILE=true", "RAPID_SEED="+seed, "RAPID_CHECKS="+checks)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // a signal that stops this command must not fail the tests
@@ -147,7 +148,8 @@ func (s *soak) fail(t test, seed, checks string, out []byte) error {
 		seed, checks = string(m[1]), "1" // exactly that check
 	}
 	f := failure{seed: seed, log: filepath.Join(s.logs, t.name+"-"+seed+".log")}
-	f.repeat = fmt.Sprintf("RAPID_SEED=%s RAPID_CHECKS=%s RAPID_NOFAILFILE=true go test -count=1 -run '^%s$' .", seed, checks, t.name)
+	f.repeat = fmt.Sprintf("RAPID_SEED=%s RAPID_CHECKS=%s RAPID_NOFAILFILE=true go test -count=1 -run '^%s$' .", seed,
+		checks, t.name)
 	if t.dir != "." {
 		f.repeat = fmt.Sprintf("(cd %s && %s)", t.dir, f.repeat)
 	}

@@ -35,7 +35,8 @@ func TestFind(t *testing.T) {
 		}
 	}
 	some, err := find(root, "Churn$", []string{filepath.Join(root, "timeline") + "/"})
-	if want := (test{"TestPlannerChurn", filepath.Join(root, "timeline")}); err != nil || len(some) != 1 || some[0] != want {
+	if want := (test{"TestPlannerChurn", filepath.Join(root, "timeline")}); err != nil || len(some) != 1 ||
+		some[0] != want {
 		t.Errorf("find of Churn$ in timeline = %v, %v, want %v", some, err, want)
 	}
 	if _, err := find(root, "TestNothingOfTheKind", nil); err == nil {
@@ -81,11 +82,13 @@ func TestWritten(t *testing.T) { t.Error("it is not random") }
 		t.Error("report succeeds although a test failed")
 	}
 	bad := s.results[test{"TestBad", dir}]
-	if len(tests) != 2 || bad.runs != 2 || len(bad.failures) != 2 || bad.failures[0].seed == bad.failures[1].seed || len(s.results[test{"TestGood", dir}].failures) > 0 {
+	if len(tests) != 2 || bad.runs != 2 || len(bad.failures) != 2 || bad.failures[0].seed == bad.failures[1].seed ||
+		len(s.results[test{"TestGood", dir}].failures) > 0 {
 		t.Errorf("want 2 runs each of a good and a bad test:\n%s", b.String())
 	}
 	log, err := os.ReadFile(bad.failures[0].log)
-	if err != nil || !strings.Contains(string(log), "it began with "+bad.failures[0].seed) || !strings.Contains(b.String(), "RAPID_SEED="+bad.failures[0].seed) {
+	if err != nil || !strings.Contains(string(log), "it began with "+bad.failures[0].seed) ||
+		!strings.Contains(b.String(), "RAPID_SEED="+bad.failures[0].seed) {
 		t.Errorf("the failure's seed is missing in its log or the report: %v: %q\n%s", err, log, b.String())
 	}
 	if left, _ := os.ReadDir(dir); len(left) != 2 {
@@ -97,7 +100,8 @@ func TestWritten(t *testing.T) { t.Error("it is not random") }
 func TestCount(t *testing.T) {
 	t.Parallel()
 	var r result
-	r.count([]byte("=== RUN TestA/x\n    a_test.go:1: [rapid] OK, passed 100 tests (1s)\n    a_test.go:1: [rapid] OK, passed 7 tests (1s)\n"))
+	r.count([]byte("=== RUN TestA/x\n    a_test.go:1: [rapid] OK, passed 100 tests (1s)\n    a_test.go:1: [rapid] " +
+		"OK, passed 7 tests (1s)\n"))
 	r.count([]byte("--- PASS: TestB\n"))
 	r.count([]byte("    a_test.go:1: [rapid] failed after 0 tests: no\n"))
 	if r.runs != 3 || r.made != 108 {

@@ -55,11 +55,14 @@ type way struct {
 var ways = []way{
 	{"placectl, an array", "", array, false},
 	{"placectl, `submit --each`, a file each", "", each, true},
-	{"xargs -P", "xargs", func(b *bench, dir string) error { return b.fed(dir, "xargs", "-P", b.at(), "-n", "1", "true") }, false},
+	{"xargs -P", "xargs", func(b *bench, dir string) error {
+		return b.fed(dir, "xargs", "-P", b.at(), "-n", "1", "true")
+	}, false},
 	{"xargs -P, sh, a file each", "xargs", func(b *bench, dir string) error {
 		return b.fed(dir, "xargs", "-P", b.at(), "-I{}", "sh", "-c", "echo {} >out.{}")
 	}, true},
-	{"parallel", "parallel", func(b *bench, dir string) error { return b.fed(dir, "parallel", "-j", b.at(), "true") }, false},
+	{"parallel", "parallel", func(b *bench, dir string) error { return b.fed(dir, "parallel", "-j", b.at(), "true") },
+		false},
 	{"parallel --joblog --results", "parallel", func(b *bench, dir string) error {
 		return b.fed(dir, "parallel", "-j", b.at(), "--joblog", "log", "--results", "out", "echo {}")
 	}, true},
@@ -75,7 +78,8 @@ func (b *bench) run() error {
 	}
 	defer os.RemoveAll(work)
 	b.program = filepath.Join(work, "placectl")
-	if out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", b.program, "./cmd/placectl").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-tags", "urfave_cli_no_docs", "-o", b.program,
+		"./cmd/placectl").CombinedOutput(); err != nil {
 		return fmt.Errorf("building the command: %w: %s", err, out)
 	}
 	took := make([][]time.Duration, len(ways))
@@ -103,7 +107,8 @@ func (b *bench) run() error {
 			os.RemoveAll(dir) //nolint:errcheck // the whole folder is removed later
 		}
 	}
-	fmt.Printf("%d tasks, %d at once; medians of %d runs\n\n| way | seconds | tasks/s |\n|---|--:|--:|\n", b.tasks, b.slots, b.runs)
+	fmt.Printf("%d tasks, %d at once; medians of %d runs\n\n| way | seconds | tasks/s |\n|---|--:|--:|\n", b.tasks,
+		b.slots, b.runs)
 	for i, w := range ways {
 		if missing[i] {
 			fmt.Printf("| %s | %s is not installed | |\n", w.name, w.needs)
@@ -118,8 +123,10 @@ func (b *bench) run() error {
 
 // written counts the files that tasks have written in a folder and below it.
 func written(dir string) (n int) {
-	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error { //nolint:errcheck // missing files are not counted
-		if err == nil && !d.IsDir() && (strings.HasPrefix(filepath.Base(path), "out.") || filepath.Base(path) == "stdout") {
+	//nolint:errcheck // missing files are not counted
+	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && (strings.HasPrefix(filepath.Base(path), "out.") ||
+			filepath.Base(path) == "stdout") {
 			n++
 		}
 		return nil
@@ -152,12 +159,14 @@ func (b *bench) numbers() string {
 
 // array makes placectl execute the tasks as an array.
 func array(b *bench, dir string) error {
-	return b.queue(dir, "submit", "1:ncpus=1", "-t", "10m", "-o", "id", "--out", "/dev/null", "--array", strconv.Itoa(b.tasks), "--", "true")
+	return b.queue(dir, "submit", "1:ncpus=1", "-t", "10m", "-o", "id", "--out", "/dev/null", "--array",
+		strconv.Itoa(b.tasks), "--", "true")
 }
 
 // each makes placectl execute a task for each line.
 func each(b *bench, dir string) error {
-	return b.queue(dir, "submit", "1:ncpus=1", "-t", "10m", "-o", "id", "--out", "out.%a", "--each", "-", "--", "echo", "{}")
+	return b.queue(dir, "submit", "1:ncpus=1", "-t", "10m", "-o", "id", "--out", "out.%a", "--each", "-", "--", "echo",
+		"{}")
 }
 
 // queue submits tasks to a new database, and has them executed.
@@ -172,7 +181,8 @@ func (b *bench) queue(dir string, submit ...string) error {
 	if err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"init"}, {"node", "add", host, "ncpus=" + b.at()}, {"config", "set", "launch=work", "state_dir=" + dir + "/state"}, submit} {
+	for _, args := range [][]string{{"init"}, {"node", "add", host, "ncpus=" + b.at()},
+		{"config", "set", "launch=work", "state_dir=" + dir + "/state"}, submit} {
 		if err := output(command(args...)); err != nil {
 			return err
 		}

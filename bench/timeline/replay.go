@@ -174,7 +174,8 @@ func rowBytes(rows []*row) float64 {
 }
 
 func hashAnswer(h io.Writer, a int64) {
-	h.Write([]byte{byte(a), byte(a >> 8), byte(a >> 16), byte(a >> 24), byte(a >> 32), byte(a >> 40), byte(a >> 48), byte(a >> 56)})
+	h.Write([]byte{byte(a), byte(a >> 8), byte(a >> 16), byte(a >> 24), byte(a >> 32), byte(a >> 40), byte(a >> 48),
+		byte(a >> 56)})
 }
 
 // timePhase replays one phase. What it needs itself is allocated before.

@@ -21,7 +21,8 @@ func report(w io.Writer, all []*result) {
 		for _, r := range all {
 			o := r.rows[i]
 			k := len(o.samples)
-			fmt.Fprintf(w, " %.0f | %d | %d | %d | %.3f |", o.mean(), o.samples[k/2], o.samples[k*99/100], o.samples[k-1], o.allocs)
+			fmt.Fprintf(w, " %.0f | %d | %d | %d | %.3f |", o.mean(), o.samples[k/2], o.samples[k*99/100],
+				o.samples[k-1], o.allocs)
 		}
 		for _, r := range all[1:] {
 			fmt.Fprintf(w, " %.2f |", r.rows[i].mean()/first.mean())

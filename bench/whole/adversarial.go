@@ -18,7 +18,8 @@ const staggered = 15
 // adversarial measures the worst question for when: enough nodes are free at many times, but not for long
 // enough.
 func (b *bench) adversarial(dir string) error {
-	fmt.Printf("\nwhen, where enough nodes are free at every time but none for long enough; %d reservations a node\n", staggered)
+	fmt.Printf("\nwhen, where enough nodes are free at every time but none for long enough; %d reservations a node\n",
+		staggered)
 	for _, t := range b.stores {
 		spans := t.size
 		path := filepath.Join(dir, "adversarial-"+strconv.Itoa(spans)+".db")
@@ -27,14 +28,16 @@ func (b *bench) adversarial(dir string) error {
 		}
 		var got []sample
 		for range min(b.runs, 5) {
-			_, m, err := b.process(b.program, target{spans, 1, path}, "when", "2:ncpus=1", "--place", "scatter:excl", "-t", "1h", "-o", "id")
+			_, m, err := b.process(b.program, target{spans, 1, path}, "when", "2:ncpus=1", "--place", "scatter:excl",
+				"-t", "1h", "-o", "id")
 			if err != nil {
 				return err
 			}
 			got = append(got, m)
 		}
 		wall := median(got, func(s sample) float64 { return float64(s.wall) / 1e6 })
-		fmt.Printf("  %d spans on %d nodes: %.1f ms, %.0f ns a span\n", spans, spans/staggered, wall, wall*1e6/float64(spans))
+		fmt.Printf("  %d spans on %d nodes: %.1f ms, %.0f ns a span\n", spans, spans/staggered, wall,
+			wall*1e6/float64(spans))
 	}
 	return nil
 }
@@ -57,7 +60,8 @@ func fillAdversarial(path string, spans int) error {
 			for k := range staggered {
 				start := tx.Now().Add(time.Duration(1+node*3000/nodes+k*6000) * time.Second)
 				name := fmt.Sprintf("r%d-%d", node, k)
-				if _, err := tx.Reservations().ReserveNodes(name, []uint32{uint32(node)}, start, start.Add(3000*time.Second)); err != nil {
+				if _, err := tx.Reservations().ReserveNodes(name, []uint32{uint32(node)}, start,
+					start.Add(3000*time.Second)); err != nil {
 					return err
 				}
 			}

@@ -106,7 +106,9 @@ func embedded(dir string, n int) error {
 	for done := 0; done < n; done += 1000 {
 		err := db.Update(func(tx *store.Tx) error {
 			for range min(1000, n-done) {
-				if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour}); err != nil {
+				if _,
+					err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl",
+					Walltime: time.Hour}); err != nil {
 					return err
 				}
 			}
@@ -117,6 +119,7 @@ func embedded(dir string, n int) error {
 		}
 	}
 	elapsed := time.Since(start)
-	fmt.Printf("one embedded process, %d placements on as many nodes, 1,000 to a transaction: %.0f/s\n", n, float64(n)/elapsed.Seconds())
+	fmt.Printf("one embedded process, %d placements on as many nodes, 1,000 to a transaction: %.0f/s\n", n,
+		float64(n)/elapsed.Seconds())
 	return nil
 }

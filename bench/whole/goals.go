@@ -59,7 +59,9 @@ func measureGoals(self, dir string, runs int) error {
 	if err != nil {
 		return err
 	}
-	if err := build(b.program, "./cmd/placectl", "-tags", "urfave_cli_no_docs", "-trimpath", "-ldflags", "-s -w"); err != nil { // as in a release
+	// as in a release
+	if err := build(b.program, "./cmd/placectl", "-tags", "urfave_cli_no_docs", "-trimpath", "-ldflags",
+		"-s -w"); err != nil {
 		return err
 	}
 	policies := filepath.Join(dir, "policies")
@@ -73,7 +75,8 @@ func measureGoals(self, dir string, runs int) error {
 		program string
 		t       target
 	}{{self, full}, {policies, shared}, {self, small}} {
-		if err := exec.Command(made.program, "-make", made.t.path, "-sizes", strconv.Itoa(made.t.size)).Run(); err != nil {
+		if err := exec.Command(made.program, "-make", made.t.path, "-sizes",
+			strconv.Itoa(made.t.size)).Run(); err != nil {
 			return err
 		}
 	}
@@ -118,14 +121,16 @@ func (b *bench) goal(g goal, hello string) (sample, error) {
 }
 
 func printGoals(list []goal, got [][]sample) {
-	fmt.Printf("%s; ms, medians of %d processes, the least processor time in brackets\n\n", time.Now().UTC().Format(time.DateOnly), len(got[0]))
+	fmt.Printf("%s; ms, medians of %d processes, the least processor time in brackets\n\n",
+		time.Now().UTC().Format(time.DateOnly), len(got[0]))
 	out := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(out, "goal\tat most\tprocessor time\twall\tpeak MiB\t")
 	cpu := func(s sample) float64 { return float64(s.cpu) / 1e6 }
 	wall := func(s sample) float64 { return float64(s.wall) / 1e6 }
 	floor, floorWall := median(got[0], cpu), median(got[0], wall)
 	for i, g := range list {
-		took, least, passed := median(got[i], cpu), cpu(slices.MinFunc(got[i], func(a, b sample) int { return int(a.cpu - b.cpu) })), median(got[i], wall)
+		took, least, passed := median(got[i], cpu),
+			cpu(slices.MinFunc(got[i], func(a, b sample) int { return int(a.cpu - b.cpu) })), median(got[i], wall)
 		name, met := g.name, ""
 		if name == "version" {
 			name, took, least, passed = name+", beyond that", took-floor, least-floor, passed-floorWall

@@ -32,7 +32,8 @@ func main() {
 	planned := flag.Bool("planned", false, "half of the nodes run jobs, a quarter is planned for soon, twice each")
 	only := flag.String("only", "", "only commands whose name holds this `text`")
 	goalsOnly := flag.Bool("goals", false, "the processor time that one process is meant to take")
-	other := flag.String("beside", "", "only compare starts with those of another placectl, the `program`, in copies made in turn")
+	other := flag.String("beside", "", "only compare starts with those of another placectl, the `program`, in copies "+
+		"made in turn")
 	commit := flag.String("commit", "", "only commit an empty change to this `store` (the floor)")
 	make := flag.String("make", "", "only make this `store`, of the first of the sizes")
 	worst := flag.String("make-adversarial", "", "only make this adversarial `store`")
@@ -146,7 +147,8 @@ func startJobs(db *store.DB, n int) error {
 		batch := min(10_000, n-done)
 		err := db.Update(func(tx *store.Tx) error {
 			for i := range batch {
-				r := placer.Request{Select: "1:ncpus=1", Place: "excl", Walltime: time.Hour + time.Duration(done+i)*time.Second}
+				r := placer.Request{Select: "1:ncpus=1", Place: "excl",
+					Walltime: time.Hour + time.Duration(done+i)*time.Second}
 				if _, err := tx.Jobs().Place(r); err != nil {
 					return err
 				}
@@ -180,7 +182,8 @@ func planAhead(db *store.DB, n int) error {
 			for _, ahead := range []int{1800, 7200} {
 				start := tx.Now().Add(time.Duration(ahead+i%600) * time.Second)
 				name := fmt.Sprintf("r%d-%d", i, ahead)
-				if _, err := tx.Reservations().ReserveNodes(name, free[i:i+1], start, start.Add(30*time.Minute)); err != nil {
+				if _, err := tx.Reservations().ReserveNodes(name, free[i:i+1], start,
+					start.Add(30*time.Minute)); err != nil {
 					return err
 				}
 			}

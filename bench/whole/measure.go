@@ -40,14 +40,18 @@ func steps() []step {
 	return []step{
 		{name: "empty commit", self: true, args: func(t target) []string { return []string{"-commit", t.path} }},
 		{name: "place 1 node", args: words("place", "1:ncpus=1", "--place", "excl", "-o", "id"), undo: release},
-		{name: "place 1 node of a colour", args: func(t target) []string { // kinds fill up in order, so the last one is free
+		// kinds fill up in order, so the last one is free
+		{name: "place 1 node of a colour", args: func(t target) []string {
 			return []string{"place", fmt.Sprintf("1:ncpus=1:color=c%d", t.kinds-1), "--place", "excl", "-o", "id"}
 		}, undo: release},
 		{name: "release", args: words("release")},
 		{name: "when, free now", args: words("when", "1:ncpus=1", "--place", "excl", "-o", "json")},
-		{name: "when, 3 ends to wait for", args: words("when", "3:ncpus=1:color=c0", "--place", "scatter:excl", "-o", "json")},
-		{name: "when, in a placement set", args: words("when", "1:ncpus=1", "--place", "excl:group=color", "-o", "json")},
-		{name: "place --or-reserve", args: words("place", "3:ncpus=1:color=c0", "--place", "scatter:excl", "-t", "90m", "--or-reserve", "-o", "id"), undo: release},
+		{name: "when, 3 ends to wait for", args: words("when", "3:ncpus=1:color=c0", "--place", "scatter:excl", "-o",
+			"json")},
+		{name: "when, in a placement set", args: words("when", "1:ncpus=1", "--place", "excl:group=color", "-o",
+			"json")},
+		{name: "place --or-reserve", args: words("place", "3:ncpus=1:color=c0", "--place", "scatter:excl", "-t", "90m",
+			"--or-reserve", "-o", "id"), undo: release},
 		{name: "when, a tenth of all nodes", args: func(t target) []string {
 			return []string{"when", fmt.Sprintf("%d:ncpus=1", t.size/10+3), "--place", "scatter:excl", "-o", "id"}
 		}},

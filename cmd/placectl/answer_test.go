@@ -17,7 +17,8 @@ func TestColor(t *testing.T) {
 		want string
 	}{
 		{verbs.Globals{}, true, "xterm", "\x1b[1mA\x1b[0m\nx\n"}, {verbs.Globals{}, false, "xterm", "A\nx\n"},
-		{verbs.Globals{NoColor: true}, true, "xterm", "A\nx\n"}, {verbs.Globals{}, true, "dumb", "A\nx\n"}, {verbs.Globals{NoHeader: true}, true, "xterm", "x\n"},
+		{verbs.Globals{NoColor: true}, true, "xterm", "A\nx\n"}, {verbs.Globals{}, true, "dumb", "A\nx\n"},
+		{verbs.Globals{NoHeader: true}, true, "xterm", "x\n"},
 	} {
 		c := newCapture()
 		c.StdoutTTY, c.vars["TERM"] = tt.tty, tt.term
@@ -53,7 +54,8 @@ func TestProgressKeepsQuiet(t *testing.T) {
 // TestTimesOfMessages: people get times in their own zone, and documents get them as stored.
 func TestTimesOfMessages(t *testing.T) {
 	const kept = "at 2026-11-20T09:30:00Z"
-	for form, want := range map[output.Format]string{output.Table: "at 2026-11-20 10:30:00", output.CSV: "at 2026-11-20 10:30:00", output.JSON: kept, output.JSONL: kept} {
+	for form, want := range map[output.Format]string{output.Table: "at 2026-11-20 10:30:00",
+		output.CSV: "at 2026-11-20 10:30:00", output.JSON: kept, output.JSONL: kept} {
 		r := newCapture().runner()
 		r.Output = form
 		if got := r.LocalTimes(kept); got != want {

@@ -50,7 +50,8 @@ func TestAttemptsKilled(t *testing.T) {
 		if jobs-s.over(t) < 8 {
 			jobs++
 			s.must("", "submit", "1:ncpus=1", "-t", "5m", "--out", "/dev/null", "--", "sh", "-c",
-				fmt.Sprintf(`echo "$PLACECTL_JOB.$PLACECTL_ATTEMPT" >>%s; (setsid sleep 0.0%d &); sleep 0.0%d`, ledger, random.IntN(10), random.IntN(9)))
+				fmt.Sprintf(`echo "$PLACECTL_JOB.$PLACECTL_ATTEMPT" >>%s; (setsid sleep 0.0%d &); sleep 0.0%d`, ledger,
+					random.IntN(10), random.IntN(9)))
 		}
 		pass()
 		for pid, what := range s.processes() {
@@ -68,7 +69,8 @@ func TestAttemptsKilled(t *testing.T) {
 	}
 	for end := time.Now().Add(time.Minute); s.over(t) < jobs || len(left()) > 0 || len(s.processes()) > 0; {
 		if time.Now().After(end) {
-			t.Fatalf("only %d of %d jobs have ended; left: slots %v, processes %v\n%s", s.over(t), jobs, left(), s.processes(), s.must("", "job", "list"))
+			t.Fatalf("only %d of %d jobs have ended; left: slots %v, processes %v\n%s", s.over(t), jobs, left(),
+				s.processes(), s.must("", "job", "list"))
 		}
 		for _, id := range strings.Fields(s.must("", "job", "list", "--state", "held", "-o", "id")) {
 			s.must("", "unhold", id)
@@ -107,7 +109,8 @@ func TestAttendedKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	link := fmt.Sprintf("echo \"$PLACECTL_JOB.$PLACECTL_ATTEMPT\" >>%s\nsleep 0.0$2\ntest $1 = 0 || %s submit -q -t 5m --out /dev/null -- sh $0 $(($1 - 1)) $2\n", ledger, s.program)
+	link := fmt.Sprintf("echo \"$PLACECTL_JOB.$PLACECTL_ATTEMPT\" >>%s\nsleep 0.0$2\ntest $1 = 0 || %s submit -q -t "+
+		"5m --out /dev/null -- sh $0 $(($1 - 1)) $2\n", ledger, s.program)
 	if err := os.WriteFile(dir+"/link.sh", []byte(link), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +135,9 @@ func TestAttendedKilled(t *testing.T) {
 					words = append(words, "--afterany", last)
 				}
 			}
-			ids := strings.Fields(s.must("", append(words, "--", "sh", dir+"/link.sh", strconv.Itoa(links), strconv.Itoa(random.IntN(10)))...))
+			ids := strings.Fields(
+				s.must("", append(words, "--", "sh", dir+"/link.sh", strconv.Itoa(links),
+					strconv.Itoa(random.IntN(10)))...))
 			last = ids[len(ids)-1]
 		} else if random.IntN(5) == 0 { // all that could go on may have been killed
 			s.must("", "status")
@@ -157,7 +162,8 @@ func TestAttendedKilled(t *testing.T) {
 			s.must("", "work", "--once") // a keeper that was killed after the last job left free slots to the next pass
 		}
 		if time.Now().After(end) {
-			t.Fatalf("%d jobs have not ended; left: slots %v, processes %v\n%s", s.live(t), left(), s.processes(), s.must("", "job", "list"))
+			t.Fatalf("%d jobs have not ended; left: slots %v, processes %v\n%s", s.live(t), left(), s.processes(),
+				s.must("", "job", "list"))
 		}
 		if held := strings.Fields(s.must("", "job", "list", "--state", "held", "-o", "id")); len(held) > 0 {
 			s.must("", append([]string{"unhold"}, held...)...)
@@ -178,7 +184,8 @@ func isTaken(path string) bool {
 func (s *shell) live(t *testing.T) (n int) {
 	s.read(t, func(tx *store.Tx) error {
 		n = 0
-		return tx.Jobs().Each(func(*store.Job) error { n++; return nil }, store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate, store.JobRunning)
+		return tx.Jobs().Each(func(*store.Job) error { n++; return nil }, store.JobHeld, store.JobQueued,
+			store.JobReserved, store.JobLate, store.JobRunning)
 	})
 	return n
 }
@@ -217,7 +224,8 @@ func (s *shell) processes() map[int]string {
 		env, err := os.ReadFile(proc + "/environ")
 		text, _ := os.ReadFile(proc + "/cmdline")
 		words := strings.Split(string(text), "\x00")
-		if err != nil || !strings.Contains("\x00"+string(env), "\x00PLACECTL_DB="+s.db+"\x00") && !slices.Contains(words, s.db) {
+		if err != nil || !strings.Contains("\x00"+string(env), "\x00PLACECTL_DB="+s.db+"\x00") &&
+			!slices.Contains(words, s.db) {
 			continue
 		}
 		words = slices.DeleteFunc(words, func(w string) bool { return w == "--db" || w == s.db })

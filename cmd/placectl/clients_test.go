@@ -17,10 +17,12 @@ import (
 )
 
 var (
-	withClients   = flag.Bool("clients", false, "run what Debian packages of workflow managers and MPI there are on both front-ends: they are fetched, and unpacked")
-	clientsFolder = flag.String("clients-folder", "", "keep the packages in this `folder`, and use those that are there")
-	jobqueue      = flag.String("dask-jobqueue", "", "the `folder` of a checkout of dask-jobqueue, which is no package")
-	submitit      = flag.String("submitit", "", "the `folder` of a checkout of submitit, which is no package")
+	withClients = flag.Bool("clients", false, "run what Debian packages of workflow managers and MPI there are on "+
+		"both front-ends: they are fetched, and unpacked")
+	clientsFolder = flag.String("clients-folder", "",
+		"keep the packages in this `folder`, and use those that are there")
+	jobqueue = flag.String("dask-jobqueue", "", "the `folder` of a checkout of dask-jobqueue, which is no package")
+	submitit = flag.String("submitit", "", "the `folder` of a checkout of submitit, which is no package")
 )
 
 // clients are Debian's packages, unpacked but not installed.
@@ -36,7 +38,8 @@ var unpacked = sync.OnceValues(func() (*clients, error) {
 		}
 	}
 	c := &clients{filepath.Join(dir, "root")}
-	names := []string{"snakemake", "toil", "python3-distributed", "python3-cloudpickle", "python3-typing-extensions", "mpich", "openmpi-bin", "libmpich-dev", "libopenmpi-dev", "prometheus-node-exporter"}
+	names := []string{"snakemake", "toil", "python3-distributed", "python3-cloudpickle", "python3-typing-extensions",
+		"mpich", "openmpi-bin", "libmpich-dev", "libopenmpi-dev", "prometheus-node-exporter"}
 	if _, err := os.Stat(filepath.Join(dir, "whole")); err == nil {
 		return c, nil
 	}
@@ -89,13 +92,18 @@ func newLab(t *testing.T, front string) *lab {
 			t.Fatal(err)
 		}
 	}
-	l.env = append(os.Environ(), "HOME="+dir+"/home", "USER=root", "LOGNAME=root", "PLACECTL_DB="+dir+"/c.db", "TMPDIR="+dir, "LANG=C.UTF-8",
-		"PATH="+dir+"/bin:"+os.Getenv("PATH")+":"+filepath.Join(c.root, "usr/bin"), "PYTHONPATH="+filepath.Join(c.root, "usr/lib/python3/dist-packages"),
-		"LD_LIBRARY_PATH="+strings.Join([]string{lib, lib + "/lapack", lib + "/blas"}, ":"), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
+	l.env = append(os.Environ(), "HOME="+dir+"/home", "USER=root", "LOGNAME=root", "PLACECTL_DB="+dir+"/c.db",
+		"TMPDIR="+dir, "LANG=C.UTF-8",
+		"PATH="+dir+"/bin:"+os.Getenv("PATH")+":"+filepath.Join(c.root, "usr/bin"),
+		"PYTHONPATH="+filepath.Join(c.root, "usr/lib/python3/dist-packages"),
+		"LD_LIBRARY_PATH="+strings.Join([]string{lib, lib + "/lapack", lib + "/blas"}, ":"), "OMPI_ALLOW_RUN_AS_ROOT=1",
+		"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
 		"OPAL_PREFIX="+filepath.Join(c.root, "usr"))
-	l.must(`placectl init -q --set state_dir=$HOME/state && placectl node add -q "$(hostname)" ncpus=64 mem=64gb && placectl install-frontends -q ` + front + ` bin`)
+	l.must(
+		`placectl init -q --set state_dir=$HOME/state && placectl node add -q "$(hostname)" ncpus=64 mem=64gb && placectl install-frontends -q ` + front + ` bin`)
 	t.Cleanup(func() {
-		l.run("placectl cancel --now $(placectl query -o id \"SELECT job FROM jobs WHERE state IN ('running', 'queued')\")")
+		l.run("placectl cancel --now $(placectl query -o id \"SELECT job FROM jobs WHERE state IN ('running', " +
+			"'queued')\")")
 	}) //nolint:errcheck // there may be none
 	return l
 }
@@ -200,7 +208,9 @@ func TestClientsSnakemake(t *testing.T) {
 				}
 				l.file("Snakefile", fmt.Sprintf(snakefile, "1", 2))
 				l.must("rm -f sum.txt p*.txt")
-				if out, err := l.run(command + " --keep-going"); err == nil || !strings.Contains(out, "Error executing rule part") && !strings.Contains(out, "Error in rule part") {
+				if out, err := l.run(command + " --keep-going"); err == nil ||
+					!strings.Contains(out, "Error executing rule part") && !strings.Contains(out,
+						"Error in rule part") {
 					t.Errorf("a step fails, but Snakemake ends with %v:\n%s", err, out)
 				}
 				if _, err := os.Stat(filepath.Join(l.dir, "sum.txt")); err == nil {
@@ -245,11 +255,14 @@ func TestClientsToil(t *testing.T) {
 		t.Run(front, func(t *testing.T) {
 			l := newLab(t, front)
 			l.file("sort.py", toilSort)
-			command := "python3 sort.py ./store --batchSystem " + system + " --disableCaching --retryCount 0 --statePollingWait 1 --defaultMemory 100M --defaultDisk 10M --maxLocalJobs 10 --workDir $TMPDIR "
-			if out := l.must(command + "9,3,7,1,8,2,6,4,5 2>err || { cat err; exit 1; }"); !strings.Contains(out, "sorted 1 2 3 4 5 6 7 8 9\n") {
+			command := "python3 sort.py ./store --batchSystem " + system + " --disableCaching --retryCount 0 " +
+				"--statePollingWait 1 --defaultMemory 100M --defaultDisk 10M --maxLocalJobs 10 --workDir $TMPDIR "
+			if out := l.must(command + "9,3,7,1,8,2,6,4,5 2>err || { cat err; exit 1; }"); !strings.Contains(out,
+				"sorted 1 2 3 4 5 6 7 8 9\n") {
 				t.Errorf("Toil has not sorted the numbers:\n%s", out)
 			}
-			if out, err := l.run("rm -rf store; " + command + "3,1,2,666 2>&1"); err == nil || !strings.Contains(out, "this one fails") {
+			if out, err := l.run("rm -rf store; " + command + "3,1,2,666 2>&1"); err == nil ||
+				!strings.Contains(out, "this one fails") {
 				t.Errorf("a part fails, but Toil ends with %v:\n%s", err, out)
 			}
 		})
@@ -275,12 +288,15 @@ if __name__ == "__main__":
             client.wait_for_workers(2, timeout=120)
             print("sum", sum(client.gather(client.map(lambda n: n * n, range(100)))))
 `)
-			out := l.must("PYTHONPATH=$PYTHONPATH:" + *jobqueue + " python3 sum.py 2>err || { cat err logs/*; exit 1; }")
+			out := l.must("PYTHONPATH=$PYTHONPATH:" + *jobqueue +
+				" python3 sum.py 2>err || { cat err logs/*; exit 1; }")
 			if !strings.Contains(out, "sum 328350") {
 				t.Errorf("the workers' sum is wrong or missing:\n%s", out)
 			}
 			for range 100 {
-				if live := l.must("placectl query -o id \"SELECT count(*) FROM jobs WHERE state IN ('running', 'queued')\""); strings.TrimSpace(live) == "0" {
+				if live := l.must(
+					"placectl query -o id \"SELECT count(*) FROM jobs WHERE state IN ('running', 'queued')\""); strings.
+					TrimSpace(live) == "0" {
 					return
 				}
 				time.Sleep(100 * time.Millisecond)
@@ -362,10 +378,12 @@ int main(int argc, char **argv) {
 
 // TestClientsMPI: two ranks of MPICH and Open MPI find each other in a job of either front-end.
 func TestClientsMPI(t *testing.T) {
-	for front, submit := range map[string]string{"slurm": "sbatch -n 2 -o out --wait job.sh", "pbs": "qsub -V -l select=2:ncpus=1:mpiprocs=1 -j oe -o out -W block=true job.sh"} {
+	for front, submit := range map[string]string{"slurm": "sbatch -n 2 -o out --wait job.sh",
+		"pbs": "qsub -V -l select=2:ncpus=1:mpiprocs=1 -j oe -o out -W block=true job.sh"} {
 		for mpi, link := range map[string]string{
-			"mpich":   "-I$R/usr/include/x86_64-linux-gnu/mpich -L$R/usr/lib/x86_64-linux-gnu -lmpich",
-			"openmpi": "-I$R/usr/lib/x86_64-linux-gnu/openmpi/include -L$R/usr/lib/x86_64-linux-gnu/openmpi/lib -L$R/usr/lib/x86_64-linux-gnu -Wl,--unresolved-symbols=ignore-in-shared-libs -lmpi",
+			"mpich": "-I$R/usr/include/x86_64-linux-gnu/mpich -L$R/usr/lib/x86_64-linux-gnu -lmpich",
+			"openmpi": "-I$R/usr/lib/x86_64-linux-gnu/openmpi/include -L$R/usr/lib/x86_64-linux-gnu/openmpi/lib " +
+				"-L$R/usr/lib/x86_64-linux-gnu -Wl,--unresolved-symbols=ignore-in-shared-libs -lmpi",
 		} {
 			t.Run(front+"/"+mpi, func(t *testing.T) {
 				l := newLab(t, front)
@@ -373,7 +391,9 @@ func TestClientsMPI(t *testing.T) {
 				if out, err := l.run("R=" + l.c.root + "; gcc -o ranks ranks.c " + link); err != nil {
 					t.Skipf("it cannot be compiled here: %s", out)
 				}
-				l.file("job.sh", "#!/bin/sh\ncd "+l.dir+"\nmpiexec."+map[string]string{"mpich": "hydra", "openmpi": "openmpi --mca btl self,tcp --mca btl_tcp_if_include lo --mca pml ob1"}[mpi]+" -n 2 ./ranks\n")
+				l.file("job.sh", "#!/bin/sh\ncd "+l.dir+"\nmpiexec."+map[string]string{"mpich": "hydra",
+					"openmpi": "openmpi --mca btl self,tcp --mca btl_tcp_if_include lo --mca pml ob1"}[mpi]+
+					" -n 2 ./ranks\n")
 				l.wait = time.Minute
 				l.env = append(l.env, "PRTE_MCA_prte_tmpdir_base="+l.dir)
 				if out, err := l.run(submit); err != nil {
@@ -394,7 +414,8 @@ func TestClientsMPI(t *testing.T) {
 func TestClientsExporter(t *testing.T) {
 	l := newLab(t, "slurm")
 	l.must("placectl class set a=60 b=40 -q; placectl place 1:ncpus=1 -q && placectl release 1 -q; mkdir prom")
-	exporter := exec.Command(filepath.Join(l.c.root, "usr/bin/prometheus-node-exporter"), "--collector.disable-defaults", "--collector.textfile",
+	exporter := exec.Command(filepath.Join(l.c.root, "usr/bin/prometheus-node-exporter"),
+		"--collector.disable-defaults", "--collector.textfile",
 		"--collector.textfile.directory="+filepath.Join(l.dir, "prom"), "--web.listen-address=127.0.0.1:0")
 	said, err := exporter.StderrPipe()
 	if err != nil {
@@ -421,7 +442,8 @@ func TestClientsExporter(t *testing.T) {
 	scrape := func() (families []string, counters map[string]string) {
 		t.Helper()
 		l.must("placectl metrics --out prom/placectl.prom")
-		text := l.must("python3 -c 'import urllib.request; print(urllib.request.urlopen(\"http://" + address + "/metrics\").read().decode())'")
+		text := l.must("python3 -c 'import urllib.request; print(urllib.request.urlopen(\"http://" + address +
+			"/metrics\").read().decode())'")
 		if !strings.Contains(text, "\nnode_textfile_scrape_error 0\n") {
 			t.Fatalf("node_exporter reports an error of the text file:\n%s", text)
 		}
@@ -431,7 +453,8 @@ func TestClientsExporter(t *testing.T) {
 				name, _, _ := strings.Cut(rest, " ")
 				families = append(families, name)
 			}
-			if name, value, ok := strings.Cut(strings.TrimSpace(line), "} "); ok && strings.HasPrefix(line, "placectl_") && strings.Contains(name, "_total{") {
+			if name, value, ok := strings.Cut(strings.TrimSpace(line), "} "); ok && strings.HasPrefix(line,
+				"placectl_") && strings.Contains(name, "_total{") {
 				counters[name] = value
 			}
 		}
@@ -439,8 +462,10 @@ func TestClientsExporter(t *testing.T) {
 		return families, counters
 	}
 	families, before := scrape()
-	want := []string{"class_share_ratio", "cycle_last_duration_seconds", "cycle_last_timestamp_seconds", "file_bytes", "file_free_bytes", "info", "job_wait_seconds", "jobs",
-		"jobs_ended_total", "jobs_submitted_total", "nodes", "queue_oldest_seconds", "resource_capacity", "resource_reserved", "resource_used"}
+	want := []string{"class_share_ratio", "cycle_last_duration_seconds", "cycle_last_timestamp_seconds", "file_bytes",
+		"file_free_bytes", "info", "job_wait_seconds", "jobs",
+		"jobs_ended_total", "jobs_submitted_total", "nodes", "queue_oldest_seconds", "resource_capacity",
+		"resource_reserved", "resource_used"}
 	if !slices.Equal(families, want) {
 		t.Errorf("node_exporter shows the families %v, want %v", families, want)
 	}

@@ -16,7 +16,8 @@ func TestBatchNumbers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, words := range []string{"init", "batch create b --files " + files + " --jobs " + jobs, "batch next b --host h1",
+	for _, words := range []string{"init", "batch create b --files " + files + " --jobs " + jobs,
+		"batch next b --host h1",
 		"batch show b --jobs -o jsonl", "batch done b 0 --host h1 -o jsonl"} {
 		c := newCapture(append(strings.Fields(words), "--db", db)...)
 		if code := c.run(); code != 0 {

@@ -24,7 +24,8 @@ func TestDemo(t *testing.T) {
 	if err := json.Unmarshal(c.out.Bytes(), &doc); err != nil {
 		t.Fatal(err)
 	}
-	if doc.Finished < 800 || doc.Running < 100 || doc.Failed == 0 || doc.Waited == 0 || doc.Requests != doc.Finished+doc.Failed+doc.Running+doc.Waiting {
+	if doc.Finished < 800 || doc.Running < 100 || doc.Failed == 0 || doc.Waited == 0 ||
+		doc.Requests != doc.Finished+doc.Failed+doc.Running+doc.Waiting {
 		t.Errorf("the figures do not add up: %+v", doc)
 	}
 	tryHints(t, path, doc.Next)

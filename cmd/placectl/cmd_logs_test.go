@@ -26,12 +26,14 @@ func TestLogsOnTerminal(t *testing.T) {
 	for _, fn := range []func(tx *store.Tx) error{
 		func(tx *store.Tx) error { return tx.Attempts().LaunchBy(store.LaunchWork) },
 		func(tx *store.Tx) error {
-			_, err := tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1"}, Command: []string{"true"}, Payload: &store.Payload{Dir: dir}})
+			_, err := tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1"},
+				Command: []string{"true"}, Payload: &store.Payload{Dir: dir}})
 			return err
 		},
 		func(tx *store.Tx) error { _, err := tx.Cycle().Run(store.CycleSpec{}); return err },
 		func(tx *store.Tx) error {
-			_, err := tx.Attempts().Claim(store.Claim{Job: 1, Attempt: 1, By: store.BySupervisor, Nonce: store.Nonce{1}, Process: store.Process{Host: "h"}})
+			_, err := tx.Attempts().Claim(store.Claim{Job: 1, Attempt: 1, By: store.BySupervisor, Nonce: store.Nonce{1},
+				Process: store.Process{Host: "h"}})
 			return err
 		},
 	} {
@@ -54,7 +56,8 @@ func TestLogsOnTerminal(t *testing.T) {
 		run := newCapture(args...)
 		run.StdoutTTY = c.terminal
 		if status := run.run(); status != 0 || run.out.String() != c.want {
-			t.Errorf("terminal %t, raw %t: status %d, output %q, errors %s", c.terminal, c.raw, status, run.out.String(), run.err.String())
+			t.Errorf("terminal %t, raw %t: status %d, output %q, errors %s", c.terminal, c.raw, status,
+				run.out.String(), run.err.String())
 		}
 	}
 }

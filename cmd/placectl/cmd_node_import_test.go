@@ -77,7 +77,8 @@ func TestNodeImportHoldsNoLock(t *testing.T) {
 		t.Fatalf("node add while an import waits for its input: %s", text)
 	}
 	// The assumptions under which the file was read must still hold.
-	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "resource", "add", "late=string"); code != exit.OK {
+	if _, text, code := runNode(t, path, "", "--lock-timeout", "1s", "resource", "add",
+		"late=string"); code != exit.OK {
 		t.Fatalf("resource add while an import waits for its input: %s", text)
 	}
 	feed.Close()

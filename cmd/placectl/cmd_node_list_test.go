@@ -26,7 +26,8 @@ func TestNodeListWidth(t *testing.T) {
 		head, out string // the beginning of the answer, and the note on what is left out
 	}{
 		{200, true, "NAME  PRIORITY  STATE  REASON", ""},
-		{80, true, "NAME  PRIORITY  STATE  REASON", "no room for the columns bucket, scratch_free, mem_free, ncpus_free: -o line shows all"},
+		{80, true, "NAME  PRIORITY  STATE  REASON",
+			"no room for the columns bucket, scratch_free, mem_free, ncpus_free: -o line shows all"},
 		{30, true, "name:", ""},
 		{30, false, "NAME  PRIORITY  STATE  REASON", ""},
 	}

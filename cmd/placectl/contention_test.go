@@ -122,7 +122,8 @@ func TestStopped(t *testing.T) {
 	cmd, _, complaint := s.command("", "--lock-timeout", "300ms", "place", "1:ncpus=1")
 	err := cmd.Run()
 	want := fmt.Sprintf("by process %d (\"placectl-hold write", writer.Process.Pid)
-	if said := complaint.String(); status(err) != exit.Locked || !strings.Contains(said, want) || !strings.Contains(said, "has written since") || !strings.Contains(said, "and is stopped") {
+	if said := complaint.String(); status(err) != exit.Locked || !strings.Contains(said, want) ||
+		!strings.Contains(said, "has written since") || !strings.Contains(said, "and is stopped") {
 		t.Errorf("beside a stopped writer: status %d, want %d and its pid: %s", status(err), exit.Locked, said)
 	}
 
@@ -287,7 +288,8 @@ func TestWritersBesideLongQuery(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func() *exec.Cmd { // the query gives up before it is done
-		return s.start("query", "--max-time", strconv.Itoa(int(lasts.Seconds())), "SELECT count(*) FROM jobs a, jobs b, jobs c WHERE a.job * b.job < c.job")
+		return s.start("query", "--max-time", strconv.Itoa(int(lasts.Seconds())),
+			"SELECT count(*) FROM jobs a, jobs b, jobs c WHERE a.job * b.job < c.job")
 	}
 	first := ask()
 	db, err := store.Open(s.db, nil)
@@ -297,7 +299,9 @@ func TestWritersBesideLongQuery(t *testing.T) {
 	var waits []time.Duration
 	for until, i := time.Now().Add(lasts), 0; time.Now().Before(until); i++ {
 		began := time.Now()
-		if err := db.Update(func(tx *store.Tx) error { return tx.Queues().Add(store.Queue{Name: fmt.Sprint("q", i)}) }); err != nil {
+		if err := db.Update(func(tx *store.Tx) error {
+			return tx.Queues().Add(store.Queue{Name: fmt.Sprint("q", i)})
+		}); err != nil {
 			t.Fatal(err)
 		}
 		waits = append(waits, time.Since(began))
@@ -311,7 +315,8 @@ func TestWritersBesideLongQuery(t *testing.T) {
 	}
 	slices.Sort(waits)
 	p99, worst := waits[len(waits)*99/100], waits[len(waits)-1]
-	t.Logf("a file of %d MB, %d commits beside a query that goes on and more readers: median %v, p99 %v, worst %v", info.Size()>>20, len(waits), waits[len(waits)/2], p99, worst)
+	t.Logf("a file of %d MB, %d commits beside a query that goes on and more readers: median %v, p99 %v, worst %v",
+		info.Size()>>20, len(waits), waits[len(waits)/2], p99, worst)
 	if worst > lasts/2 || *long && p99 > 100*time.Millisecond {
 		t.Errorf("a writer waited for %v; p99 %v", worst, p99)
 	}
@@ -321,19 +326,29 @@ func TestWritersBesideLongQuery(t *testing.T) {
 func killLines(s *shell, random *rand.Rand, jobs, i int) []string {
 	job, node, queue := strconv.Itoa(1+random.IntN(jobs+2)), fmt.Sprintf("n%04d", random.IntN(200)), fmt.Sprint("q", i)
 	batch := " --files " + s.path("files.csv") + " --jobs " + s.path("jobs.csv")
-	return []string{"place 1:ncpus=1 -t 10h -o id", "submit 1:ncpus=1 -o id", "queue add " + queue + " -o id", "hold " + job, "unhold " + job,
-		"cycle", "node set " + node + " speed=2", "node drain " + node, "node resume " + node, "reserve r" + queue + " --nodes " + node + " --start now+9d -t 1h",
-		"unreserve r" + queue, "class set a=60 b=40", "batch next b --host h1", "extend " + job + " --walltime 11h", "alter " + job + " --name x", "config set default_walltime=7200",
-		"node load " + node + "=0.5", "requeue " + job, "check --repair", "release " + job, "done " + job, "cancel " + job, "retry " + job, "signal " + job + " USR1 --timeout 0", "tx -f " + s.path("lines.tx"),
-		"node import " + s.path("nodes.csv"), "node add x1 ncpus=2", "node rm x1", "node down " + node, "node set " + node + " ncpus=0@0+1@1", "node split " + node + " --by numa", "node join " + node, "node offline " + node,
+	return []string{"place 1:ncpus=1 -t 10h -o id", "submit 1:ncpus=1 -o id", "queue add " + queue + " -o id",
+		"hold " + job, "unhold " + job,
+		"cycle", "node set " + node + " speed=2", "node drain " + node, "node resume " + node,
+		"reserve r" + queue + " --nodes " + node + " --start now+9d -t 1h",
+		"unreserve r" + queue, "class set a=60 b=40", "batch next b --host h1", "extend " + job + " --walltime 11h",
+		"alter " + job + " --name x", "config set default_walltime=7200",
+		"node load " + node + "=0.5", "requeue " + job, "check --repair", "release " + job, "done " + job,
+		"cancel " + job, "retry " + job, "signal " + job + " USR1 --timeout 0", "tx -f " + s.path("lines.tx"),
+		"node import " + s.path("nodes.csv"), "node add x1 ncpus=2", "node rm x1", "node down " + node,
+		"node set " + node + " ncpus=0@0+1@1", "node split " + node + " --by numa", "node join " + node,
+		"node offline " + node,
 		"pool add spare" + queue + "=3", "pool set spare" + queue + " --outside 1", "pool rm spare" + queue,
-		"limit set user:* running=" + strconv.Itoa(300+i%5), "limit set user:u" + queue + " jobs=50", "limit rm user:u" + queue, "role add r" + queue + " operator", "role rm r" + queue + " operator", "account set a" + queue + " --shares 2", "account rm a" + queue, "job throttle 1[] " + strconv.Itoa(1+i%5),
-		"account set lab --shares " + strconv.Itoa(1+i), "account rm lab", "priority set user:ann=" + strconv.Itoa(1+i), "priority rm user:bob",
+		"limit set user:* running=" + strconv.Itoa(300+i%5), "limit set user:u" + queue + " jobs=50",
+		"limit rm user:u" + queue, "role add r" + queue + " operator", "role rm r" + queue + " operator",
+		"account set a" + queue + " --shares 2", "account rm a" + queue, "job throttle 1[] " + strconv.Itoa(1+i%5),
+		"account set lab --shares " + strconv.Itoa(1+i), "account rm lab", "priority set user:ann=" + strconv.Itoa(1+i),
+		"priority rm user:bob",
 		"preempt set queue:spare over all --at-most " + strconv.Itoa(1+i), "preempt rm queue:spare over all",
 		"view set v SELECT(1)", "view rm v",
 		"queue add spare", "queue set spare --policy fastest", "queue rm spare", "resource add x=long", "resource rm x",
 		"class map a=^x", "class default a", "class rm b", "class rebalance --threshold 20 --minimum 1m",
-		"batch create c" + batch, "batch done b 0 --host h1", "batch fail b 0 --host h1", "batch expire", "batch recompute", "batch rm c", "node reset-usage"}
+		"batch create c" + batch, "batch done b 0 --host h1", "batch fail b 0 --host h1", "batch expire",
+		"batch recompute", "batch rm c", "node reset-usage"}
 }
 
 // TestKillLinesAreAll: no verb that writes is missing, except those that take several transactions,
@@ -343,7 +358,9 @@ func TestKillLinesAreAll(t *testing.T) {
 	lines := killLines(s, seeded(t), 1, 1)
 	leafs, _ := leafVerbs()
 	for name, v := range leafs {
-		if v.Access == verbs.Writes && !v.Alone && !slices.ContainsFunc(lines, func(line string) bool { return strings.HasPrefix(line+" ", name+" ") }) {
+		if v.Access == verbs.Writes && !v.Alone && !slices.ContainsFunc(lines, func(line string) bool {
+			return strings.HasPrefix(line+" ", name+" ")
+		}) {
 			t.Errorf("killLines has no line for %s", name)
 		}
 	}
@@ -387,7 +404,8 @@ func TestKillVerbs(t *testing.T) {
 func (s *shell) prepareKills() {
 	s.t.Helper()
 	s.must(csvOfNodes("n", 200), "node", "import", "-")
-	for name, text := range map[string]string{"files.csv": "name,size\nf1,100\nf2,100\n", "jobs.csv": "first,last\nf1,f2\n",
+	for name, text := range map[string]string{"files.csv": "name,size\nf1,100\nf2,100\n",
+		"jobs.csv": "first,last\nf1,f2\n",
 		"lines.tx": "node set n0001 speed=3\nsubmit 1:ncpus=1\n", "nodes.csv": "name,ncpus\nn0002,4\nx2,4\n"} {
 		if err := os.WriteFile(s.path(name), []byte(text), 0o600); err != nil {
 			s.t.Fatal(err)

@@ -68,7 +68,8 @@ var copyKinds = []copyKind{
 // lookers are verbs that read a copy; $copy is its path.
 var lookers = []string{
 	"status", "job list", "job list --all -o json", "show 3 -o json", "logs 1", "events", "explain 3", "when 1:ncpus=1",
-	"query 'select * from jobs'", "usage", "history", "node list", "reservation list", "metrics", "top", "gantt", "check", "dump",
+	"query 'select * from jobs'", "usage", "history", "node list", "reservation list", "metrics", "top", "gantt",
+	"check", "dump",
 	"backup -", "wait 3 --timeout 100ms", "logs 2", "doctor", "config list", "report",
 }
 
@@ -119,7 +120,8 @@ func TestCopies(t *testing.T) {
 			h := newHome(t, program)
 			t.Cleanup(h.leaveNothing)
 			h.run(copiesBegin + k.take)
-			h.run("touch go; test " + k.path + " = cluster.db.replaced-1 || placectl wait -q 3 4 --timeout 30s\n" + k.put + "\nsleep 0.5")
+			h.run("touch go; test " + k.path + " = cluster.db.replaced-1 || placectl wait -q 3 4 --timeout 30s\n" +
+				k.put + "\nsleep 0.5")
 			before := h.records(k.path)
 			for _, verb := range verbs {
 				h.run(fmt.Sprintf(copiesLook, k.path, verb))
@@ -196,7 +198,9 @@ func (h *home) records(path string) (all string) {
 			h.t.Fatal(err)
 		}
 		for line := range strings.Lines(string(text)) {
-			if name == "ran" || strings.Contains(line, "evil.invalid") || slices.Contains(strings.Fields(strings.ReplaceAll(line, "//", " ")), path) || strings.Contains(line, path+" ") {
+			if name == "ran" || strings.Contains(line, "evil.invalid") ||
+				slices.Contains(strings.Fields(strings.ReplaceAll(line, "//", " ")), path) ||
+				strings.Contains(line, path+" ") {
 				all += name + ": " + line
 			}
 		}

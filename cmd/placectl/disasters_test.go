@@ -151,7 +151,8 @@ func TestReliabilityNamesTests(t *testing.T) {
 		t.Fatal(err)
 	}
 	there := make(map[string]bool)
-	for _, pattern := range []string{"*_test.go", "../../store/*_test.go", "../../store/internal/*/*_test.go", "internal/*/*_test.go"} {
+	for _, pattern := range []string{"*_test.go", "../../store/*_test.go", "../../store/internal/*/*_test.go",
+		"internal/*/*_test.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

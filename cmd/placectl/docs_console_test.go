@@ -37,7 +37,8 @@ func TestConsolePages(t *testing.T) {
 					t.Fatal(err)
 				}
 			default:
-				t.Errorf("%s shows other output (-page +got; -update rewrites it):\n%s", page, cmp.Diff(string(text), got))
+				t.Errorf("%s shows other output (-page +got; -update rewrites it):\n%s", page,
+					cmp.Diff(string(text), got))
 			}
 			if n := strings.Count(got, "\n$ "); n < 5 {
 				t.Errorf("only %d commands were found", n)
@@ -56,7 +57,8 @@ type consoleHome struct {
 // prepare makes a placectl whose databases take any time.
 func (c *consoleHome) prepare() {
 	c.t.Helper()
-	wrapper := "#!/bin/sh\ncase $1 in init) shift; exec " + c.program + " init --any-time \"$@\";; esac\nexec " + c.program + " \"$@\"\n"
+	wrapper := "#!/bin/sh\ncase $1 in init) shift; exec " + c.program + " init --any-time \"$@\";; esac\nexec " +
+		c.program + " \"$@\"\n"
 	bin := filepath.Join(c.dir, "bin")
 	err := os.Mkdir(bin, 0o755)
 	if err == nil {
@@ -91,8 +93,10 @@ var trailing = regexp.MustCompile(`(?m)[ \t]+$`)
 func (c *consoleHome) answer(command string) string {
 	cmd := exec.CommandContext(c.t.Context(), "sh", "-c", command)
 	cmd.Dir = c.dir
-	cmd.Env = append(os.Environ(), "HOME="+c.dir, "PATH="+filepath.Join(c.dir, "bin")+":"+os.Getenv("PATH"), "PLACECTL_DB=placectl.db",
-		"PLACECTL_NOW=2026-11-20T10:00:00Z", "TZ=UTC", "USER=ann", testUser+"=ann", "LANG=C.UTF-8", "LC_ALL=", "COLUMNS=", "NO_COLOR=1")
+	cmd.Env = append(os.Environ(), "HOME="+c.dir, "PATH="+filepath.Join(c.dir, "bin")+":"+os.Getenv("PATH"),
+		"PLACECTL_DB=placectl.db",
+		"PLACECTL_NOW=2026-11-20T10:00:00Z", "TZ=UTC", "USER=ann", testUser+"=ann", "LANG=C.UTF-8", "LC_ALL=",
+		"COLUMNS=", "NO_COLOR=1")
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.Run() //nolint:errcheck // some are refused: the page has their messages

@@ -50,7 +50,8 @@ func newHome(t *testing.T, program string) *home {
 		err = os.Symlink("../ssh", filepath.Join(bin, "cron", "ssh"))
 	}
 	if err == nil {
-		err = os.WriteFile(filepath.Join(bin, "placectl"), []byte(strings.Replace(failingCall, "PROGRAM", program, 1)), 0o755)
+		err = os.WriteFile(filepath.Join(bin, "placectl"), []byte(strings.Replace(failingCall, "PROGRAM", program, 1)),
+			0o755)
 	}
 	for name, text := range standIns {
 		if err == nil {
@@ -61,7 +62,9 @@ func newHome(t *testing.T, program string) *home {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { // of launch, if the test fails
-		cmd, said := h.command(context.Background(), `for pid in jobs/*.pid; do test ! -e $pid || { read -r host boot leader <$pid; kill -- -$leader; }; done`)
+		cmd,
+			said := h.command(context.Background(),
+			`for pid in jobs/*.pid; do test ! -e $pid || { read -r host boot leader <$pid; kill -- -$leader; }; done`)
 		if err := cmd.Run(); err != nil {
 			t.Logf("%v: %s", err, said)
 		}
@@ -76,8 +79,10 @@ func (h *home) command(ctx context.Context, script string, env ...string) (*exec
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	cmd.Env = append(os.Environ(), "HOME="+h.dir, "PLACECTL_DB=", "USER=ann", testUser+"=ann", "GOCACHE="+goEnv()[0], "GOMODCACHE="+goEnv()[1],
-		"PYTHONPATH="+python, "PYTHONDONTWRITEBYTECODE=1", "PATH="+filepath.Join(h.dir, "stand-ins")+":"+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "HOME="+h.dir, "PLACECTL_DB=", "USER=ann", testUser+"=ann", "GOCACHE="+goEnv()[0],
+		"GOMODCACHE="+goEnv()[1],
+		"PYTHONPATH="+python, "PYTHONDONTWRITEBYTECODE=1", "PATH="+filepath.Join(h.dir, "stand-ins")+":"+os.Getenv(
+			"PATH"))
 	cmd.Env = append(cmd.Env, env...)
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &said, &said
@@ -167,7 +172,8 @@ func (h *home) module(dir string) string {
 		h.t.Fatal(err)
 	}
 	text := regexp.MustCompile(`(?m)^(module|tool) .*\n`).ReplaceAllString(string(mod), "")
-	text = "module outside\n" + text + "\nrequire github.com/placectl/placectl v0.0.0\n\nreplace github.com/placectl/placectl => " + root + "\n"
+	text = "module outside\n" + text + "\nrequire github.com/placectl/placectl v0.0.0\n\nreplace " +
+		"github.com/placectl/placectl => " + root + "\n"
 	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	for name, content := range map[string]string{"go.mod": text, "go.sum": string(sum)} {
 		if err == nil {

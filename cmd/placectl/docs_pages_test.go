@@ -20,7 +20,8 @@ func TestDocsPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, path := range append(pages, root+"README.md", root+"CONTRIBUTING.md", root+"bench/README.md", root+"bench/wagap-2013.md") {
+	for _, path := range append(pages, root+"README.md", root+"CONTRIBUTING.md", root+"bench/README.md",
+		root+"bench/wagap-2013.md") {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			t.Fatal(err)

@@ -102,7 +102,8 @@ func TestPagesKnown(t *testing.T) {
 			case test != "" && (b.lang == "console" || b.lang == "sql" || b.lang == "do"):
 				by[test]++
 			default:
-				t.Errorf("%s:%d: nothing pastes this block (%s): say why with <!-- not pasted: ... -->", page, b.line, b.lang)
+				t.Errorf("%s:%d: nothing pastes this block (%s): say why with <!-- not pasted: ... -->", page, b.line,
+					b.lang)
 			}
 		}
 	}
@@ -163,7 +164,9 @@ func (s *stranger) holds(h *home) error {
 
 // jobs returns how many jobs each database in a home has.
 func (h *home) jobs() string {
-	cmd, said := h.command(h.t.Context(), `for db in *.db lab/*.db; do test ! -e $db || echo $db $(placectl --db $db query "SELECT count(*) FROM jobs" -o id); done`)
+	cmd,
+		said := h.command(h.t.Context(),
+		`for db in *.db lab/*.db; do test ! -e $db || echo $db $(placectl --db $db query "SELECT count(*) FROM jobs" -o id); done`)
 	if err := cmd.Run(); err != nil {
 		h.t.Fatalf("%v: %s", err, said)
 	}
@@ -208,7 +211,8 @@ func (s *stranger) two(jobs string) {
 	}
 	both.Wait()
 	if now := h.jobs(); now != jobs || status[0] != 0 && status[1] != 0 {
-		s.t.Errorf("pasted twice at once, with status %v, there are the jobs %s, once %s:\n%s\n%s", status, now, jobs, said[0], said[1])
+		s.t.Errorf("pasted twice at once, with status %v, there are the jobs %s, once %s:\n%s\n%s", status, now, jobs,
+			said[0], said[1])
 	}
 }
 
@@ -238,7 +242,9 @@ func cronLines(lists ...[]block) (script string) {
 	for _, b := range slices.Concat(lists...) {
 		for line := range strings.Lines(b.code) {
 			if command, is := strings.CutPrefix(line, "* * * * * "); is && b.lang == "cron" {
-				script += fmt.Sprintf("env -i HOME=\"$HOME\" %s=ann PATH=\"$HOME/stand-ins/cron:/usr/bin:/bin\" sh -c '%s'\n", testUser, strings.TrimSpace(command))
+				script += fmt.Sprintf(
+					"env -i HOME=\"$HOME\" %s=ann PATH=\"$HOME/stand-ins/cron:/usr/bin:/bin\" sh -c '%s'\n", testUser,
+					strings.TrimSpace(command))
 			}
 		}
 	}

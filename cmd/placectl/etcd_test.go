@@ -88,7 +88,8 @@ func (m *machines) place(machine int, key string, random *rand.Rand) {
 	m.tried[key] = true
 	m.mu.Unlock()
 	for range 50 {
-		cmd, said := m.command(machine, "place", "1:ncpus=1", "-t", "1h", "--name", key, "--key", key, "-o", "id", "--lock-timeout", "20s")
+		cmd, said := m.command(machine, "place", "1:ncpus=1", "-t", "1h", "--name", key, "--key", key, "-o", "id",
+			"--lock-timeout", "20s")
 		if err := cmd.Start(); err != nil {
 			m.t.Error(err)
 			return
@@ -119,7 +120,8 @@ func (m *machines) place(machine int, key string, random *rand.Rand) {
 func TestEtcdChaos(t *testing.T) {
 	program := commandPath(t)
 	eachEtcd(t, func(t *testing.T, c *members.Cluster) {
-		m := &machines{t: t, program: program, db: "etcd://" + strings.Join(c.Hosts, ",") + "/chaos", dir: t.TempDir(), acked: make(map[string]bool), tried: make(map[string]bool)}
+		m := &machines{t: t, program: program, db: "etcd://" + strings.Join(c.Hosts, ",") + "/chaos", dir: t.TempDir(),
+			acked: make(map[string]bool), tried: make(map[string]bool)}
 		m.must(0, "init")
 		m.must(0, "node", "add", "n[0001-1000]", "ncpus=64", "-o", "id")
 		until := time.Now().Add(*etcdChaos)
@@ -145,7 +147,9 @@ func disturb(t *testing.T, c *members.Cluster, until time.Time) {
 		for _, i := range rand.Perm(len(c.Hosts))[:1+rand.IntN(2)] {
 			if rand.IntN(2) == 0 {
 				_ = c.Signal(i, syscall.SIGSTOP)
-				time.AfterFunc(time.Duration(rand.IntN(1500))*time.Millisecond, func() { _ = c.Signal(i, syscall.SIGCONT) })
+				time.AfterFunc(time.Duration(rand.IntN(1500))*time.Millisecond, func() {
+					_ = c.Signal(i, syscall.SIGCONT)
+				})
 				continue
 			}
 			_ = c.Signal(i, syscall.SIGKILL)
@@ -176,7 +180,8 @@ func (m *machines) verify() {
 		}
 	}
 	handed := strings.Count(m.must(0, "log", "-o", "csv"), ",place +")
-	m.t.Logf("%d placed, %d processes killed; %d entries of several processes are in the log still", len(m.acked), m.kills, handed)
+	m.t.Logf("%d placed, %d processes killed; %d entries of several processes are in the log still", len(m.acked),
+		m.kills, handed)
 	for i := range 4 {
 		m.must(i, "log", "check")
 		m.must(i, "check", "-q")

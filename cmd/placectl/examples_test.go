@@ -33,7 +33,8 @@ func examples(t *testing.T) []example {
 	r := newCapture().runner()
 	var ofVerb func(path string, v *session.Verb)
 	ofVerb = func(path string, v *session.Verb) {
-		all = append(all, example{"help " + path, v.Example, false}, example{"help " + path, quotedCommands(v.Description), true})
+		all = append(all, example{"help " + path, v.Example, false},
+			example{"help " + path, quotedCommands(v.Description), true})
 		for _, sub := range v.Verbs {
 			ofVerb(path+" "+sub.Name, sub)
 		}
@@ -54,7 +55,8 @@ func examples(t *testing.T) []example {
 			t.Fatal(err)
 		}
 		if filepath.Ext(page) == ".md" {
-			all = append(all, example{page, markdownCode(string(text)), false}, example{page, quotedCommands(string(text)), true})
+			all = append(all, example{page, markdownCode(string(text)), false},
+				example{page, quotedCommands(string(text)), true})
 		} else {
 			all = append(all, example{page, string(text), false})
 		}
@@ -129,7 +131,9 @@ func TestExamples(t *testing.T) {
 					t.Fatalf("%s: placectl %s: %v", ex.where, line, err)
 				}
 				staysUp := slices.Contains(args, "work") && !slices.Contains(args, "--once")
-				if ex.mention || staysUp || slices.ContainsFunc(args, func(w string) bool { return slices.Contains(waiting, w) || elsewhere(w) }) {
+				if ex.mention || staysUp || slices.ContainsFunc(args, func(w string) bool {
+					return slices.Contains(waiting, w) || elsewhere(w)
+				}) {
 					return
 				}
 				runExample(t, program, template, args)
@@ -171,7 +175,8 @@ func exampleDB(t *testing.T) string {
 		}
 	}
 	for _, line := range []string{
-		"init --any-time --resource color=string --resource rack=string --resource switch=string --resource licences=long,consumable",
+		"init --any-time --resource color=string --resource rack=string --resource switch=string --resource " +
+			"licences=long,consumable",
 		"queue add fast", "queue add slow",
 		"node add n[01-40],n[001-128],n7,a1,b1 ncpus=8 mem=32gb ngpus=1 color=red features=ssd|ib",
 		"node add f[1-4] ncpus=8 queue=fast",
@@ -218,7 +223,8 @@ func runExample(t *testing.T, program, template string, args []string) {
 		cmd.Args[i] = strings.Replace(w, "/srv/", "srv/", 1)
 	}
 	cmd.Stdin = strings.NewReader(exampleInput[strings.Join(args[:min(2, len(args))], " ")])
-	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir, "USER=ann", testUser + "=ann", "TZ=UTC", "PLACECTL_NOW=" + testNow.Add(time.Hour).Format(time.RFC3339)}
+	cmd.Env = []string{"HOME=" + dir, "PATH=" + dir, "USER=ann", testUser + "=ann", "TZ=UTC",
+		"PLACECTL_NOW=" + testNow.Add(time.Hour).Format(time.RFC3339)}
 	said, _ := cmd.CombinedOutput()
 	if code := cmd.ProcessState.ExitCode(); code == exit.Usage || code < 0 {
 		t.Errorf("the example is wrong usage, or was killed: status %d: %s", code, said)
@@ -231,7 +237,8 @@ func TestManualHasExamples(t *testing.T) {
 	if code := c.run(); code != exit.OK {
 		t.Fatalf("man: status %d", code)
 	}
-	page := strings.NewReplacer(`\e`, `\`, `\-`, "-", `\(aq`, "'", `\(ga`, "`", `\(ha`, "^", `\(ti`, "~").Replace(c.out.String())
+	page := strings.NewReplacer(`\e`, `\`, `\-`, "-", `\(aq`, "'", `\(ga`, "`", `\(ha`, "^", `\(ti`, "~").Replace(
+		c.out.String())
 	page = strings.ReplaceAll(page, " \\\n      ", " ") // join lines that were broken
 	hidden := make(map[string]bool)                     // verbs that only programs call are not in it
 	for _, e := range c.runner().Verbs {
@@ -242,7 +249,8 @@ func TestManualHasExamples(t *testing.T) {
 			continue
 		}
 		for line := range strings.Lines(ex.script) {
-			if strings.HasPrefix(line, "placectl") && !strings.Contains(page, strings.TrimSpace(line)) && !strings.Contains(ex.script, "`") {
+			if strings.HasPrefix(line, "placectl") && !strings.Contains(page, strings.TrimSpace(line)) &&
+				!strings.Contains(ex.script, "`") {
 				t.Errorf("%s: the manual lacks %s", ex.where, line)
 			}
 		}
@@ -250,7 +258,8 @@ func TestManualHasExamples(t *testing.T) {
 }
 
 // noVerbs are words that follow placectl in messages without being a verb.
-var noVerbs = []string{"is", "has", "places", "does", "can", "or", "and", "made", "says", "keeps", "cannot", "gantt", "of", "takes", "database", "placectl"}
+var noVerbs = []string{"is", "has", "places", "does", "can", "or", "and", "made", "says", "keeps", "cannot", "gantt",
+	"of", "takes", "database", "placectl"}
 
 // TestMessagesNameVerbs: messages that tell what to type name existing verbs.
 func TestMessagesNameVerbs(t *testing.T) {
@@ -263,7 +272,8 @@ func TestMessagesNameVerbs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, dir := range append(families, ".", "internal/session", "../../store", "../../placer", "../../query", "../../locality", "../../index") {
+	for _, dir := range append(families, ".", "internal/session", "../../store", "../../placer", "../../query",
+		"../../locality", "../../index") {
 		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("no Go files in %s: %v", dir, err)

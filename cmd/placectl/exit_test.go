@@ -37,15 +37,20 @@ func TestReport(t *testing.T) {
 	}{
 		{"nothing", nil, output.JSON, false, 0, ""},
 		{"plain", errors.New("disk full"), output.Table, false, 1, "placectl: disk full\n"},
-		{"json", errors.New("disk \"full\""), output.JSON, false, 1, `{"error":{"status":1,"code":"failed","message":"disk \"full\"","earliest":null}}` + "\n"},
+		{"json", errors.New("disk \"full\""), output.JSON, false, 1,
+			`{"error":{"status":1,"code":"failed","message":"disk \"full\"","earliest":null}}` + "\n"},
 		{"usage", usage.Of("place", "no"), output.Table, false, 2, "placectl: place: no\nsee: placectl help place\n"},
-		{"usage wrapped", fmt.Errorf("line 3: %w", usage.Of("", "no")), output.JSONL, false, 2, `{"error":{"status":2,"code":"usage","message":"line 3: no","earliest":null}}` + "\n"},
-		{"interrupted", fmt.Errorf("reading: %w", context.Canceled), output.Table, false, 130, "placectl: interrupted\n"},
+		{"usage wrapped", fmt.Errorf("line 3: %w", usage.Of("", "no")), output.JSONL, false, 2,
+			`{"error":{"status":2,"code":"usage","message":"line 3: no","earliest":null}}` + "\n"},
+		{"interrupted", fmt.Errorf("reading: %w", context.Canceled), output.Table, false, 130,
+			"placectl: interrupted\n"},
 		{"status", exit.Status(42), output.JSON, false, 42, ""},
-		{"joined", errors.Join(errors.New("a"), errors.New("b\nc")), output.Table, false, 1, "placectl: a\nplacectl: b\\nc\n"},
+		{"joined", errors.Join(errors.New("a"), errors.New("b\nc")), output.Table, false, 1,
+			"placectl: a\nplacectl: b\\nc\n"},
 		{"rich", fmt.Errorf("x: %w", fitError{}), output.Table, false, 1, "placectl: x: no room for \\x1b[2Jjob\n"},
 		{"caret", fitError{}, output.Table, true, 1, "placectl: no room for \\x1b[2Jjob\n  ncpus=9\n        ^\n"},
-		{"rich json", fitError{}, output.JSON, true, 1, `{"error":{"status":1,"code":"failed","message":"no room for \u001b[2Jjob","earliest":"2026-11-20T09:30:00Z"}}` + "\n"},
+		{"rich json", fitError{}, output.JSON, true, 1,
+			`{"error":{"status":1,"code":"failed","message":"no room for \u001b[2Jjob","earliest":"2026-11-20T09:30:00Z"}}` + "\n"},
 	}
 	for _, tt := range tests {
 		c := newCapture()
@@ -66,7 +71,9 @@ func TestInterrupt(t *testing.T) {
 	cancel()
 	c := newCapture("cycle")
 	r := newRun(ctx, c.Env)
-	r.Verbs = entries(&session.Verb{Name: "cycle", Run: func(r *session.Run, _ *cli.Context) error { return r.Ctx.Err() }})
+	r.Verbs = entries(&session.Verb{Name: "cycle", Run: func(r *session.Run, _ *cli.Context) error {
+		return r.Ctx.Err()
+	}})
 	if code := r.Report(r.Main()); code != exit.Interrupted {
 		t.Errorf("an interrupted run: status %d, want %d", code, exit.Interrupted)
 	}

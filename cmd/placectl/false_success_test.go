@@ -84,13 +84,17 @@ var partAskers = []string{
 	"placectl wait -q $all --timeout T -o json",
 	"placectl wait -q $part --timeout T",
 	"timeout T placectl logs -f $part",
-	"d=$(placectl submit -q -t 1m -o id --out /dev/null --afterok $(echo $all | tr ' ' ,) -- touch after) && placectl wait -q $d --timeout T",
-	"d=$(placectl slurm sbatch --parsable -t 1 -o /dev/null -d afterok:$(echo $all | tr ' ' :) --wrap 'touch after') && placectl wait -q $d --timeout T",
-	"d=$(echo submit -t 1m --out /dev/null --afterok $(echo $all | tr ' ' ,) -- touch after | placectl tx -q -o id) && placectl wait -q $d --timeout T",
+	"d=$(placectl submit -q -t 1m -o id --out /dev/null --afterok $(echo $all | tr ' ' ,) -- touch after) && " +
+		"placectl wait -q $d --timeout T",
+	"d=$(placectl slurm sbatch --parsable -t 1 -o /dev/null -d afterok:$(echo $all | tr ' ' :) --wrap 'touch after') " +
+		"&& placectl wait -q $d --timeout T",
+	"d=$(echo submit -t 1m --out /dev/null --afterok $(echo $all | tr ' ' ,) -- touch after | placectl tx -q -o id) " +
+		"&& placectl wait -q $d --timeout T",
 	"for j in $all; do placectl wait -q $j --timeout T || exit 1; done",
 }
 
-// TestNoFalseSuccess: where one part fails, is cancelled or held, no way to ask reports success, and nothing that depends on
+// TestNoFalseSuccess: where one part fails, is cancelled or held, no way to ask reports success, and nothing
+// that depends on
 // success runs.
 func TestNoFalseSuccess(t *testing.T) {
 	program := commandPath(t)
@@ -135,7 +139,8 @@ func falseSuccessScript(r *rand.Rand, maker string, fault partFault) string {
 	if fault.name == "held" {
 		timeout = "2s"
 	}
-	script := strings.NewReplacer("F", fault.command, "G", flags, " S ", " "+slurm+" ", " P ", " "+pbs+" ").Replace(maker)
+	script := strings.NewReplacer("F", fault.command, "G", flags, " S ", " "+slurm+" ", " P ", " "+pbs+" ").Replace(
+		maker)
 	var b strings.Builder
 	fmt.Fprintf(&b, `
 unset `+testUser+`
@@ -155,9 +160,11 @@ for p in $parts; do test "$p" = "$keep" || test "$p" = "$part" -a %q = cancelled
 		askers = others // a plain wait does not count what its user has cancelled
 	}
 	for _, ask := range askers {
-		fmt.Fprintf(&b, "if (%s) >said 2>&1; then echo 'this says success: %s'; cat said; placectl job list --all; exit 1; fi\n",
+		fmt.Fprintf(&b, "if (%s) >said 2>&1; then echo 'this says success: %s'; cat said; placectl job list --all; "+
+			"exit 1; fi\n",
 			strings.ReplaceAll(ask, "T", timeout), strings.ReplaceAll(ask, "'", "."))
 	}
-	b.WriteString("test ! -e after || { echo 'what depends on success has run'; exit 1; }\nplacectl cancel -q --all || true\n")
+	b.WriteString("test ! -e after || { echo 'what depends on success has run'; exit 1; }\nplacectl cancel -q " +
+		"--all || true\n")
 	return b.String()
 }

@@ -184,7 +184,8 @@ func faultCalls(t *testing.T) (calls []faultCall) {
 		name := strings.Join(path, " ")
 		for _, args := range placectlCommands(v.Example) {
 			if slices.ContainsFunc(args, func(w string) bool {
-				return slices.Contains(waiting, w) || slices.Contains(severalCommits, w) || slices.Contains(otherStatuses, w) || strings.HasPrefix(w, "--exec")
+				return slices.Contains(waiting, w) || slices.Contains(severalCommits, w) ||
+					slices.Contains(otherStatuses, w) || strings.HasPrefix(w, "--exec")
 			}) || v.Access == verbs.NoDatabase {
 				continue
 			}
@@ -201,8 +202,10 @@ func faultCalls(t *testing.T) (calls []faultCall) {
 		for _, sub := range v.Verbs {
 			ofVerb(append(slices.Clone(path), sub.Name), sub)
 		}
-		waits := slices.Contains(waiting, name) || slices.Contains(severalCommits, name) || slices.Contains(otherStatuses, name)
-		if v.Runs() && (v.Access == verbs.Reads || v.Access == verbs.Writes || v.Access == verbs.Makes) && len(v.Verbs) == 0 && !waits && !met[name] && v.Example != "" {
+		waits := slices.Contains(waiting, name) || slices.Contains(severalCommits, name) ||
+			slices.Contains(otherStatuses, name)
+		if v.Runs() && (v.Access == verbs.Reads || v.Access == verbs.Writes || v.Access == verbs.Makes) &&
+			len(v.Verbs) == 0 && !waits && !met[name] && v.Example != "" {
 			t.Errorf("no example of %s was tried", name)
 		}
 	}
@@ -330,7 +333,8 @@ func TestFaults(t *testing.T) {
 					runs++
 					kinds[first.kind]++
 					ended[status]++
-					f.judge(&c, fmt.Sprintf("%s: %s number %d fails (%d, and all after it: %v)", line, first.kind, k, how, on), result{status, said, right, old, want})
+					f.judge(&c, fmt.Sprintf("%s: %s number %d fails (%d, and all after it: %v)", line, first.kind, k,
+						how, on), result{status, said, right, old, want})
 					if t.Failed() {
 						return
 					}
@@ -368,7 +372,8 @@ func (f *faultFolder) judge(c *faultCall, what string, o result) {
 		ok = got == o.old || got == o.want
 	}
 	if !ok {
-		f.t.Errorf("%s: status %d (without faults %d), state %s (before %s, without faults %s): %s", what, o.status, o.right, got, o.old, o.want, o.said)
+		f.t.Errorf("%s: status %d (without faults %d), state %s (before %s, without faults %s): %s", what, o.status,
+			o.right, got, o.old, o.want, o.said)
 		return
 	}
 	if got == "none" {
@@ -378,7 +383,8 @@ func (f *faultFolder) judge(c *faultCall, what string, o result) {
 	if status, said := next.try(); status != exit.OK {
 		f.t.Errorf("%s: then node list: status %d: %s", what, status, said)
 	}
-	if lock, err := os.ReadFile(f.db + ".lock"); err != nil || !bytes.HasPrefix(lock, []byte("no commit is under way")) {
+	if lock, err := os.ReadFile(f.db + ".lock"); err != nil ||
+		!bytes.HasPrefix(lock, []byte("no commit is under way")) {
 		f.t.Errorf("%s: then the lock file has %q, %v", what, lock, err)
 	}
 }
@@ -406,7 +412,8 @@ func TestStall(t *testing.T) {
 	<-stalled
 	for _, args := range []string{"place 1:ncpus=1 --lock-timeout 50ms", "node list --lock-timeout 50ms"} {
 		c := faultCall{args: strings.Fields(args)}
-		if status, said := c.try(); status != exit.Locked || !strings.Contains(said, fmt.Sprintf("process %d", os.Getpid())) {
+		if status, said := c.try(); status != exit.Locked ||
+			!strings.Contains(said, fmt.Sprintf("process %d", os.Getpid())) {
 			t.Errorf("%s beside a slow writer: status %d, want %d and its pid: %s", args, status, exit.Locked, said)
 		}
 	}

@@ -495,19 +495,27 @@ var shownElsewhere = map[string]string{
 }
 
 // globalsShownElsewhere is the same for global flags.
-var globalsShownElsewhere = map[string]string{"--lock-timeout": "cmd_node_import_test.go", "--no-color": "cmd_node_list_test.go", "--begun": "ssh.txtar", "--stale": "replica.txtar", "--raw": "cmd_logs_test.go"}
+var globalsShownElsewhere = map[string]string{"--lock-timeout": "cmd_node_import_test.go",
+	"--no-color": "cmd_node_list_test.go", "--begun": "ssh.txtar", "--stale": "replica.txtar",
+	"--raw": "cmd_logs_test.go"}
 
 // flagsDB makes a folder with a database and the files that flagLines name.
 func flagsDB(t *testing.T) string {
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"headed.csv": "h,ncpus\nz,1\n", "noted.csv": "name,notes\nz,1\n", "nodes.slurm": "NodeName=z CPUTot=1 Partitions=main\n",
-		"groups.csv": "name,ncpus,state,host\ng1,0@0+1@1,down,\np.0,1,down,p\np.1,1,down,p\n", "bare.csv": "name,mem\nx,64\n", "sizes.csv": "name,ncpus,mem\nx,4,64\n", "simple.csv": "name,ncpus\nx,2\ny,2\n",
+		"headed.csv": "h,ncpus\nz,1\n", "noted.csv": "name,notes\nz,1\n",
+		"nodes.slurm": "NodeName=z CPUTot=1 Partitions=main\n",
+		"groups.csv":  "name,ncpus,state,host\ng1,0@0+1@1,down,\np.0,1,down,p\np.1,1,down,p\n",
+		"bare.csv":    "name,mem\nx,64\n", "sizes.csv": "name,ncpus,mem\nx,4,64\n",
+		"simple.csv": "name,ncpus\nx,2\ny,2\n",
 		"dump.jsonl": "{\"placectl\":\"dump\",\"format\":4}\n{\"rows\":0}\n",
-		"nodes.json": `[{"name":"x"}]`, "select.sql": "SELECT 1", "params.json": `{"a":"007"}`, "verbs.tx": "submit 1\n", "job.sh": "#PBS -N x\ntrue\n", "lax.sh": "#PBS -Y\ntrue\n",
+		"nodes.json": `[{"name":"x"}]`, "select.sql": "SELECT 1", "params.json": `{"a":"007"}`,
+		"verbs.tx": "submit 1\n", "job.sh": "#PBS -N x\ntrue\n", "lax.sh": "#PBS -Y\ntrue\n",
 		"plan.json": `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`,
-		"files.csv": "name,size\nf1,100\nf2,100\nf3,100\n", "jobs.csv": "first,last\nf1,f2\nf1,f2\nf2,f3\nf2,\nf3,\nf3,\n",
-		"trace.swf": "; MaxProcs: 8\n1 0 0 600 3 -1 -1 4 600 -1 1 1 1 1 1 -1 -1 -1\n2 1 0 60 4 -1 -1 4 60 -1 1 1 1 1 1 -1 -1 -1\n3 2 0 60 1 -1 -1 1 60 -1 1 1 1 1 1 -1 -1 -1\n",
+		"files.csv": "name,size\nf1,100\nf2,100\nf3,100\n",
+		"jobs.csv":  "first,last\nf1,f2\nf1,f2\nf2,f3\nf2,\nf3,\nf3,\n",
+		"trace.swf": "; MaxProcs: 8\n1 0 0 600 3 -1 -1 4 600 -1 1 1 1 1 1 -1 -1 -1\n2 1 0 60 4 -1 -1 4 60 -1 1 1 1 1 " +
+			"1 -1 -1 -1\n3 2 0 60 1 -1 -1 1 60 -1 1 1 1 1 1 -1 -1 -1\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -666,7 +674,8 @@ func TestFlagsHaveEffects(t *testing.T) {
 			}
 			base := flagTry(t, template, without)
 			if base.Status == with.Status && base.Said == with.Said && cmp.Equal(base.Files, with.Files) {
-				t.Errorf("%s does nothing: with and without it the status is %d, and the output\n%s", flag, with.Status, with.Said)
+				t.Errorf("%s does nothing: with and without it the status is %d, and the output\n%s", flag, with.Status,
+					with.Said)
 			}
 			if flag == "--dry-run" && (!with.dry || base.dry) {
 				t.Errorf("only without --dry-run may the line change something: %s", with.Said)
@@ -675,7 +684,8 @@ func TestFlagsHaveEffects(t *testing.T) {
 	}
 	for name, where := range shownElsewhere {
 		_, flag, _ := strings.Cut(name, "--")
-		if text, err := os.ReadFile("../../testdata/script/" + where); shown[name] || !strings.Contains(string(text), "--"+flag) {
+		if text, err := os.ReadFile("../../testdata/script/" + where); shown[name] ||
+			!strings.Contains(string(text), "--"+flag) {
 			t.Errorf("%s is listed as shown in %s, but is also shown here, or not there: %v", name, where, err)
 		}
 		shown[name] = true

@@ -59,7 +59,9 @@ func frontCluster(t *testing.T, script string) (dir string, cmd *exec.Cmd) {
 }
 
 func (row *frontRow) try(t *testing.T) {
-	dir, cmd := frontCluster(t, "{ "+strings.Join(append(row.Setup, "true"), "\n")+"\n} >setup.out 2>setup.err || exit 98\necho \"$J\" >J; echo \"$N\" >N\n"+row.Command)
+	dir,
+		cmd := frontCluster(t, "{ "+strings.Join(append(row.Setup, "true"), "\n")+
+		"\n} >setup.out 2>setup.err || exit 98\necho \"$J\" >J; echo \"$N\" >N\n"+row.Command)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	err := cmd.Run()
@@ -69,11 +71,13 @@ func (row *frontRow) try(t *testing.T) {
 	got := stdout.String()
 	if row.Stream == "stderr" {
 		got = stderr.String()
-	} else if row.RC == 0 && stderr.Len() > 0 && row.Front != "doors" { // placectl's own messages are not part of the answer
+	} else if row.RC == 0 && stderr.Len() > 0 && row.Front != "doors" {
+		// placectl's own messages are not part of the answer
 		t.Errorf("stderr is %q, want none", stderr.String())
 	}
 	if rc := cmd.ProcessState.ExitCode(); rc != row.RC {
-		t.Errorf("%s ends with %d, want %d; stdout %q, stderr %q", row.Command, rc, row.RC, stdout.String(), stderr.String())
+		t.Errorf("%s ends with %d, want %d; stdout %q, stderr %q", row.Command, rc, row.RC, stdout.String(),
+			stderr.String())
 	}
 	variable := func(name string) string {
 		text, _ := os.ReadFile(filepath.Join(dir, name))
@@ -140,7 +144,8 @@ func (r *replay) play(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	kept := map[string]string{"PLACECTL_DB": filepath.Join(home, "c.db"), "HOME": home, "TZ": "UTC", "PATH": bin + ":" + os.Getenv("PATH")}
+	kept := map[string]string{"PLACECTL_DB": filepath.Join(home, "c.db"), "HOME": home, "TZ": "UTC",
+		"PATH": bin + ":" + os.Getenv("PATH")}
 	run := func(line string) (stdout, stderr string, rc int) {
 		cmd := exec.Command("bash", "-c", line)
 		cmd.Dir, cmd.Env = dir, os.Environ()
@@ -154,7 +159,9 @@ func (r *replay) play(t *testing.T) {
 		}
 		return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 	}
-	if _, said, rc := run(`placectl init -q --set start=manual --set state_dir=$HOME/state && placectl node add "$(hostname)" ncpus=8 mem=16gb -q`); rc != 0 {
+	if _, said,
+		rc := run(
+		`placectl init -q --set start=manual --set state_dir=$HOME/state && placectl node add "$(hostname)" ncpus=8 mem=16gb -q`); rc != 0 {
 		t.Fatal(said)
 	}
 	for _, s := range r.Steps {

@@ -16,7 +16,8 @@ import (
 // helpVerbs makes a verb with everything that help shows.
 func helpVerbs() []*session.Verb {
 	when := &session.Verb{
-		Name: "when", Category: "Placing", Usage: "the earliest start", Args: []verbs.Arg{{Name: "REQUEST"}}, Run: noAction,
+		Name: "when", Category: "Placing", Usage: "the earliest start", Args: []verbs.Arg{{Name: "REQUEST"}},
+		Run:         noAction,
 		Description: "Changes nothing.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "for `D`", Value: "1h"},
@@ -26,7 +27,8 @@ func helpVerbs() []*session.Verb {
 		},
 		Access: verbs.Reads, Example: "placectl when -t 1h\nplacectl when -t 2h",
 	}
-	rm := &session.Verb{Name: "rm", Usage: "remove nodes", Access: verbs.Writes, Statuses: []int{exit.NotNow}, Run: noAction}
+	rm := &session.Verb{Name: "rm", Usage: "remove nodes", Access: verbs.Writes, Statuses: []int{exit.NotNow},
+		Run: noAction}
 	return []*session.Verb{when, {Name: "node", Category: "Cluster", Usage: "nodes", Verbs: []*session.Verb{rm}}}
 }
 
@@ -67,8 +69,11 @@ Global flags and exit statuses: placectl help --all
 // TestHelpInBrief: brief help gives flags under headings only by name, and --all explains them. The same
 // goes for what a verb does.
 func TestHelpInBrief(t *testing.T) {
-	keep := &session.Verb{Name: "keep", Category: "Placing", Usage: "keep nodes", Run: noAction, Description: "It keeps nodes.\n\nIt gives them back.",
-		Flags:   []cli.Flag{&cli.StringFlag{Name: "for", Usage: "for `D`"}, &cli.BoolFlag{Name: "late", Category: "its time", Usage: "a late one"}, &cli.BoolFlag{Name: "soon", Category: "its time", Usage: "a soon one"}},
+	keep := &session.Verb{Name: "keep", Category: "Placing", Usage: "keep nodes", Run: noAction,
+		Description: "It keeps nodes.\n\nIt gives them back.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "for", Usage: "for `D`"},
+			&cli.BoolFlag{Name: "late", Category: "its time", Usage: "a late one"},
+			&cli.BoolFlag{Name: "soon", Category: "its time", Usage: "a soon one"}},
 		Example: "placectl keep --for 1h --late 'what stands in quotes is left as it is, however long' --soon"}
 	for line, want := range map[string]string{
 		"help keep": `placectl keep: keep nodes
@@ -154,7 +159,8 @@ func TestHelpOfEveryDay(t *testing.T) {
 			}
 			days[e.Day] = e.Name
 		}
-		daily, listed := strings.Contains(c.out.String(), "\n  "+e.Name+" "), strings.Contains(all.out.String(), "\n  "+e.Name+" ")
+		daily, listed := strings.Contains(c.out.String(), "\n  "+e.Name+" "),
+			strings.Contains(all.out.String(), "\n  "+e.Name+" ")
 		if hidden := e.Verb().Hidden; hidden == slices.Contains(about.Complete(c.runner(), []string{e.Name}), e.Name) {
 			t.Errorf("%s is completed: %v, want %v", e.Name, !hidden, hidden)
 		}
@@ -166,9 +172,10 @@ func TestHelpOfEveryDay(t *testing.T) {
 
 func TestHelpOfGroups(t *testing.T) {
 	for line, wants := range map[string][]string{
-		"help --all":   {"\nPLACING\n  when  ", "\nCLUSTER\n  node  ", "-o, --output FORMAT", "[NO_COLOR]"},
-		"help node":    {"placectl node VERB\n", "\nVERBS\n  rm   ", "; 3 not now;"},
-		"help node rm": {"placectl node rm: remove nodes", "placectl node rm [flags]\n", "--dry-run", "; 10 done, answer lost;"},
+		"help --all": {"\nPLACING\n  when  ", "\nCLUSTER\n  node  ", "-o, --output FORMAT", "[NO_COLOR]"},
+		"help node":  {"placectl node VERB\n", "\nVERBS\n  rm   ", "; 3 not now;"},
+		"help node rm": {"placectl node rm: remove nodes", "placectl node rm [flags]\n", "--dry-run",
+			"; 10 done, answer lost;"},
 	} {
 		c := newCapture(strings.Fields(line)...)
 		r := c.runner()
@@ -193,7 +200,8 @@ func TestVerbsAreExplained(t *testing.T) {
 		if v.Usage == "" || v.Runs() && v.Example == "" && !v.Hidden {
 			t.Errorf("%s: usage %q, example %q", path, v.Usage, v.Example)
 		}
-		if keyed := verbs.FindFlag(v.Flags, "key") != nil; v.Runs() && !keyed && strings.Contains(helpOf(t, path), "same --key") {
+		if keyed := verbs.FindFlag(v.Flags, "key") != nil; v.Runs() && !keyed && strings.Contains(helpOf(t, path),
+			"same --key") {
 			t.Errorf("%s has no --key, but its help mentions one", path)
 		} else if keyed && !strings.Contains(helpOf(t, path), exit.UnknownKeyed.Text) {
 			t.Errorf("%s has --key, but its help does not say what for", path)
@@ -203,7 +211,9 @@ func TestVerbsAreExplained(t *testing.T) {
 			if a.Unless != "" {
 				named = append(named, a.Unless)
 			}
-			if rest := v.Args[i+1:]; a.Many && slices.ContainsFunc(rest, func(b verbs.Arg) bool { return b.Many || b.Optional || b.Unless != "" }) {
+			if rest := v.Args[i+1:]; a.Many && slices.ContainsFunc(rest, func(b verbs.Arg) bool {
+				return b.Many || b.Optional || b.Unless != ""
+			}) {
 				t.Errorf("%s: it is unclear where %s ends", path, a)
 			}
 		}
@@ -214,7 +224,8 @@ func TestVerbsAreExplained(t *testing.T) {
 		}
 		for _, f := range v.Flags {
 			for _, n := range f.Names() {
-				if g := verbs.FindGlobal(n); g != nil && (n != "now" || !verbs.IsSwitch(f)) { // --now alone, and --now=TIME
+				// --now alone, and --now=TIME
+				if g := verbs.FindGlobal(n); g != nil && (n != "now" || !verbs.IsSwitch(f)) {
 					t.Errorf("%s has a flag with the name of the global %s", path, n)
 				}
 			}

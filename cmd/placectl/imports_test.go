@@ -192,23 +192,33 @@ const importRules = `
 
 // storeLayers are the packages below store that work on its transactions. Each may import those before
 // it.
-var storeLayers = []string{"kernel", "access", "booking", "jobs", "cycle", "batch", "cluster", "ask", "tables", "check", "recovery"}
+var storeLayers = []string{"kernel", "access", "booking", "jobs", "cycle", "batch", "cluster", "ask", "tables", "check",
+	"recovery"}
 
 // confined are external imports that only one package may have.
 var confined = map[string][]string{
-	"go.etcd.io/bbolt":               {"store/internal/file"},
-	"net":                            {"store/internal/etcd", "bench"}, // it would link the program to the C library
-	"net/http":                       {"store/internal/etcd"},
-	"os/exec":                        {"cmd/placectl/internal/launch", "bench"},
-	"github.com/urfave/cli/v2":       {"cmd/placectl/internal/verbs", "cmd/placectl/internal/request", "cmd/placectl/internal/session", "cmd/placectl/internal/verb"},
+	"go.etcd.io/bbolt": {"store/internal/file"},
+	"net":              {"store/internal/etcd", "bench"}, // it would link the program to the C library
+	"net/http":         {"store/internal/etcd"},
+	"os/exec":          {"cmd/placectl/internal/launch", "bench"},
+	"github.com/urfave/cli/v2": {"cmd/placectl/internal/verbs", "cmd/placectl/internal/request",
+		"cmd/placectl/internal/session", "cmd/placectl/internal/verb"},
 	"github.com/teambition/rrule-go": {"placer/recur"},
 }
 
 // pure packages do not know files and clocks.
-var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt", "placer/recur", "placer/backfill", "placer/backfill/swf", "placer/forecast", "placer/forecast/backtest",
-	"placer/limits", "placer/priority", "placer/priorityf", "placer/syntax", "placer/syntax/syntaxtest", "placer/cycle", "placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables", "query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec", "store/internal/row", "store/internal/ledger", "cmd/placectl/internal/bytejson", "internal/attribute", "internal/text", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
-	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives", "cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
-	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/outname", "cmd/placectl/internal/trends", "cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs", "cmd/placectl/internal/fronts/slurm"}
+var pure = []string{"index", "index/heap", "index/devices", "timeline", "placer", "placer/fairshare", "placer/preempt",
+	"placer/recur", "placer/backfill", "placer/backfill/swf", "placer/forecast", "placer/forecast/backtest",
+	"placer/limits", "placer/priority", "placer/priorityf", "placer/syntax", "placer/syntax/syntaxtest", "placer/cycle",
+	"placer/cluster", "locality", "query", "query/fault", "query/values", "query/syntax", "query/tables",
+	"query/internal/dates", "query/internal/functions", "query/internal/plan", "query/internal/exec",
+	"store/internal/row", "store/internal/ledger", "cmd/placectl/internal/bytejson", "internal/attribute",
+	"internal/text", "cmd/placectl/internal/infile", "cmd/placectl/internal/nodefile",
+	"cmd/placectl/internal/chart", "cmd/placectl/internal/sharefile", "cmd/placectl/internal/directives",
+	"cmd/placectl/internal/usage", "cmd/placectl/internal/simulate",
+	"cmd/placectl/internal/batchfile", "cmd/placectl/internal/outname", "cmd/placectl/internal/trends",
+	"cmd/placectl/internal/report", "cmd/placectl/internal/fronts", "cmd/placectl/internal/fronts/pbs",
+	"cmd/placectl/internal/fronts/slurm"}
 
 // timed are the pure packages that may import time, with the reasons.
 var timed = map[string]string{
@@ -236,7 +246,8 @@ func TestImports(t *testing.T) {
 			return err
 		}
 		name := d.Name()
-		if d.IsDir() && path != root && (name == "testdata" || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_")) {
+		if d.IsDir() && path != root && (name == "testdata" || strings.HasPrefix(name, ".") ||
+			strings.HasPrefix(name, "_")) {
 			return fs.SkipDir
 		}
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
@@ -280,7 +291,8 @@ func parseImportRules(text string) map[string][]string {
 	for i, name := range layers {
 		allowed[name] = append(allowed[name], layers[:i]...)
 	}
-	several := map[string][]string{"family": families, "layer": layers, "command": append([]string{"cmd/placectl/internal/session"}, families...)}
+	several := map[string][]string{"family": families, "layer": layers,
+		"command": append([]string{"cmd/placectl/internal/session"}, families...)}
 	each := func(list string) (names []string) {
 		for name := range strings.SplitSeq(list, ",") {
 			name = strings.TrimSpace(name)
@@ -322,7 +334,8 @@ func forbidden(pkg, imported string, allowed map[string][]string) string {
 	if owners := confined[imported]; owners != nil && !slices.Contains(owners, room) {
 		return "only " + strings.Join(owners, ", ") + " may"
 	}
-	if slices.Contains(pure, pkg) && slices.Contains([]string{"os", "net", "time", "io/fs", "syscall", "math/rand", "math/rand/v2"}, imported) {
+	if slices.Contains(pure, pkg) && slices.Contains([]string{"os", "net", "time", "io/fs", "syscall", "math/rand",
+		"math/rand/v2"}, imported) {
 		if imported == "time" && timed[pkg] != "" {
 			return ""
 		}
@@ -337,7 +350,8 @@ func TestJSONKeepsBytes(t *testing.T) {
 	calls := regexp.MustCompile(`\bjson\.(Marshal|MarshalIndent|NewEncoder)\(`)
 	may := []string{"internal/bytejson/bytejson.go", "internal/report/page.go"}
 	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
-		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || slices.Contains(may, path) {
+		if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			slices.Contains(may, path) {
 			return err
 		}
 		text, err := os.ReadFile(path)

@@ -18,8 +18,10 @@ func TestJobScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	db := filepath.Join(t.TempDir(), "x.db")
-	for _, line := range []string{"init --resource a100=long,consumable --resource gslices=long,consumable --resource scratch=long,consumable",
-		"pool add matlab=1", "pool add fluent=30", "queue add regular", "queue add gpu", "queue add short", "queue add batch", "queue add long", "queue add compute",
+	for _, line := range []string{"init --resource a100=long,consumable --resource gslices=long,consumable " +
+		"--resource scratch=long,consumable",
+		"pool add matlab=1", "pool add fluent=30", "queue add regular", "queue add gpu", "queue add short",
+		"queue add batch", "queue add long", "queue add compute",
 		"node add n[1-8] ncpus=128 mem=500gb"} {
 		if c := newCapture(append(strings.Fields(line), "--db", db)...); c.run() != 0 {
 			t.Fatal(line, c.err.String())
@@ -38,9 +40,11 @@ func TestJobScripts(t *testing.T) {
 			means[flag] = value
 		}
 		refused := strings.HasPrefix(string(want), "refused: ")
-		c := newCapture("submit", folder+"/"+strings.TrimSuffix(name, ".out"), "--chdir", t.TempDir(), "--out", "x", "--err", "x", "--dry-run", "-o", "jsonl", "--db", db)
+		c := newCapture("submit", folder+"/"+strings.TrimSuffix(name, ".out"), "--chdir", t.TempDir(), "--out", "x",
+			"--err", "x", "--dry-run", "-o", "jsonl", "--db", db)
 		status := c.run()
-		gone := means["--after"] + means["--afterok"] + means["--afterany"] + means["--reservation"] + means["--exclude"]
+		gone := means["--after"] + means["--afterok"] + means["--afterany"] + means["--reservation"] +
+			means["--exclude"]
 		switch {
 		case refused && status == 2, !refused && gone != "" && status == 5:
 			continue
@@ -57,10 +61,12 @@ func TestJobScripts(t *testing.T) {
 		if err := json.Unmarshal([]byte(first), &job); err != nil {
 			t.Fatalf("%s: the answer is no JSON: %v", name, err)
 		}
-		if got := job.Name; got == nil && means["--name"] != "" || got != nil && *got != strings.Trim(means["--name"], "'") {
+		if got := job.Name; got == nil && means["--name"] != "" || got != nil && *got != strings.Trim(means["--name"],
+			"'") {
 			t.Errorf("%s: the job is called %v, want %s", name, got, means["--name"])
 		}
-		if d, err := time.ParseDuration(clockOf(means["--walltime"])); err == nil && job.Walltime != int(d/time.Second) {
+		if d, err := time.ParseDuration(clockOf(means["--walltime"])); err == nil &&
+			job.Walltime != int(d/time.Second) {
 			t.Errorf("%s: the walltime is %d s, want %s", name, job.Walltime, means["--walltime"])
 		}
 	}

@@ -16,9 +16,12 @@ import (
 func TestOneRecord(t *testing.T) {
 	s := newSimulation(t, t.TempDir())
 	for _, line := range []string{
-		"submit 1:ncpus=1 -t 1h --name runs --comment why -- ./solve 'a b'", "submit 1:ncpus=1 -t 2h --array 3-7:2 --priority 4 --afterok 1",
-		"submit 1:ncpus=1 -t 30m --hold --name held --deadline now+9h", "submit 99:ncpus=9 -t 1h --name never", "submit 1:ncpus=1 --begin now+3h -t 1h --name later",
-		"place 1:ncpus=1 -t 10m --name placed", "cycle", "submit 1:ncpus=1 -t 1h --name ended", "cycle", "cancel 5", "done 1 --status 3",
+		"submit 1:ncpus=1 -t 1h --name runs --comment why -- ./solve 'a b'",
+		"submit 1:ncpus=1 -t 2h --array 3-7:2 --priority 4 --afterok 1",
+		"submit 1:ncpus=1 -t 30m --hold --name held --deadline now+9h", "submit 99:ncpus=9 -t 1h --name never",
+		"submit 1:ncpus=1 --begin now+3h -t 1h --name later",
+		"place 1:ncpus=1 -t 10m --name placed", "cycle", "submit 1:ncpus=1 -t 1h --name ended", "cycle", "cancel 5",
+		"done 1 --status 3",
 	} {
 		s.call(line+"\n", "tx", "-q")
 	}
@@ -55,7 +58,8 @@ func TestOneRecord(t *testing.T) {
 				continue
 			}
 			compared[name]++
-			if (kind == attribute.Duration || kind == attribute.Ratio) && value != nil && want != nil { // 1 and 1.0 are equal
+			// 1 and 1.0 are equal
+			if (kind == attribute.Duration || kind == attribute.Ratio) && value != nil && want != nil {
 				want, value = fmt.Sprint(want), fmt.Sprint(value)
 				want = strings.TrimSuffix(want.(string), ".0")
 			}
@@ -96,7 +100,8 @@ func TestAttributeFlags(t *testing.T) {
 	}
 	for i := range alteration.NumField() {
 		is := alteration.Field(i)
-		if of, ok := submission.FieldByName(is.Name); is.Type.Kind() == reflect.Pointer && (!ok || of.Type != is.Type.Elem()) {
+		if of, ok := submission.FieldByName(is.Name); is.Type.Kind() == reflect.Pointer &&
+			(!ok || of.Type != is.Type.Elem()) {
 			t.Errorf("an alteration changes %s, and a submission has no such field", is.Name)
 		}
 	}

@@ -54,7 +54,9 @@ func watchAnswers(e *session.Env, dir string) {
 			form = strings.TrimPrefix(arg, "--output=")
 		}
 	}
-	if form != "json" && form != "jsonl" || slices.ContainsFunc(e.Args, func(a string) bool { return a == "--follow" || a == "-f" && e.Args[0] != "tx" }) {
+	if form != "json" && form != "jsonl" || slices.ContainsFunc(e.Args, func(a string) bool {
+		return a == "--follow" || a == "-f" && e.Args[0] != "tx"
+	}) {
 		return
 	}
 	for _, verb := range []string{"run", "on", "work", "logs", "shell", "top", "attend", "keep", "mcp"} {
@@ -67,7 +69,8 @@ func watchAnswers(e *session.Env, dir string) {
 		return
 	}
 	e.Stdout = io.MultiWriter(e.Stdout, file)
-	forwarded := slices.ContainsFunc(e.Args, func(a string) bool { return strings.HasPrefix(a, "--begun") }) // stderr has a line for the asking host
+	// stderr has a line for the asking host
+	forwarded := slices.ContainsFunc(e.Args, func(a string) bool { return strings.HasPrefix(a, "--begun") })
 	if complaints, err := os.Create(file.Name() + ".err"); err == nil && !forwarded {
 		e.Stderr = io.MultiWriter(e.Stderr, complaints)
 	}
@@ -161,7 +164,9 @@ func testComplaints(t *testing.T, dir string) {
 			for kind, v := range said {
 				if kind != "error" && kind != "warning" {
 					t.Errorf("stderr has %.300q, neither an error nor a warning", line)
-				} else if err := validate(recordSchema(map[string][]attribute.Attribute{"error": attribute.Error, "warning": attribute.Warning}[kind]), v); err != nil {
+				} else if err := validate(
+					recordSchema(map[string][]attribute.Attribute{"error": attribute.Error,
+						"warning": attribute.Warning}[kind]), v); err != nil {
 					t.Errorf("stderr has %.300q: %v", line, err)
 				}
 			}
@@ -178,7 +183,8 @@ func schemaOf(verb string, answers []seenAnswer) *output.Schema {
 		for _, c := range a.Columns {
 			counts[c.Name]++
 			s := cmp.Or(c.Schema, new(output.Schema))
-			if i := slices.IndexFunc(attribute.Job, func(a attribute.Attribute) bool { return a.Name == c.Name }); i >= 0 && jobs && verb != "events" {
+			if i := slices.IndexFunc(attribute.Job, func(a attribute.Attribute) bool { return a.Name == c.Name }); i >=
+				0 && jobs && verb != "events" {
 				s.Description = attribute.Job[i].Doc
 			}
 			if was := object.Properties[c.Name]; was == nil || len(schemaText(s)) > len(schemaText(was)) {
@@ -192,7 +198,9 @@ func schemaOf(verb string, answers []seenAnswer) *output.Schema {
 		}
 	}
 	if strings.HasPrefix(verb, "node ") { // the other columns are resources of a database
-		maps.DeleteFunc(object.Properties, func(name string, _ *output.Schema) bool { return !slices.Contains(object.Required, name) })
+		maps.DeleteFunc(object.Properties, func(name string, _ *output.Schema) bool {
+			return !slices.Contains(object.Required, name)
+		})
 	}
 	if answers[0].Many {
 		return &output.Schema{Type: []string{"array"}, Items: object}
@@ -349,11 +357,15 @@ func validate(s *output.Schema, v any) error {
 
 // TestValidate: validate notices errors.
 func TestValidate(t *testing.T) {
-	s := &output.Schema{Type: []string{"array"}, Items: &output.Schema{Type: []string{"object"}, Required: []string{"job"}, Properties: map[string]*output.Schema{
-		"job": {Type: []string{"integer", "null"}}, "end": {Type: []string{"string"}, Format: "date-time"}, "wait": {Type: []string{"number"}}}}}
+	s := &output.Schema{Type: []string{"array"}, Items: &output.Schema{Type: []string{"object"},
+		Required: []string{"job"}, Properties: map[string]*output.Schema{
+			"job": {Type: []string{"integer", "null"}}, "end": {Type: []string{"string"}, Format: "date-time"},
+			"wait": {Type: []string{"number"}}}}}
 	for text, good := range map[string]bool{
-		`[]`: true, `[{"job":1,"end":"2026-01-01T00:00:00Z","wait":1.5,"more":1}]`: true, `[{"job":null,"wait":2}]`: true,
-		`{}`: false, `[{}]`: false, `[{"job":"1"}]`: false, `[{"job":1.5}]`: false, `[{"job":1,"end":"2026-01-01T00:00:00.5Z"}]`: false,
+		`[]`: true, `[{"job":1,"end":"2026-01-01T00:00:00Z","wait":1.5,"more":1}]`: true,
+		`[{"job":null,"wait":2}]`: true,
+		`{}`:                      false, `[{}]`: false, `[{"job":"1"}]`: false, `[{"job":1.5}]`: false,
+		`[{"job":1,"end":"2026-01-01T00:00:00.5Z"}]`:    false,
 		`[{"job":1,"end":"2026-01-01T01:00:00+01:00"}]`: false, `[{"job":1,"wait":null}]`: false,
 	} {
 		var v any
@@ -370,7 +382,8 @@ func TestValidate(t *testing.T) {
 
 // TestJobSchema: the records of jobs, events, errors and warnings are as declared.
 func TestJobSchema(t *testing.T) {
-	for name, record := range map[string][]attribute.Attribute{"job": attribute.Job, "event": attribute.Event, "error": attribute.Error, "warning": attribute.Warning} {
+	for name, record := range map[string][]attribute.Attribute{"job": attribute.Job, "event": attribute.Event,
+		"error": attribute.Error, "warning": attribute.Warning} {
 		s := recordSchema(record)
 		if *update {
 			if err := os.MkdirAll(schemas, 0o755); err != nil {
@@ -388,8 +401,10 @@ func TestJobSchema(t *testing.T) {
 func recordSchema(record []attribute.Attribute) *output.Schema {
 	s := &output.Schema{Type: []string{"object"}, Properties: map[string]*output.Schema{}}
 	for _, a := range record {
-		types := map[attribute.Type]string{attribute.Text: "string", attribute.Prose: "string", attribute.Number: "integer", attribute.Integer: "integer",
-			attribute.Ratio: "number", attribute.Truth: "boolean", attribute.Time: "string", attribute.Duration: "number", attribute.Size: "integer",
+		types := map[attribute.Type]string{attribute.Text: "string", attribute.Prose: "string",
+			attribute.Number: "integer", attribute.Integer: "integer",
+			attribute.Ratio: "number", attribute.Truth: "boolean", attribute.Time: "string",
+			attribute.Duration: "number", attribute.Size: "integer",
 			attribute.Nodes: "array", attribute.List: "array", attribute.Words: "array", attribute.Object: "array"}
 		of := &output.Schema{Type: []string{types[a.Type]}, Description: a.Doc}
 		if a.Type == attribute.Time {

@@ -154,7 +154,8 @@ func (k *keyedClient) try(q *keyedRequest, key string) {
 	}
 	q.status = c.run()
 	q.said = strings.TrimSpace(c.out.String())
-	if !slices.Contains([]int{exit.OK, exit.Failed, exit.NotNow, exit.NotFound, exit.Conflict, exit.Unknown, exit.Lost}, q.status) ||
+	if !slices.Contains([]int{exit.OK, exit.Failed, exit.NotNow, exit.NotFound, exit.Conflict, exit.Unknown, exit.Lost},
+		q.status) ||
 		q.status == exit.Failed && !mayFail() {
 		k.t.Errorf("%s: status %d: %s", q.line, q.status, c.err.String())
 	}
@@ -217,7 +218,8 @@ func TestKeyedHistories(t *testing.T) {
 // keyedHistory returns the history of a database among clients.
 func keyedHistory(t *testing.T, random *rand.Rand) (history []porcupine.Operation, tries int) {
 	db := filepath.Join(t.TempDir(), "history.db")
-	for _, line := range []string{"init --any-time", "config set default_walltime=3600", fmt.Sprint("node add n1 ncpus=", historyCPUs)} {
+	for _, line := range []string{"init --any-time", "config set default_walltime=3600",
+		fmt.Sprint("node add n1 ncpus=", historyCPUs)} {
 		if c := newCapture(append([]string{"--db", db}, strings.Fields(line)...)...); c.run() != exit.OK {
 			t.Fatal(line, c.err.String())
 		}
@@ -226,7 +228,8 @@ func keyedHistory(t *testing.T, random *rand.Rand) (history []porcupine.Operatio
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	for number := range historyClients {
-		k := &keyedClient{t: t, db: db, name: fmt.Sprint("c", number), random: rand.New(rand.NewPCG(random.Uint64(), 2))}
+		k := &keyedClient{t: t, db: db, name: fmt.Sprint("c", number),
+			random: rand.New(rand.NewPCG(random.Uint64(), 2))}
 		all.Go(func() {
 			var mine []porcupine.Operation
 			for i := range historyOperations / historyClients {
@@ -250,7 +253,8 @@ func TestKeyedModelNotices(t *testing.T) {
 		at += 2
 		return porcupine.Operation{Input: line, Output: keyedRequest{line, status, said}, Call: at, Return: at + 1}
 	}
-	right := []porcupine.Operation{op("place", exit.OK, "1"), op("count", exit.OK, "1"), op("release 1", exit.OK, "1"), op("release 1", exit.Conflict, ""), op("place", exit.OK, "2"), op("get", exit.OK, "3600")}
+	right := []porcupine.Operation{op("place", exit.OK, "1"), op("count", exit.OK, "1"), op("release 1", exit.OK, "1"),
+		op("release 1", exit.Conflict, ""), op("place", exit.OK, "2"), op("get", exit.OK, "3600")}
 	if !porcupine.CheckOperations(keyedModel, right) {
 		t.Error("the model rejects a correct history")
 	}

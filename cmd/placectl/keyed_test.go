@@ -28,7 +28,8 @@ func hasKey(args []string) bool {
 // faulted makes the commit of a command with a key fail at times with an unknown outcome, before or after
 // it took effect. The same command then follows. The laws verify that everything was done once.
 func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
-	if !hasKey(args) || slices.Contains(args, "--exec") || slices.Contains([]string{"compact", "check"}, args[0]) || // their effects are not only in the commit
+	// their effects are not only in the commit
+	if !hasKey(args) || slices.Contains(args, "--exec") || slices.Contains([]string{"compact", "check"}, args[0]) ||
 		!s.seldom("fault", 2) {
 		return
 	}
@@ -50,7 +51,8 @@ func (s *simulation) faulted(args []string, stdin string, sum [32]byte) {
 	if again := s.call(stdin, args...); again.status != exit.OK && slices.Contains(args, "next") {
 		return // there was nothing to give, so no answer is kept
 	} else if again.status != exit.OK || s.sum() != left {
-		s.t.Fatalf("%v: done, but repeated with the same key its status is %d, file changed: %t: %s", c, again.status, s.sum() != left, again.err)
+		s.t.Fatalf("%v: done, but repeated with the same key its status is %d, file changed: %t: %s", c, again.status,
+			s.sum() != left, again.err)
 	}
 }
 
@@ -61,7 +63,8 @@ func (s *simulation) repeated(c command, stdin string) {
 	}
 	sum := s.sum()
 	if again := s.call(stdin, c.args...); again.status != c.status || again.out != c.out || s.sum() != sum {
-		s.t.Fatalf("%v repeated: status %d, file changed: %t\n%s%s\nthe first answer:\n%s", c, again.status, s.sum() != sum, again.out, again.err, c.out)
+		s.t.Fatalf("%v repeated: status %d, file changed: %t\n%s%s\nthe first answer:\n%s", c, again.status,
+			s.sum() != sum, again.out, again.err, c.out)
 	}
 }
 
@@ -109,7 +112,8 @@ func TestKeys(t *testing.T) {
 				status, said := flagRun(t, dir, full+" --dry-run"+key)
 				wantStatus, want := flagRun(t, plain, full+" --dry-run")
 				if status != wantStatus || said != want {
-					t.Fatalf("%s: status %d, but without a key %d:\n%s\nwithout a key:\n%s", full, status, wantStatus, said, want)
+					t.Fatalf("%s: status %d, but without a key %d:\n%s\nwithout a key:\n%s", full, status, wantStatus,
+						said, want)
 				}
 			}
 			first := make(map[string]string)
@@ -161,7 +165,8 @@ func TestEveryWriterTakesAKey(t *testing.T) {
 		if has := verbs.FindFlag(v.Flags, verbs.Key) != nil; has != (writing && !v.Unkeyed) {
 			t.Errorf("%s has --key: %t", name, has)
 		}
-		if writing && !v.Unkeyed && !seen[name] && name != "demo" && name != "signal" { // demo takes seconds and is tested below, signal needs a process and is tested by its script
+		// demo takes seconds and is tested below, signal needs a process and is tested by its script
+		if writing && !v.Unkeyed && !seen[name] && name != "demo" && name != "signal" {
 			t.Errorf("keyedLines has no line for %s", name)
 		}
 	}
@@ -192,7 +197,8 @@ func TestKeyedDemo(t *testing.T) {
 }
 
 // callWith is call with a different commit.
-func (s *simulation) callWith(stdin string, commit func(*store.DB, bool, func(*store.Tx) error) error, args ...string) command {
+func (s *simulation) callWith(stdin string, commit func(*store.DB, bool, func(*store.Tx) error) error,
+	args ...string) command {
 	c := s.capture(stdin, args...)
 	c.Commit = commit
 	status := execute(context.Background(), c.Env)
@@ -206,7 +212,8 @@ func TestKeyedCycleLaunches(t *testing.T) {
 	s.must("submit", "1:ncpus=1")
 	told := filepath.Join(s.dir, "told")
 	launcher := filepath.Join(s.dir, "launcher")
-	if err := os.WriteFile(launcher, []byte("#!/bin/sh\necho $PLACECTL_EVENT $PLACECTL_JOB >>"+told+"\n"), 0o755); err != nil {
+	if err := os.WriteFile(launcher, []byte("#!/bin/sh\necho $PLACECTL_EVENT $PLACECTL_JOB >>"+told+"\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	args := []string{"cycle", "--exec", launcher, "--key", "now"}
@@ -224,7 +231,8 @@ func TestKeyedCycleLaunches(t *testing.T) {
 	if text, err := os.ReadFile(told); err != nil || string(text) != "start 1\n" {
 		t.Errorf("the launcher has run for %q: %v", text, err)
 	}
-	if out := s.must("query", "SELECT count(*) FROM events WHERE event = 'launch'", "-o", "csv", "--no-header"); strings.TrimSpace(out) != "1" {
+	if out := s.must("query", "SELECT count(*) FROM events WHERE event = 'launch'", "-o", "csv",
+		"--no-header"); strings.TrimSpace(out) != "1" {
 		t.Errorf("the events have the launches %s", out)
 	}
 }
@@ -235,12 +243,15 @@ func TestKeysInTransactions(t *testing.T) {
 	lines := "place 1:ncpus=1 --key a\nsubmit 1:ncpus=1 --key b\n"
 	first := s.call(lines, "tx", "-o", "json")
 	sum := s.sum()
-	if again := s.call(lines, "tx", "-o", "json"); first.status != exit.OK || again.out != first.out || again.status != exit.OK || s.sum() != sum {
-		t.Fatalf("lines with keys: status %d: %s%s\nrepeated: status %d: %s%s", first.status, first.out, first.err, again.status, again.out, again.err)
+	if again := s.call(lines, "tx", "-o", "json"); first.status != exit.OK || again.out != first.out ||
+		again.status != exit.OK || s.sum() != sum {
+		t.Fatalf("lines with keys: status %d: %s%s\nrepeated: status %d: %s%s", first.status, first.out, first.err,
+			again.status, again.out, again.err)
 	}
 	more := s.call(lines+"place 1:ncpus=2\n", "tx", "-o", "json", "--key", "c")
 	sum = s.sum()
-	if again := s.call(lines+"place 1:ncpus=2\n", "tx", "-o", "json", "--key", "c"); more.status != exit.OK || again.out != more.out || s.sum() != sum {
+	if again := s.call(lines+"place 1:ncpus=2\n", "tx", "-o", "json", "--key", "c"); more.status != exit.OK ||
+		again.out != more.out || s.sum() != sum {
 		t.Fatalf("tx with a key:\n%s%s\nrepeated:\n%s%s", more.out, more.err, again.out, again.err)
 	}
 	if !strings.HasPrefix(more.out, strings.TrimSuffix(first.out, "]\n")+",\n") || strings.Count(more.out, "\n") != 3 {
@@ -260,7 +271,8 @@ func TestKeysInTransactions(t *testing.T) {
 			t.Errorf("%q %q: status %d, want %d: %s", bad.lines, bad.args, c.status, bad.code, c.err)
 		}
 	}
-	if c := s.call("place 1:ncpus=1 --key e\nplace 1:ncpus=1 --key e\n", "tx"); c.status != exit.OK || strings.Count(c.out, "job:    4") != 2 {
+	if c := s.call("place 1:ncpus=1 --key e\nplace 1:ncpus=1 --key e\n", "tx"); c.status != exit.OK ||
+		strings.Count(c.out, "job:    4") != 2 {
 		t.Errorf("a key used twice: status %d: %s%s", c.status, c.out, c.err)
 	}
 }

@@ -27,17 +27,22 @@ var nameForms = [][]string{
 }
 
 // nameVerbs take jobs; JOB stands for them.
-var nameVerbs = []string{"hold JOB", "unhold JOB", "cancel JOB", "cancel JOB --waiting", "requeue JOB", "release JOB", "alter JOB --comment x -t 2h",
-	"alter JOB -t 2h", "retry JOB", "wait JOB --timeout 0", "wait JOB --for started --timeout 0", "show JOB", "show JOB --env", "events --job JOB", "logs JOB",
+var nameVerbs = []string{"hold JOB", "unhold JOB", "cancel JOB", "cancel JOB --waiting", "requeue JOB", "release JOB",
+	"alter JOB --comment x -t 2h",
+	"alter JOB -t 2h", "retry JOB", "wait JOB --timeout 0", "wait JOB --for started --timeout 0", "show JOB",
+	"show JOB --env", "events --job JOB", "logs JOB",
 	"logs JOB --attempt 1"}
 
 // nameVerbsOfOne take one job, by a number or a name.
-var nameVerbsOfOne = []string{"done JOB", "done JOB --status 2", "extend JOB -t 2h", "explain JOB", "when --job JOB", "signal JOB TERM",
-	"submit 1 --afterok JOB --chdir / -- true", "submit 1 --afternotok JOB --chdir / -- true", "submit 1 --after JOB --chdir / -- true"}
+var nameVerbsOfOne = []string{"done JOB", "done JOB --status 2", "extend JOB -t 2h", "explain JOB", "when --job JOB",
+	"signal JOB TERM",
+	"submit 1 --afterok JOB --chdir / -- true", "submit 1 --afternotok JOB --chdir / -- true",
+	"submit 1 --after JOB --chdir / -- true"}
 
 // nameWholes are verbs for which an array is one thing, and ways to write it.
 var (
-	nameVerbsOfWhole = []string{"submit 1 --afterok JOB --chdir / -- true", "submit 1 --afterany JOB --chdir / -- true", "explain JOB", "when --job JOB",
+	nameVerbsOfWhole = []string{"submit 1 --afterok JOB --chdir / -- true", "submit 1 --afterany JOB --chdir / -- true",
+		"explain JOB", "when --job JOB",
 		"job throttle JOB 2", "done JOB", "extend JOB -t 2h", "show JOB", "events --job JOB"}
 	nameWholes = []string{"2", "2[]", "sweep"}
 )
@@ -50,26 +55,33 @@ var nameFronts = []struct {
 	ours  string
 	lines []string
 }{
-	{"cancel 3-6", []string{"slurm scancel 2", "slurm scancel 2_[0-3]", "slurm scancel 3 4 5 6", "pbs qdel 2[]", "pbs qdel 2", "pbs qdel 2[0-3]", "pbs qdel 3 4 5 6"}},
+	{"cancel 3-6", []string{"slurm scancel 2", "slurm scancel 2_[0-3]", "slurm scancel 3 4 5 6", "pbs qdel 2[]",
+		"pbs qdel 2", "pbs qdel 2[0-3]", "pbs qdel 3 4 5 6"}},
 	{"cancel 5", []string{"slurm scancel 2_2", "slurm scancel 5", "pbs qdel 2[2]", "pbs qdel 5"}},
 	{"hold 3-6", []string{"slurm scontrol hold 2", "slurm scontrol hold 2_[0-3]", "pbs qhold 2[]", "pbs qhold 2"}},
 	{"hold 5", []string{"slurm scontrol hold 2_2", "slurm scontrol hold 5", "pbs qhold 2[2]", "pbs qhold 5"}},
-	{"hold 3-4", []string{"slurm scontrol hold 2_[0-1]", "slurm scontrol hold 3,4", "pbs qhold 2[0-1]", "pbs qhold 3 4"}},
-	{"requeue 5", []string{"slurm scontrol requeue 2_2", "slurm scontrol requeue 5", "pbs qrerun 2[2]", "pbs qrerun 5"}},
+	{"hold 3-4", []string{"slurm scontrol hold 2_[0-1]", "slurm scontrol hold 3,4", "pbs qhold 2[0-1]",
+		"pbs qhold 3 4"}},
+	{"requeue 5", []string{"slurm scontrol requeue 2_2", "slurm scontrol requeue 5", "pbs qrerun 2[2]",
+		"pbs qrerun 5"}},
 	{"cancel 1", []string{"slurm scancel 1", "slurm scancel --name first", "pbs qdel 1"}},
-	{"alter 5 -t 2h", []string{"slurm scontrol update jobid=2_2 timelimit=2:00:00", "slurm scontrol update jobid=5 timelimit=2:00:00",
+	{"alter 5 -t 2h", []string{"slurm scontrol update jobid=2_2 timelimit=2:00:00",
+		"slurm scontrol update jobid=5 timelimit=2:00:00",
 		"pbs qalter -l walltime=2:00:00 2[2]", "pbs qalter -l walltime=2:00:00 5"}},
 }
 
 // nameAsked are questions of other schedulers about the same jobs: they have one answer.
 var nameAsked = [][]string{
 	{"slurm squeue -h -o %i:%T -j 2", "slurm squeue -h -o %i:%T -j 2_[0-3]", "slurm squeue -h -o %i:%T -n sweep"},
-	{"slurm squeue -h -r -o %i:%T -j 2", "slurm squeue -h -r -o %i:%T -j 2_0,2_1,2_2,2_3", "slurm squeue -h -r -o %i:%T -j 3,4,5,6"},
+	{"slurm squeue -h -r -o %i:%T -j 2", "slurm squeue -h -r -o %i:%T -j 2_0,2_1,2_2,2_3",
+		"slurm squeue -h -r -o %i:%T -j 3,4,5,6"},
 	{"slurm squeue -h -o %i:%T -j 2_2", "slurm squeue -h -o %i:%T -j 5"},
-	{"slurm sacct -n -P -o jobid,state -j 2", "slurm sacct -n -P -o jobid,state -j 2_0,2_1,2_2,2_3", "slurm sacct -n -P -o jobid,state -j 3,4,5,6"},
+	{"slurm sacct -n -P -o jobid,state -j 2", "slurm sacct -n -P -o jobid,state -j 2_0,2_1,2_2,2_3",
+		"slurm sacct -n -P -o jobid,state -j 3,4,5,6"},
 	{"slurm sacct -n -P -o jobid,state -j 2_2", "slurm sacct -n -P -o jobid,state -j 5"},
 	{"slurm scontrol show job 2_2", "slurm scontrol show job 5"},
-	{"pbs qstat 2[2]", "pbs qstat 5"}, {"pbs qstat -f 2[2]", "pbs qstat -f 5"}, {"pbs qstat 2[]", "pbs qstat 2"}, {"pbs qstat -t 2[]", "pbs qstat -t 2"},
+	{"pbs qstat 2[2]", "pbs qstat 5"}, {"pbs qstat -f 2[2]", "pbs qstat -f 5"}, {"pbs qstat 2[]", "pbs qstat 2"},
+	{"pbs qstat -t 2[]", "pbs qstat -t 2"},
 }
 
 // TestNames: a job or an array is the same by each of its names, in each verb, at the prompt and inside a job of
@@ -81,7 +93,8 @@ func TestNames(t *testing.T) {
 	}
 	t.Logf("-names-seed=%d", seed)
 	random := rand.New(rand.NewPCG(seed, 0))
-	for state, steps := range map[string][]string{"waits": nil, "held": {"hold 1-6"}, "runs": {"cycle"}, "ended": {"cycle", "done 1-4", "done 5-6 --status 3"}} {
+	for state, steps := range map[string][]string{"waits": nil, "held": {"hold 1-6"}, "runs": {"cycle"},
+		"ended": {"cycle", "done 1-4", "done 5-6 --status 3"}} {
 		template := filepath.Join(t.TempDir(), "jobs.db")
 		lines := append([]string{"init --any-time", "node add n1 ncpus=8", "submit 1 --name first --chdir / -- true",
 			"submit 1 --array 4 --name sweep --chdir / -- true"}, steps...)
@@ -153,7 +166,9 @@ func namesTry(t *testing.T, template, job, line string) []string {
 	}
 	db := filepath.Join(dir, filepath.Base(template))
 	status, said := namesRun(t, db, job, line)
-	_, jobs := namesRun(t, db, "", "query -o csv 'SELECT job, state, walltime, comment, retry_of FROM jobs ORDER BY job'")
+	_,
+		jobs := namesRun(t, db, "",
+		"query -o csv 'SELECT job, state, walltime, comment, retry_of FROM jobs ORDER BY job'")
 	return []string{fmt.Sprint(status), said, jobs}
 }
 

@@ -39,7 +39,8 @@ func nodesCSV(n int) string {
 		if i%10 == 0 {
 			queue = "fast"
 		}
-		fmt.Fprintf(&b, "node%06d,%s,%d,1.5,ssd|ib,%d,%dgb,%s,100gb\n", i, queue, i%3, 8<<(i%3), 32<<(i%2), []string{"red", "blue"}[i%2])
+		fmt.Fprintf(&b, "node%06d,%s,%d,1.5,ssd|ib,%d,%dgb,%s,100gb\n", i, queue, i%3, 8<<(i%3), 32<<(i%2),
+			[]string{"red", "blue"}[i%2])
 	}
 	return b.String()
 }

@@ -97,7 +97,8 @@ func TestAnswerLost(t *testing.T) {
 			t.Errorf("%s: %d more jobs", tt.args, got)
 		}
 		lost := tt.status == exit.Lost || tt.changes > 0
-		if lost && !strings.Contains(complaint.String(), "done, but the answer was lost") || tt.status == exit.Pipe && complaint.Len() > 0 {
+		if lost && !strings.Contains(complaint.String(), "done, but the answer was lost") || tt.status == exit.Pipe &&
+			complaint.Len() > 0 {
 			t.Errorf("%s: wrong message: %s", tt.args, complaint)
 		}
 	}
@@ -123,7 +124,9 @@ func TestCrash(t *testing.T) {
 	crash := func(how func(*session.Run) error) (int, string) {
 		c := newCapture("cycle")
 		r := newRun(t.Context(), c.Env)
-		r.Verbs = entries(&session.Verb{Name: "cycle", Run: func(r *session.Run, _ *cli.Context) error { return how(r) }})
+		r.Verbs = entries(&session.Verb{Name: "cycle", Run: func(r *session.Run, _ *cli.Context) error {
+			return how(r)
+		}})
 		return r.Outcome(), c.err.String()
 	}
 	db := testDB(t)
@@ -240,7 +243,8 @@ func TestNoFilesLeft(t *testing.T) {
 	s := newShell(t)
 	for files := 3; files < 24; files++ {
 		cmd, _, complaint := s.command("", "submit", "1:ncpus=1", "--dry-run")
-		cmd.Args = append([]string{"sh", "-c", `ulimit -n "$0"; exec "$@"`, strconv.Itoa(files), s.program}, cmd.Args[1:]...)
+		cmd.Args = append([]string{"sh", "-c", `ulimit -n "$0"; exec "$@"`, strconv.Itoa(files), s.program},
+			cmd.Args[1:]...)
 		cmd.Path = "/bin/sh"
 		if err := cmd.Run(); status(err) != exit.OK && status(err) != exit.Failed {
 			t.Errorf("with %d files: status %d: %s", files, status(err), complaint)

@@ -96,7 +96,8 @@ type history struct {
 
 func newHistory(t *testing.T, random *rand.Rand) *history {
 	theDisk.works(nil)
-	h := &history{t: t, random: random, db: filepath.Join(t.TempDir(), "test.db"), known: map[string]string{}, faults: true}
+	h := &history{t: t, random: random, db: filepath.Join(t.TempDir(), "test.db"), known: map[string]string{},
+		faults: true}
 	for _, line := range []string{"init", "node add n[1-8] ncpus=64"} {
 		if status, said := h.try(line); status != exit.OK {
 			t.Fatalf("%s: %s", line, said)
@@ -153,7 +154,8 @@ func (h *history) step() {
 		if h.random.IntN(6) == 0 {
 			h.images = append(h.images, h.disk.image(h.random))
 		}
-		if fails := op.number == failing || again && op.number > failing; failing >= 0 && (fails || syncs && op.kind == "sync") {
+		if fails := op.number == failing || again && op.number > failing; failing >= 0 &&
+			(fails || syncs && op.kind == "sync") {
 			if op.kind == "sync" {
 				h.disk.failSync(h.random)
 			}
@@ -176,7 +178,8 @@ func (h *history) step() {
 	}
 	if status == exit.OK {
 		h.acked = len(h.states) - 1
-		if f := strings.Fields(said); strings.HasPrefix(line, "place") || strings.HasPrefix(line, "submit") && len(f) > 0 {
+		if f := strings.Fields(said); strings.HasPrefix(line, "place") || strings.HasPrefix(line, "submit") &&
+			len(f) > 0 {
 			h.jobs++
 		}
 	}

@@ -47,7 +47,8 @@ func TestPrivate(t *testing.T) {
 			must(uid, "--db "+name+" check")
 		}
 		for _, secret := range []string{"hush-guest", "hush-bare", "hush-script", "hush-line", "hush-owner"} {
-			if is, should := strings.Contains(said, secret), strings.Contains(strings.Join(want, " "), secret); is != should {
+			if is, should := strings.Contains(said, secret), strings.Contains(strings.Join(want, " "),
+				secret); is != should {
 				t.Errorf("uid %d: %s shows %s: %v, want %v", uid, line, secret, is, should)
 			}
 		}
@@ -63,7 +64,8 @@ func TestPrivate(t *testing.T) {
 	}{{guestUID, "hush-guest"}, {ownerUID, all}} {
 		dir := filepath.Join(u.home(tt.uid), "b.db")
 		shows(tt.uid, "backup "+dir, tt.want)
-		if text := must(tt.uid, "--db "+dir+" dump"); strings.Contains(text, `"signature"`) != (tt.want == all || strings.Contains(text, "hush-guest")) {
+		if text := must(tt.uid, "--db "+dir+" dump"); strings.Contains(text, `"signature"`) != (tt.want == all ||
+			strings.Contains(text, "hush-guest")) {
 			t.Errorf("backup %d has signatures", i)
 		}
 	}
@@ -71,7 +73,8 @@ func TestPrivate(t *testing.T) {
 	shows(guestUID, "show 1 --env", "hush-guest")
 	shows(ownerUID, "show 1 --env", "hush-guest")
 	for _, line := range []string{"show 3 --env", "show 6 --env", "show 7 --env"} {
-		if status, said := u.run(guestUID, line); status != 1 || !strings.Contains(said, "not permitted") || strings.Contains(said, "hush") {
+		if status, said := u.run(guestUID, line); status != 1 || !strings.Contains(said, "not permitted") ||
+			strings.Contains(said, "hush") {
 			t.Errorf("%s as the guest: status %d, want 1 without secrets: %s", line, status, said)
 		}
 	}

@@ -115,7 +115,8 @@ func TestKillPlace(t *testing.T) {
 	s.must(csvOfNodes("n", 2000), "node", "import", "-")
 	acknowledged := make(map[string]bool)
 	for range *kills {
-		if id := strings.TrimSpace(s.killed(random, "", "place", "1:ncpus=1", "--place", "excl", "-t", "10h", "-o", "id")); id != "" {
+		if id := strings.TrimSpace(s.killed(random, "", "place", "1:ncpus=1", "--place", "excl", "-t", "10h", "-o",
+			"id")); id != "" {
 			acknowledged[id] = true
 		}
 	}

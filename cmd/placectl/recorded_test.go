@@ -91,19 +91,22 @@ func TestRecorded(t *testing.T) {
 
 // notFollowed reports whether package placer does not follow a record either. The reasons are there.
 func notFollowed(id string) bool {
-	return slices.Contains([]string{"zero-request", "two-chunks-share-pool-not-detected-never", "unset-string-order-A", "unset-consumable-order-A"}, id)
+	return slices.Contains([]string{"zero-request", "two-chunks-share-pool-not-detected-never", "unset-string-order-A",
+		"unset-consumable-order-A"}, id)
 }
 
 // waitsInVain reports whether package placer follows a record's recorded outcome instead of the documented
 // one. The reasons are there.
 func waitsInVain(id string) bool {
-	return slices.Contains([]string{"rand-pset-51", "rand-pset-83", "rand-pset-86", "rand-group-2", "rand-group-27"}, id)
+	return slices.Contains([]string{"rand-pset-51", "rand-pset-83", "rand-pset-86", "rand-group-2", "rand-group-27"},
+		id)
 }
 
 // placedAnyway are jobs recorded as waiting that package placer places. What comes after them is not
 // compared.
-var placedAnyway = map[string]string{"rand-plain-52": "j0", "rand-plain-77": "j1", "rand-plain-78": "j2", "rand-plain-146": "j4",
-	"rand-queue-37": "j3", "rand-pset-87": "j0", "rand-pset-95": "j0", "rand-group-24": "j0", "rand-group-35": "j0",
+var placedAnyway = map[string]string{"rand-plain-52": "j0", "rand-plain-77": "j1", "rand-plain-78": "j2",
+	"rand-plain-146": "j4",
+	"rand-queue-37":  "j3", "rand-pset-87": "j0", "rand-pset-95": "j0", "rand-group-24": "j0", "rand-group-35": "j0",
 	"rand-normal-4": "j0", "rand-normal-11": "j2"}
 
 func (s *recorded) replay(t *testing.T) {
@@ -118,7 +121,8 @@ func (s *recorded) replay(t *testing.T) {
 	for i, n := range s.Nodes {
 		if n.BusyAt > 0 {
 			planned = true
-			sh.must("", "reserve", fmt.Sprintf("r%d", i), "--nodes", n.Name, "--start", fmt.Sprintf("now+%ds", n.BusyAt), "-t", "9000h")
+			sh.must("", "reserve", fmt.Sprintf("r%d", i), "--nodes", n.Name, "--start",
+				fmt.Sprintf("now+%ds", n.BusyAt), "-t", "9000h")
 		}
 	}
 	s.compareLists(t, sh)
@@ -143,7 +147,8 @@ func (s *recorded) replay(t *testing.T) {
 		if want.Status != "RUN" {
 			want.Path = ""
 		}
-		if want.Status == "NEVER_RUN" && got.Status == "NOT_RUN" || want.Status == "NOT_RUN" && got.Status == "NEVER_RUN" {
+		if want.Status == "NEVER_RUN" && got.Status == "NOT_RUN" || want.Status == "NOT_RUN" &&
+			got.Status == "NEVER_RUN" {
 			want.Status = got.Status // package placer decides which is right, with an oracle
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -166,12 +171,14 @@ func (s *recorded) initArgs() []string {
 	var signature []string
 	for _, b := range s.Buckets {
 		for part := range strings.SplitSeq(b.Name, ":") {
-			if name, _, _ := strings.Cut(part, "="); name != "queue" && name != "priority" && !slices.Contains(signature, name) {
+			if name, _, _ := strings.Cut(part, "="); name != "queue" && name != "priority" &&
+				!slices.Contains(signature, name) {
 				signature = append(signature, name)
 			}
 		}
 	}
-	args = append(args, "--signature", strings.Join(signature, ","), "--group-key", strings.Join(s.Config.NodeGroupKey, ","))
+	args = append(args, "--signature", strings.Join(signature, ","), "--group-key",
+		strings.Join(s.Config.NodeGroupKey, ","))
 	if s.Config.DoNotSpanPsets {
 		args = append(args, "--set", "do_not_span_sets=true")
 	}
@@ -181,7 +188,8 @@ func (s *recorded) initArgs() []string {
 func (s *recorded) nodeFile(t *testing.T) string {
 	var b strings.Builder
 	for _, n := range s.Nodes {
-		line, err := json.Marshal(map[string]any{"name": n.Name, "queue": n.Queue, "priority": n.Priority, "state": n.State, "resources": n.Res})
+		line, err := json.Marshal(map[string]any{"name": n.Name, "queue": n.Queue, "priority": n.Priority,
+			"state": n.State, "resources": n.Res})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -178,7 +178,8 @@ func TestKillRecovery(t *testing.T) {
 			}
 		}},
 		"salvage": {[]string{"salvage", r.db, "--to", r.path("saved.db")}, func() {
-			if _, err := os.Stat(r.path("saved.db")); err == nil && jobLines(r.whole(r.path("saved.db"))) != jobLines(r.now) {
+			if _, err := os.Stat(r.path("saved.db")); err == nil && jobLines(r.whole(r.path("saved.db"))) != jobLines(
+				r.now) {
 				t.Error("jobs are missing")
 			}
 			r.remove("saved.db*")

@@ -13,13 +13,18 @@ import (
 
 // scarce are verbs that read and write all that a database has.
 var scarce = []string{
-	"check", "check --repair --dry-run", "status", "job list --all", "show 1", "node list", "query 'SELECT * FROM nodes ORDER BY name'", "dump", "backup -", "backup x",
-	"submit -q --hold -- true", "submit -q 1:ncpus=4", "when 1:ncpus=4", "place 1:ncpus=1 -o id", "explain 1:ncpus=4", "cycle", "compact", "events", "doctor", "metrics",
-	"config list", "gantt", "history", "usage", "hold 1", "unhold 1", "node set n7 ncpus=5", "salvage test.db --to y", "log", "run 1 -- true",
-	"init", "load -", "archive --before now --to z.jsonl", "restore x", "on n1 -- true", "logs 1", "wait 1 --timeout 0", "report --html r", "work --once", "adopt",
+	"check", "check --repair --dry-run", "status", "job list --all", "show 1", "node list",
+	"query 'SELECT * FROM nodes ORDER BY name'", "dump", "backup -", "backup x",
+	"submit -q --hold -- true", "submit -q 1:ncpus=4", "when 1:ncpus=4", "place 1:ncpus=1 -o id", "explain 1:ncpus=4",
+	"cycle", "compact", "events", "doctor", "metrics",
+	"config list", "gantt", "history", "usage", "hold 1", "unhold 1", "node set n7 ncpus=5", "salvage test.db --to y",
+	"log", "run 1 -- true",
+	"init", "load -", "archive --before now --to z.jsonl", "restore x", "on n1 -- true", "logs 1", "wait 1 --timeout 0",
+	"report --html r", "work --once", "adopt",
 }
 
-// TestScarceResources: a verb that lacks open files or memory does not say that the database is damaged, and damages none.
+// TestScarceResources: a verb that lacks open files or memory does not say that the database is damaged, and
+// damages none.
 func TestScarceResources(t *testing.T) {
 	t.Parallel()
 	s, random := newShell(t), seeded(t)

@@ -40,7 +40,8 @@ var rightsOf = map[string][]string{
 // jobs' user as root of a user namespace. All users but root are known only by uid.
 func TestRightsTable(t *testing.T) {
 	u := newTwoUsers(t)
-	who := map[string]uint32{"owner": ownerUID, "operator": operatorUID, "user": bareUID, "other": guestUID, "root": 0, "namespace": bareUID}
+	who := map[string]uint32{"owner": ownerUID, "operator": operatorUID, "user": bareUID, "other": guestUID, "root": 0,
+		"namespace": bareUID}
 	var words []string
 	for name := range who {
 		words = append(words, name)
@@ -65,7 +66,8 @@ func TestRightsTable(t *testing.T) {
 				refused := isRefusal(status, said)
 				if may := slices.Contains(rightsOf[lines[one.line+one.stdin]], one.name); refused == may {
 					t.Errorf("%s as %s: refused: %v, status %d: %s", one.line, one.name, refused, status, said)
-				} else if may && (status == exit.Usage && !slices.Contains([]string{"pbs", "slurm", "log"}, strings.Fields(one.line)[0]) || status == exit.Crash) {
+				} else if may && (status == exit.Usage && !slices.Contains([]string{"pbs", "slurm", "log"},
+					strings.Fields(one.line)[0]) || status == exit.Crash) {
 					t.Errorf("%s as %s: status %d: %s", one.line, one.name, status, said)
 				}
 			}
@@ -90,7 +92,8 @@ func TestRightsTable(t *testing.T) {
 
 // isRefusal reports whether a verb, or a command of PBS or Slurm, has refused for lack of permission.
 func isRefusal(status int, said string) bool {
-	return status != 0 && slices.ContainsFunc([]string{"not permitted", "Unauthorized Request", "Access/permission denied", "Invalid user id"}, func(text string) bool { return strings.Contains(said, text) })
+	return status != 0 && slices.ContainsFunc([]string{"not permitted", "Unauthorized Request",
+		"Access/permission denied", "Invalid user id"}, func(text string) bool { return strings.Contains(said, text) })
 }
 
 // rightsLines reads the table, and verifies that it is complete.
@@ -158,7 +161,8 @@ func (u *twoUsers) rightsTemplate() {
 	u.t.Helper()
 	files := filepath.Join(u.dir, "files")
 	jobs := filepath.Join(u.dir, "jobs")
-	for name, text := range map[string]string{files: "name,size\nf0,1000\nf1,1000\n", jobs: "first,last\nf0,f1\nf0,\n"} {
+	for name, text := range map[string]string{files: "name,size\nf0,1000\nf1,1000\n",
+		jobs: "first,last\nf0,f1\nf0,\n"} {
 		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
 			u.t.Fatal(err)
 		}
@@ -202,9 +206,12 @@ func (u *twoUsers) tryRight(dir string, uid uint32, namespace bool, line, stdin 
 	content, err := os.ReadFile(u.db)
 	db := filepath.Join(dir, "test.db")
 	for _, do := range []func() error{
-		func() error { return err }, func() error { return os.Mkdir(dir, 0o770) }, func() error { return os.WriteFile(db, content, 0o660) },
-		func() error { return os.WriteFile(db+".lock", nil, 0o660) }, func() error { return os.Chmod(db, 0o660) }, func() error { return os.Chmod(db+".lock", 0o660) },
-		func() error { return os.Chmod(dir, 0o2770) }, func() error { return os.Chown(db, ownerUID, labGID) }, func() error { return os.Chown(db+".lock", ownerUID, labGID) },
+		func() error { return err }, func() error { return os.Mkdir(dir, 0o770) },
+		func() error { return os.WriteFile(db, content, 0o660) },
+		func() error { return os.WriteFile(db+".lock", nil, 0o660) }, func() error { return os.Chmod(db, 0o660) },
+		func() error { return os.Chmod(db+".lock", 0o660) },
+		func() error { return os.Chmod(dir, 0o2770) }, func() error { return os.Chown(db, ownerUID, labGID) },
+		func() error { return os.Chown(db+".lock", ownerUID, labGID) },
 		func() error { return os.Chown(dir, ownerUID, labGID) }, func() error { return os.Chmod(dir, 0o2770) },
 		func() error { return adoptAt(db) },
 	} {
@@ -222,7 +229,8 @@ func (u *twoUsers) tryRight(dir string, uid uint32, namespace bool, line, stdin 
 	defer cancel()
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
 	cmd.Env = []string{"PATH=" + u.dir + ":/usr/bin:/bin", "USER=ann", "HOME=" + u.home(uid), "PLACECTL_DB=" + db}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid, Groups: []uint32{labGID}}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid,
+		Groups: []uint32{labGID}}}
 	cmd.Dir = dir
 	cmd.Stdin = strings.NewReader(strings.ReplaceAll(strings.TrimPrefix(stdin, " <"), "UID", fmt.Sprint(bareUID)))
 	cmd.WaitDelay = time.Second

@@ -97,8 +97,9 @@ func runScripts(t *testing.T, p testscript.Params, vars map[string]string) {
 		Dir: p.Dir, Files: p.Files,
 		RequireExplicitExec: true,
 		UpdateScripts:       *update,
-		Cmds:                map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits, "eventually": scriptEventually},
-		Condition:           scriptCondition,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){"exits": scriptExits,
+			"eventually": scriptEventually},
+		Condition: scriptCondition,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("TZ", "UTC")
 			e.Setenv(testUser, "")

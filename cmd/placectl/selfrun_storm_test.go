@@ -19,7 +19,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/run"
 )
 
-var selfrunStorm = flag.Duration("selfrun-storm", 5*time.Second, "how long attendants, supervisors and verbs are killed")
+var selfrunStorm = flag.Duration("selfrun-storm", 5*time.Second,
+	"how long attendants, supervisors and verbs are killed")
 
 // selfrun is a queue that runs by itself, in a folder and with a program of its own.
 type selfrun struct {
@@ -64,7 +65,8 @@ func newSelfrun(t *testing.T, cpus int) *selfrun {
 func (s *selfrun) command(env []string, words ...string) *exec.Cmd {
 	c := exec.Command(s.program, words...)
 	c.Dir = s.dir
-	c.Env = append([]string{"PATH=" + filepath.Dir(s.program) + ":/usr/bin:/bin", "HOME=" + s.dir, "PLACECTL_DB=" + s.dir + "/placectl.db"}, env...)
+	c.Env = append([]string{"PATH=" + filepath.Dir(s.program) + ":/usr/bin:/bin", "HOME=" + s.dir,
+		"PLACECTL_DB=" + s.dir + "/placectl.db"}, env...)
 	return c
 }
 
@@ -127,7 +129,9 @@ func (s *selfrun) live(verbs ...string) (n int) {
 
 // waiting returns how many jobs have not ended.
 func (s *selfrun) waiting() int {
-	n, err := strconv.Atoi(s.looks("query", "SELECT count(*) FROM jobs WHERE state IN ('queued', 'reserved', 'running', 'held', 'late')", "-o", "csv", "--no-header"))
+	n,
+		err := strconv.Atoi(s.looks("query", "SELECT count(*) FROM jobs WHERE state IN ('queued', 'reserved', "+
+		"'running', 'held', 'late')", "-o", "csv", "--no-header"))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -158,7 +162,8 @@ func TestSelfrunStorm(t *testing.T) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	s := newSelfrun(t, 16)
 	// A killed verb is repeated with its key.
-	persist := `until placectl submit -q -t 10m --no-requeue --out /dev/null -o id --key "$@" >answer.$1; do sleep 0.02; done; cat answer.$1`
+	persist :=
+		`until placectl submit -q -t 10m --no-requeue --out /dev/null -o id --key "$@" >answer.$1; do sleep 0.02; done; cat answer.$1`
 	chain := "echo chain $1 $2 >>ledger\ntest $2 = 0 || sh persist chain-$1-$2 -- sh chain $1 $(($2 - 1))\n"
 	for name, text := range map[string]string{"persist": persist, "chain": chain} {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o644); err != nil {
@@ -181,10 +186,13 @@ func TestSelfrunStorm(t *testing.T) {
 		for i := range chains {
 			shell("persist", fmt.Sprint("chain-", i, "-first"), "--", "sh", "chain", fmt.Sprint(i), fmt.Sprint(links-1))
 		}
-		shell("persist", "array", "--array", fmt.Sprint("1-", elements), "--", "sh", "-c", "sleep 0.05; echo element $PLACECTL_INDEX >>ledger")
+		shell("persist", "array", "--array", fmt.Sprint("1-", elements), "--", "sh", "-c",
+			"sleep 0.05; echo element $PLACECTL_INDEX >>ledger")
 		for i := range pairs {
-			id := shell("persist", fmt.Sprint("before-", i), "--", "sh", "-c", fmt.Sprint("sleep 0.05; echo before ", i, " >>ledger"))
-			shell("persist", fmt.Sprint("behind-", i), "--afterany", id, "--", "sh", "-c", fmt.Sprint("echo behind ", i, " >>ledger"))
+			id := shell("persist", fmt.Sprint("before-", i), "--", "sh", "-c", fmt.Sprint("sleep 0.05; echo before ", i,
+				" >>ledger"))
+			shell("persist", fmt.Sprint("behind-", i), "--afterany", id, "--", "sh", "-c",
+				fmt.Sprint("echo behind ", i, " >>ledger"))
 		}
 	})
 	for i := range chains {
@@ -214,7 +222,8 @@ func TestSelfrunStorm(t *testing.T) {
 			}
 		}
 	}
-	for end := time.Now().Add(*selfrunStorm); time.Now().Before(end); time.Sleep(time.Duration(rng.IntN(100)) * time.Millisecond) {
+	for end := time.Now().Add(*selfrunStorm); time.Now().Before(end); time.Sleep(
+		time.Duration(rng.IntN(100)) * time.Millisecond) {
 		storm()
 	}
 	submits.Wait()
@@ -242,7 +251,8 @@ func TestSelfrunStorm(t *testing.T) {
 		s.do("status")
 	}
 	if !s.drained(90 * time.Second) {
-		says, _ := exec.Command("sh", "-c", "head -c 2000 "+s.dir+"/state/attend.*[0-9a-f] "+s.dir+"/state/*.log "+s.dir+"/state/*.second; ls -l "+s.dir+"/state/*").CombinedOutput()
+		says, _ := exec.Command("sh", "-c", "head -c 2000 "+s.dir+"/state/attend.*[0-9a-f] "+s.dir+"/state/*.log "+
+			s.dir+"/state/*.second; ls -l "+s.dir+"/state/*").CombinedOutput()
 		t.Errorf("%d jobs are left, and the processes %v: %s\n%s", s.waiting(), s.processes(), says, s.looks("status"))
 	}
 	text, err := os.ReadFile(filepath.Join(s.dir, "ledger"))
@@ -266,14 +276,17 @@ func TestSelfrunStorm(t *testing.T) {
 			continue
 		}
 		var of, link int
-		if _, err := fmt.Sscanf(what, "chain %d %d", &of, &link); err != nil || link == links-1 || ran[fmt.Sprint("chain ", of, " ", link+1)] > 0 {
+		if _, err := fmt.Sscanf(what, "chain %d %d", &of, &link); err != nil || link == links-1 ||
+			ran[fmt.Sprint("chain ", of, " ", link+1)] > 0 {
 			missing++
 			t.Logf("%s never ran", what)
 		}
 	}
-	lost, err := strconv.Atoi(s.looks("query", "SELECT count(DISTINCT job) FROM attempts WHERE outcome = 'lost'", "-o", "id"))
+	lost, err := strconv.Atoi(s.looks("query", "SELECT count(DISTINCT job) FROM attempts WHERE outcome = 'lost'", "-o",
+		"id"))
 	if err != nil || missing > lost {
-		t.Errorf("%d jobs never ran, and %d were lost (%v)\n%s", missing, lost, err, s.looks("query", "SELECT job, state, reason FROM jobs WHERE state <> 'finished'", "-o", "csv"))
+		t.Errorf("%d jobs never ran, and %d were lost (%v)\n%s", missing, lost, err,
+			s.looks("query", "SELECT job, state, reason FROM jobs WHERE state <> 'finished'", "-o", "csv"))
 	}
 	s.looks("check")
 }

@@ -211,7 +211,9 @@ func (s *shellText) skipDocuments() {
 func placectlCommands(script string) [][]string {
 	var out [][]string
 	for _, words := range simpleCommands(script) {
-		i := slices.IndexFunc(words, func(w string) bool { return w == "placectl" || strings.HasSuffix(w, "/bin/placectl") })
+		i := slices.IndexFunc(words, func(w string) bool {
+			return w == "placectl" || strings.HasSuffix(w, "/bin/placectl")
+		})
 		if i == 0 || i > 0 && words[i-1] != "-v" { // command -v only finds it
 			out = append(out, words[i+1:])
 		}
@@ -234,8 +236,10 @@ done
 case $? in 0) placectl list ;; esac
 source <(placectl completion bash)
 placectl query "SELECT 'x;y'" ''`
-	want := [][]string{{"place", "1", "-o", "id"}, {"version"}, {"show", "1[]", "a  b", "--key", "x 1"}, {"cycle"}, {"wait", "1"},
-		{"--db", "1/x.db", "cycle", "-q"}, {"simulate", "--node-policy", "minresource"}, {"list"}, {"completion", "bash"}, {"query", "SELECT 'x;y'", ""}}
+	want := [][]string{{"place", "1", "-o", "id"}, {"version"}, {"show", "1[]", "a  b", "--key", "x 1"}, {"cycle"},
+		{"wait", "1"},
+		{"--db", "1/x.db", "cycle", "-q"}, {"simulate", "--node-policy", "minresource"}, {"list"},
+		{"completion", "bash"}, {"query", "SELECT 'x;y'", ""}}
 	if d := cmp.Diff(want, placectlCommands(script)); d != "" {
 		t.Errorf("the commands of a script (-want +got):\n%s", d)
 	}

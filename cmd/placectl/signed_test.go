@@ -59,7 +59,8 @@ func TestSigned(t *testing.T) {
 	forged := func(p *store.Payload, sign store.Signer, command ...string) {
 		t.Helper()
 		if err := db.Update(func(tx *store.Tx) error {
-			_, err := tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1", User: "root"}, Command: command, Payload: p, Sign: sign})
+			_, err := tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1", User: "root"},
+				Command: command, Payload: p, Sign: sign})
 			return err
 		}); err != nil {
 			t.Fatal(err)
@@ -76,7 +77,8 @@ func TestSigned(t *testing.T) {
 		t.Fatalf("the signature of root's job is %x, %v", signature, err)
 	}
 	again := func([]byte) ([]byte, error) { return signature, nil }
-	script := &store.Payload{Script: "#!/bin/sh\ntouch " + filepath.Join(witness, "script"), Dir: "/", Owner: &store.Submitter{Name: "root", Host: host}}
+	script := &store.Payload{Script: "#!/bin/sh\ntouch " + filepath.Join(witness, "script"), Dir: "/",
+		Owner: &store.Submitter{Name: "root", Host: host}}
 	forged(mine, nil, "touch", filepath.Join(witness, "unsigned"))     // 8
 	forged(mine, again, "touch", filepath.Join(witness, "replayed"))   // 9
 	forged(script, again)                                              // 10
@@ -94,7 +96,8 @@ func TestSigned(t *testing.T) {
 				there[i] = filepath.Base(there[i])
 			}
 			there = without(there, "o.")
-			if strings.Join(there, " ") == strings.Join(names, " ") && must(0, "query SELECT(count(*))FROM(jobs)WHERE(state='running')AND(job<11) --no-header -o csv") == "0" {
+			if strings.Join(there, " ") == strings.Join(names, " ") &&
+				must(0, "query SELECT(count(*))FROM(jobs)WHERE(state='running')AND(job<11) --no-header -o csv") == "0" {
 				return
 			}
 		}
@@ -102,7 +105,8 @@ func TestSigned(t *testing.T) {
 	}
 	done("array", "own")
 	for _, job := range []string{"8", "9", "10"} {
-		if why := must(0, "query SELECT(state||':'||reason)FROM(jobs)WHERE(job="+job+") --no-header -o csv"); why != "held:not signed by root" {
+		if why := must(0, "query SELECT(state||':'||reason)FROM(jobs)WHERE(job="+job+
+			") --no-header -o csv"); why != "held:not signed by root" {
 			t.Errorf("job %s is %s, want held:not signed by root", job, why)
 		}
 	}

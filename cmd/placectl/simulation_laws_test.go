@@ -31,7 +31,8 @@ type snapshot struct {
 
 func (s *simulation) snapshot() *snapshot {
 	all := &snapshot{jobs: make(map[uint64]*store.Job), nodes: make(map[string]string), states: make(map[string]string),
-		reservations: make(map[string]*store.Reservation), standing: make(map[string]*store.Standing), queues: make(map[string]store.Queue),
+		reservations: make(map[string]*store.Reservation), standing: make(map[string]*store.Standing),
+		queues:   make(map[string]store.Queue),
 		settings: make(map[string]string), batches: make(map[string]*store.Batch)}
 	db, err := store.Open(s.db, &store.Options{Now: func() time.Time { return s.now }})
 	if err == nil {
@@ -120,11 +121,13 @@ func (s *simulation) broken(c command, before, after *snapshot) string {
 	for _, why := range []string{
 		only("nodes have changed", maps.Equal(before.nodes, after.nodes), "node", "resource", ""),
 		only("states of nodes have changed", maps.Equal(before.states, after.states), "node"),
-		only("queues have changed", len(before.queues) == len(after.queues), "queue", "node"), // node import makes queues that its nodes name
+		// node import makes queues that its nodes name
+		only("queues have changed", len(before.queues) == len(after.queues), "queue", "node"),
 		only("settings have changed", maps.Equal(before.settings, after.settings), "config"),
 		only("resources have changed", before.resources == after.resources, "resource"),
 		only("batches have come or gone", slices.Equal(keysOf(before.batches), keysOf(after.batches)), "batch"),
-		only("standing reservations have come or gone", slices.Equal(keysOf(before.standing), keysOf(after.standing)), "reserve", "unreserve"),
+		only("standing reservations have come or gone", slices.Equal(keysOf(before.standing), keysOf(after.standing)),
+			"reserve", "unreserve"),
 		s.jobsBroken(c, before, after), s.countersBroken(c, before, after), s.reservationsBroken(c, before, after),
 	} {
 		if why != "" {
@@ -142,13 +145,16 @@ func (s *simulation) jobsBroken(c command, before, after *snapshot) string {
 		case j == nil:
 			return fmt.Sprintf("job %d is lost", id)
 		case j.Submit != was.Submit || !slices.Equal(j.Command, was.Command),
-			c.verb != "alter" && (j.User != was.User || j.Name != was.Name || j.Select != was.Select || j.Place != was.Place):
+			c.verb != "alter" && (j.User != was.User || j.Name != was.Name || j.Select != was.Select ||
+				j.Place != was.Place):
 			return fmt.Sprintf("job %d has become another: %+v was %+v", id, j, was)
 		case !ended(j) && ended(was) && c.verb != "requeue":
 			return fmt.Sprintf("job %d was %s and is %s", id, was.State, j.State)
-		case was.State == store.JobRunning && j.State == store.JobRunning && told(was) && j.Attempt == was.Attempt && !slices.Equal(j.AllNodes(), was.AllNodes()):
+		case was.State == store.JobRunning && j.State == store.JobRunning && told(was) && j.Attempt == was.Attempt &&
+			!slices.Equal(j.AllNodes(), was.AllNodes()):
 			return fmt.Sprintf("job %d runs, and is on %v instead of %v", id, j.AllNodes(), was.AllNodes())
-		case j.State == store.JobFinished && j.Queued && !j.Launched && was.State != j.State && c.verb != "done" && c.verb != "release" && c.verb != "run":
+		case j.State == store.JobFinished && j.Queued && !j.Launched && was.State != j.State && c.verb != "done" &&
+			c.verb != "release" && c.verb != "run":
 			return fmt.Sprintf("job %d is finished, though its launch was not announced", id)
 		}
 	}
@@ -156,7 +162,8 @@ func (s *simulation) jobsBroken(c command, before, after *snapshot) string {
 	if added > 0 && !slices.Contains([]string{"place", "submit", "run", "retry", "tx"}, c.verb) {
 		return fmt.Sprintf("there are %d jobs more", added)
 	}
-	if c.verb == "place" && c.status == exit.OK && added != 1 && !slices.Contains(c.args, "--key") && !slices.Contains(c.args, "--dry-run") {
+	if c.verb == "place" && c.status == exit.OK && added != 1 && !slices.Contains(c.args, "--key") &&
+		!slices.Contains(c.args, "--dry-run") {
 		return fmt.Sprintf("there are %d jobs more", added)
 	}
 	return ""
@@ -225,8 +232,10 @@ func (s *simulation) countersBroken(c command, before, after *snapshot) string {
 			}
 			for _, p := range after.pools {
 				// A job that has started as time passed goes on even if the same verb lowers the pool.
-				if n := used(t, p); of(j.Pools, p.Name) > 0 && kept[j.PoolsWithin] == nil && n > p.Amount && c.verb != "pool set" {
-					return fmt.Sprintf("job %d should have %v, and at %v %d of %d %s are held", id, j.Pools, t, n, p.Amount, p.Name)
+				if n := used(t, p); of(j.Pools, p.Name) > 0 && kept[j.PoolsWithin] == nil && n > p.Amount &&
+					c.verb != "pool set" {
+					return fmt.Sprintf("job %d should have %v, and at %v %d of %d %s are held", id, j.Pools, t, n,
+						p.Amount, p.Name)
 				}
 			}
 			n := int64(0)
@@ -236,7 +245,8 @@ func (s *simulation) countersBroken(c command, before, after *snapshot) string {
 				}
 			}
 			if most, ok := after.throttles[j.Array]; j.Array != 0 && ok && n > most {
-				return fmt.Sprintf("job %d is one of %d of array %d at %v, and %d may run at once", id, n, j.Array, t, most)
+				return fmt.Sprintf("job %d is one of %d of array %d at %v, and %d may run at once", id, n, j.Array, t,
+					most)
 			}
 		}
 	}

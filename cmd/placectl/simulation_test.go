@@ -71,7 +71,8 @@ func newSimulation(t fataler, dir string) *simulation {
 			t.Fatal(err)
 		}
 	}
-	s.must("init", "--any-time", "--resource", "color=string", "--resource", "rack=string_array", "--resource", "lic=long,consumable")
+	s.must("init", "--any-time", "--resource", "color=string", "--resource", "rack=string_array", "--resource",
+		"lic=long,consumable")
 	s.must("node", "add", "n[1-3]", "ncpus=2", "mem=4gb", "color=red", "rack=a")
 	s.must("node", "add", "n[4-5]", "ncpus=4", "mem=8gb", "ngpus=1", "rack=a|b")
 	s.must("queue", "add", "q1")
@@ -173,7 +174,8 @@ func (s *simulation) step(t *rapid.T) {
 		t.Fatalf("%v: status %d, but the file has changed", c, c.status)
 	}
 	if rehearsed && s.slow == 0 && (dry.status != c.status || madeNothing(dry.out) != madeNothing(c.out)) {
-		t.Fatalf("%v: status %d, but the dry run had %d:\n%s%s\nthe dry run:\n%s%s", c, c.status, dry.status, c.out, c.err, dry.out, dry.err)
+		t.Fatalf("%v: status %d, but the dry run had %d:\n%s%s\nthe dry run:\n%s%s", c, c.status, dry.status, c.out,
+			c.err, dry.out, dry.err)
 	}
 	after := s.snapshot()
 	s.lawful(c, before, after)
@@ -183,7 +185,8 @@ func (s *simulation) step(t *rapid.T) {
 // rehearse makes a dry run of some commands. It must answer as the command then does.
 func (s *simulation) rehearse(verb string, args []string) (bool, command) {
 	launches := verb == "run" || slices.Contains(args, "--exec")
-	if s.leafs[verb] == nil || !s.hasFlag(verb, verbs.DryRun) || launches || slices.Contains(args, "--"+verbs.DryRun) || !s.seldom("rehearse", 3) {
+	if s.leafs[verb] == nil || !s.hasFlag(verb, verbs.DryRun) || launches || slices.Contains(args, "--"+verbs.DryRun) ||
+		!s.seldom("rehearse", 3) {
 		return false, command{}
 	}
 	at := len(strings.Fields(verb))
@@ -207,14 +210,16 @@ func (s *simulation) slowClock() time.Duration {
 
 // pass lets time pass: mostly a little, sometimes days.
 func (s *simulation) pass() {
-	step := rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second, time.Minute, 10 * time.Minute, time.Hour, 5 * time.Hour, 30 * time.Hour, 200 * time.Hour}).Draw(s.draw, "time")
+	step := rapid.SampledFrom([]time.Duration{0, 0, 0, time.Second, time.Minute, 10 * time.Minute, time.Hour,
+		5 * time.Hour, 30 * time.Hour, 200 * time.Hour}).Draw(s.draw, "time")
 	s.now = s.now.Add(step)
 }
 
 // keepsFile reports whether the command must not change the file.
 func (s *simulation) keepsFile(c command) bool {
 	switch {
-	case slices.Contains(c.args, "--dry-run") || s.leafs[c.verb] != nil && s.leafs[c.verb].Access == verbs.Reads && !slices.Contains(c.args, "--repair"):
+	case slices.Contains(c.args, "--dry-run") || s.leafs[c.verb] != nil && s.leafs[c.verb].Access == verbs.Reads &&
+		!slices.Contains(c.args, "--repair"):
 		return true
 	case c.status == exit.OK:
 		return false
@@ -298,8 +303,10 @@ func (s *simulation) sound() {
 func (s *simulation) readable(t *rapid.T) {
 	s.t, s.draw = t, t
 	sum := s.sum()
-	for _, line := range []string{"config list", "resource list", "queue list", "pool list", "node list", "bucket list", "set list", "reservation list --all",
-		"job list --all", "events", "class show", "class plan", "batch list", "batch cursors b --all", "gantt", "status", "metrics",
+	for _, line := range []string{"config list", "resource list", "queue list", "pool list", "node list", "bucket list",
+		"set list", "reservation list --all",
+		"job list --all", "events", "class show", "class plan", "batch list", "batch cursors b --all", "gantt",
+		"status", "metrics",
 		"when 1:ncpus=1", "explain 1:ncpus=1"} {
 		c := s.call("", append(strings.Fields(line), "-o", rapid.SampledFrom(outputForms).Draw(t, "form"))...)
 		c.verb, _, _ = strings.Cut(line, " -")
@@ -336,8 +343,12 @@ func (s *simulation) tablesAgree() {
 		{"SELECT name FROM queues", keysOf(now.queues)},
 		{"SELECT name FROM batches", keysOf(now.batches)},
 		{"SELECT name FROM config", keysOf(now.settings)},
-		{"SELECT job FROM jobs WHERE state = 'running'", keysWhere(now.jobs, func(j *store.Job) bool { return j.State == store.JobRunning })},
-		{"SELECT DISTINCT job FROM allocations WHERE job IS NOT NULL", keysWhere(now.jobs, func(j *store.Job) bool { return j.State.Live() && len(j.AllNodes()) > 0 })},
+		{"SELECT job FROM jobs WHERE state = 'running'", keysWhere(now.jobs, func(j *store.Job) bool {
+			return j.State == store.JobRunning
+		})},
+		{"SELECT DISTINCT job FROM allocations WHERE job IS NOT NULL", keysWhere(now.jobs, func(j *store.Job) bool {
+			return j.State.Live() && len(j.AllNodes()) > 0
+		})},
 		{"SELECT job FROM jobs WHERE reason LIKE 'can never run%' AND expected IS NOT NULL", nil},
 	} {
 		c := s.call("", "query", q.sql, "-o", "csv", "--no-header")
@@ -379,7 +390,8 @@ func TestSimulation(t *testing.T) {
 		}
 		defer os.RemoveAll(dir)
 		s := newSimulation(rt, dir)
-		rt.Repeat(map[string]func(*rapid.T){"command": s.step, "another": s.step, "a third": s.step, "a fourth": s.step, "read": s.readable})
+		rt.Repeat(map[string]func(*rapid.T){"command": s.step, "another": s.step, "a third": s.step, "a fourth": s.step,
+			"read": s.readable})
 		s.t = rt
 		s.recovered()
 	})

@@ -21,7 +21,8 @@ var soakVerbs = flag.Int("soak", 1000, "how many verbs the soak runs")
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	verbs := *soakVerbs
-	s := &soak{t: t, db: filepath.Join(t.TempDir(), "soak.db"), now: testNow, rand: rand.New(rand.NewPCG(1, uint64(verbs)))}
+	s := &soak{t: t, db: filepath.Join(t.TempDir(), "soak.db"), now: testNow,
+		rand: rand.New(rand.NewPCG(1, uint64(verbs)))}
 	s.must("init", "--any-time", "--set", "keep_ended=1d", "--set", "keep_keys=1h", "--set", "overdue=finish")
 	s.must("node", "add", "n[1-40]", "ncpus=8", "mem=32gb")
 	s.must("node", "add", "g[1-8]", "ncpus=16", "ngpus=4")
@@ -40,7 +41,8 @@ func TestSoak(t *testing.T) {
 		}
 		sizes = append(sizes, info.Size())
 		slices.Sort(took)
-		t.Logf("verbs to %d: the file has %d KiB, a verb took %v (median), %v (99 of 100)", (tenth+1)*verbs/10, info.Size()>>10,
+		t.Logf("verbs to %d: the file has %d KiB, a verb took %v (median), %v (99 of 100)", (tenth+1)*verbs/10,
+			info.Size()>>10,
 			took[len(took)/2].Round(time.Microsecond), took[len(took)*99/100].Round(time.Microsecond))
 	}
 	// bbolt doubles a file that is too small, so one more step may be chance.

@@ -37,13 +37,15 @@ func TestSQLPage(t *testing.T) {
 	b.WriteString("# SQL: tables and functions\n\n" +
 		"For anyone writing a query. This page lists every table, column and function of [SQL](sql.md);\n" +
 		"`placectl query 'SELECT * FROM sys_columns'` lists the columns of your version.\n\n")
-	fmt.Fprintf(&b, "## Functions\n\n%s\n\nWindow functions: %s.\n\n## Tables\n\n", "`"+strings.Join(query.FunctionNames(), "`, `")+"`.", "`"+strings.Join(query.WindowFunctionNames(), "`, `")+"`")
+	fmt.Fprintf(&b, "## Functions\n\n%s\n\nWindow functions: %s.\n\n## Tables\n\n",
+		"`"+strings.Join(query.FunctionNames(), "`, `")+"`.", "`"+strings.Join(query.WindowFunctionNames(), "`, `")+"`")
 	err = db.View(func(tx *store.Tx) error {
 		names, columns, err := tx.QueryTables()
 		for _, name := range names {
 			fmt.Fprintf(&b, "**%s**\n\n| column | type | meaning |\n|---|---|---|\n", name)
 			for _, c := range columns[name] {
-				fmt.Fprintf(&b, "| %s | %s | %s |\n", c.Name, strings.TrimSpace(c.Type.String()+" "+c.Unit.String()), strings.ReplaceAll(c.Doc, "|", "\\|"))
+				fmt.Fprintf(&b, "| %s | %s | %s |\n", c.Name, strings.TrimSpace(c.Type.String()+" "+c.Unit.String()),
+					strings.ReplaceAll(c.Doc, "|", "\\|"))
 			}
 			b.WriteString("\n")
 		}
@@ -52,14 +54,16 @@ func TestSQLPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.WriteString("Continue with [sql.md](sql.md) for the language and thirty questions, or [states.md](states.md) for the words.\n")
+	b.WriteString("Continue with [sql.md](sql.md) for the language and thirty questions, or [states.md](states.md) " +
+		"for the words.\n")
 	if *updatePage {
 		if err := os.WriteFile(tablesPage, []byte(b.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if page, err := os.ReadFile(tablesPage); err != nil || string(page) != b.String() {
-		t.Errorf("docs/sql-tables.md is out of date (%v): go test ./cmd/placectl -run TestSQLPage -update-sql-page", err)
+		t.Errorf("docs/sql-tables.md is out of date (%v): go test ./cmd/placectl -run TestSQLPage -update-sql-page",
+			err)
 	}
 }
 

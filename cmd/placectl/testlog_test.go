@@ -111,7 +111,8 @@ var notInLogs = map[string]string{
 }
 
 // someInLogs always run, the others only in the long form.
-var someInLogs = []string{"account", "cycle", "dump", "ending", "events", "hook_mail", "job", "plan", "pool", "query", "release", "reserve", "run", "tx", "wait"}
+var someInLogs = []string{"account", "cycle", "dump", "ending", "events", "hook_mail", "job", "plan", "pool", "query",
+	"release", "reserve", "run", "tx", "wait"}
 
 // TestScriptsInLogs runs the scripts on databases kept in logs in which another writer is always faster, so
 // that each transaction runs again. The results are the same.
@@ -142,5 +143,6 @@ func runInLogs(t *testing.T, files []string, under string) {
 	if len(left) > 0 || !*long && len(chosen) != len(someInLogs) {
 		t.Fatalf("these scripts do not exist: %v, or some of %v", left, someInLogs)
 	}
-	runScripts(t, testscript.Params{Files: chosen}, map[string]string{inLogs: under, "PLACECTL_REPLICAS": "WORK/.replicas"})
+	runScripts(t, testscript.Params{Files: chosen},
+		map[string]string{inLogs: under, "PLACECTL_REPLICAS": "WORK/.replicas"})
 }

@@ -22,7 +22,8 @@ func startTop(t *testing.T, db string, args ...string) *topOnTerminal {
 	t.Helper()
 	term := ptytest.Open(t)
 	term.Resize(t, 20, 80)
-	top := &topOnTerminal{Terminal: term, t: t, cmd: exec.Command(commandPath(t), append([]string{"--db", db, "top", "-d", "1"}, args...)...)}
+	top := &topOnTerminal{Terminal: term, t: t,
+		cmd: exec.Command(commandPath(t), append([]string{"--db", db, "top", "-d", "1"}, args...)...)}
 	top.cmd.Stdin, top.cmd.Stdout, top.cmd.Stderr = term.TTY, term.TTY, term.TTY
 	top.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := top.cmd.Start(); err != nil {
@@ -61,14 +62,18 @@ func TestTop(t *testing.T) {
 	top.waitFor(`\x1b[2Jevil`)
 	s.must("", strings.Fields("submit 1:ncpus=2 --name second")...)
 	top.waitFor("second")
-	for _, key := range []struct{ press, shows string }{{"?", "this, and away"}, {"?", "first"}, {"f", "submitted"}, {"f", "second"}, {"s", "by newest"}, {"/sec\r", "/sec"}} {
+	for _, key := range []struct{ press, shows string }{{"?", "this, and away"}, {"?", "first"}, {"f", "submitted"},
+		{"f", "second"}, {"s", "by newest"}, {"/sec\r", "/sec"}} {
 		if _, err := top.Master.WriteString(key.press); err != nil {
 			t.Fatal(err)
 		}
 		top.waitFor(key.shows)
 	}
-	for _, key := range []struct{ press, shows string }{{"\x1b", "s order"}, {"s", "by state"}, {"s", "by what happens next"}, {"h", "choose a job"}, {"\x1b[B", "e explain"}, {"\x1b[B", "\x1b[7m"},
-		{"\x1b[F", "k cancel"}, {"k", "? y cancels"}, {"n", "k cancel"}, {"e", "Esc back"}, {"\x1b", "k cancel"}, {"h", "hold 3: done"}, {"h", "cannot be held"}, {"u", "unhold 3: done"}, {"\x1b[H", "k cancel"}, {"\x1b[A\x1b[A\x1b[A", "\x1b[7m1 "}, {"k", "cancel job 1?"}, {"y", "cancel 1: done"}} {
+	for _, key := range []struct{ press, shows string }{{"\x1b", "s order"}, {"s", "by state"},
+		{"s", "by what happens next"}, {"h", "choose a job"}, {"\x1b[B", "e explain"}, {"\x1b[B", "\x1b[7m"},
+		{"\x1b[F", "k cancel"}, {"k", "? y cancels"}, {"n", "k cancel"}, {"e", "Esc back"}, {"\x1b", "k cancel"},
+		{"h", "hold 3: done"}, {"h", "cannot be held"}, {"u", "unhold 3: done"}, {"\x1b[H", "k cancel"},
+		{"\x1b[A\x1b[A\x1b[A", "\x1b[7m1 "}, {"k", "cancel job 1?"}, {"y", "cancel 1: done"}} {
 		if _, err := top.Master.WriteString(key.press); err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +93,8 @@ func TestTop(t *testing.T) {
 	top.waitFor("second")
 	top.cmd.Process.Signal(syscall.SIGTERM) //nolint:errcheck // it would not end
 	top.cmd.Wait()                          //nolint:errcheck // checked next
-	if status := top.cmd.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() || status.Signal() != syscall.SIGTERM {
+	if status := top.cmd.ProcessState.Sys().(syscall.WaitStatus); !status.Signaled() ||
+		status.Signal() != syscall.SIGTERM {
 		t.Error("top ended with", status)
 	}
 	top.waitFor("\x1b[?1049l")

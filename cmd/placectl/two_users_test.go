@@ -42,7 +42,8 @@ func (u *twoUsers) run(uid uint32, line string, env ...string) (int, string) {
 	cmd := exec.Command(words[0], words[1:]...)
 	cmd.Env = []string{"PATH=" + u.dir + ":/usr/bin:/bin", "USER=ann", "HOME=" + u.home(uid), "PLACECTL_DB=" + u.db}
 	cmd.Env = append(cmd.Env, env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid, Groups: []uint32{labGID}}}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uid, Gid: uid,
+		Groups: []uint32{labGID}}}
 	cmd.Dir = "/"
 	out, _ := cmd.CombinedOutput()
 	return cmd.ProcessState.ExitCode(), string(out)
@@ -85,10 +86,12 @@ func newTwoUsers(t *testing.T) *twoUsers {
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &twoUsers{t, dir, filepath.Join(dir, "placectl"), filepath.Join(dir, "lab", "test.db"), filepath.Join(dir, "guest")}
+	u := &twoUsers{t, dir, filepath.Join(dir, "placectl"), filepath.Join(dir, "lab", "test.db"),
+		filepath.Join(dir, "guest")}
 	// A program that is first on PATH and says it is ann: nothing runs it.
 	liar := os.WriteFile(filepath.Join(dir, "id"), []byte("#!/bin/sh\necho ann\n"), 0o755)
-	for _, err := range []error{liar, os.WriteFile(u.program, content, 0o755), os.Chmod(dir, 0o755), os.Chown(dir, ownerUID, ownerUID), os.Mkdir(u.guests, 0o755), os.Chown(u.guests, guestUID, guestUID)} {
+	for _, err := range []error{liar, os.WriteFile(u.program, content, 0o755), os.Chmod(dir, 0o755),
+		os.Chown(dir, ownerUID, ownerUID), os.Mkdir(u.guests, 0o755), os.Chown(u.guests, guestUID, guestUID)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,10 +192,12 @@ func TestTwoUsers(t *testing.T) {
 	} {
 		status, said := u.run(step.uid, step.line)
 		if status != step.status || !strings.Contains(said, step.says) {
-			t.Errorf("uid %d: %s: status %d, want %d and %q: %s", step.uid, step.line, status, step.status, step.says, said)
+			t.Errorf("uid %d: %s: status %d, want %d and %q: %s", step.uid, step.line, status, step.status, step.says,
+				said)
 		}
 	}
-	for name, want := range map[string]os.FileMode{u.db: 0o660, u.db + ".lock": 0o660, filepath.Dir(u.db): 0o770 | os.ModeSetgid | os.ModeDir} {
+	for name, want := range map[string]os.FileMode{u.db: 0o660, u.db + ".lock": 0o660,
+		filepath.Dir(u.db): 0o770 | os.ModeSetgid | os.ModeDir} {
 		info, err := os.Stat(name)
 		if err != nil {
 			t.Fatal(err)

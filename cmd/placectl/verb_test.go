@@ -29,10 +29,12 @@ func errorString(err error) string {
 }
 
 func TestChosen(t *testing.T) {
-	cycle := &session.Verb{Name: "cycle", Flags: []cli.Flag{verbs.Choice(&cli.StringFlag{Name: "backfill", Value: "easy"}, "fcfs", "easy", "conservative")}, Run: func(_ *session.Run, c *cli.Context) error {
-		_, err := verbs.Chosen(c, "backfill")
-		return err
-	}}
+	cycle := &session.Verb{Name: "cycle",
+		Flags: []cli.Flag{verbs.Choice(&cli.StringFlag{Name: "backfill", Value: "easy"}, "fcfs", "easy",
+			"conservative")}, Run: func(_ *session.Run, c *cli.Context) error {
+			_, err := verbs.Chosen(c, "backfill")
+			return err
+		}}
 	for in, want := range map[string]string{
 		"cycle": "", "cycle --backfill fcfs": "",
 		"cycle --backfill esay": "cycle: --backfill: esay is not one of fcfs, easy, conservative; did you mean easy?",
@@ -59,7 +61,9 @@ func TestTimeFlags(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				p := r.Printer(output.Result{Columns: []output.Column{{Name: "at", Kind: output.Time}, {Name: "walltime", Kind: output.Duration}}, Record: true})
+				p := r.Printer(
+					output.Result{Columns: []output.Column{{Name: "at", Kind: output.Time},
+						{Name: "walltime", Kind: output.Duration}}, Record: true})
 				p.Row(at, d)
 				return p.Close()
 			},

@@ -36,7 +36,8 @@ func TestStampTellsCommitsApart(t *testing.T) {
 	}
 	after := r.FileStamp()
 	if none == before || before == after {
-		t.Errorf("stamps: without a file %+v, of a new one %+v, after a commit %+v, want three different ones", none, before, after)
+		t.Errorf("stamps: without a file %+v, of a new one %+v, after a commit %+v, want three different ones", none,
+			before, after)
 	}
 	if again := r.FileStamp(); again != after {
 		t.Errorf("nothing was committed, but the stamp went from %+v to %+v", after, again)

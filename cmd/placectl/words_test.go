@@ -61,7 +61,8 @@ func (l *inLine) run(lines ...string) (said []string) {
 }
 
 func (l *inLine) outcome(c *capture, status int) string {
-	return strings.ReplaceAll(strings.Join([]string{c.out.String(), c.err.String(), string(rune('0' + status))}, "\n--\n"), l.dir, "@")
+	return strings.ReplaceAll(strings.Join([]string{c.out.String(), c.err.String(), string(rune('0' + status))},
+		"\n--\n"), l.dir, "@")
 }
 
 // together runs processes that queue up, and returns the number of log entries.
@@ -76,7 +77,8 @@ func (l *inLine) together(processes ...*capture) (said []string, entries uint64)
 	for i, c := range processes {
 		var ended atomic.Bool
 		l.all.Go(func() { said[i] = l.outcome(c, c.run()); ended.Store(true) })
-		for until := time.Now().Add(20 * time.Second); !ended.Load(); time.Sleep(time.Millisecond) { // a refused verb does not queue up
+		// a refused verb does not queue up
+		for until := time.Now().Add(20 * time.Second); !ended.Load(); time.Sleep(time.Millisecond) {
 			if n, _ := m.Waiting(); n == i+2 {
 				break
 			}
@@ -108,8 +110,10 @@ func TestInWords(t *testing.T) {
 			line := withoutNow.ReplaceAllString(tt.line, "") + more
 			t.Run(line, func(t *testing.T) {
 				t.Parallel()
-				alone, handed := newInLine(t, template, filepath.Join(template, "placectl.db")), newInLine(t, template, filepath.Join(template, "placectl.db"))
-				who := map[string]string{"retry": "eva", "alter": "", "": "ann"} // the user of the jobs that the verb needs
+				alone, handed := newInLine(t, template, filepath.Join(template, "placectl.db")),
+					newInLine(t, template, filepath.Join(template, "placectl.db"))
+				// the user of the jobs that the verb needs
+				who := map[string]string{"retry": "eva", "alter": "", "": "ann"}
 				user, other := who[tt.verb]
 				if !other {
 					user = who[""]
@@ -124,7 +128,8 @@ func TestInWords(t *testing.T) {
 				if strings.HasSuffix(want[1], "\n0") && entries != 1 {
 					t.Errorf("%d log entries: the verb was not handed over", entries)
 				}
-				for _, rows := range []string{"job list --all -o json", "query 'SELECT * FROM events' -o json", "node list -o json", "config list -o json"} {
+				for _, rows := range []string{"job list --all -o json", "query 'SELECT * FROM events' -o json",
+					"node list -o json", "config list -o json"} {
 					if diff := cmp.Diff(alone.run(rows), handed.run(rows)); diff != "" {
 						t.Errorf("the table %s (-alone +handed over)\n%s", rows, diff)
 					}
@@ -166,8 +171,10 @@ func TestAskedAsWhoAsks(t *testing.T) {
 	template := flagsDB(t)
 	l := newInLine(t, template, filepath.Join(template, "placectl.db"))
 	l.user = "xaver"
-	base := asked.Request{Version: session.Dialect(), User: "zoe", From: store.Submitter{UID: 4242, Name: "zoe", Host: "far"}, Zone: "Asia/Tokyo",
-		Carried: &payload.Carried{Host: "far", Dir: "/far", Umask: 0o027, Partial: true, Env: [][]byte{[]byte("PATH=/far/bin")}}}
+	base := asked.Request{Version: session.Dialect(), User: "zoe", From: store.Submitter{UID: 4242, Name: "zoe",
+		Host: "far"}, Zone: "Asia/Tokyo",
+		Carried: &payload.Carried{Host: "far", Dir: "/far", Umask: 0o027, Partial: true,
+			Env: [][]byte{[]byte("PATH=/far/bin")}}}
 	request := func(change func(*asked.Request), words ...string) []byte {
 		q := base
 		q.Words = words
@@ -188,7 +195,8 @@ func TestAskedAsWhoAsks(t *testing.T) {
 		words []byte
 		done  bool
 	}{
-		{"a submission", request(nil, "submit", "--name=mine", "--begin=2027-01-01 09:00", "--key=k", "--", "true"), true},
+		{"a submission", request(nil, "submit", "--name=mine", "--begin=2027-01-01 09:00", "--key=k", "--", "true"),
+			true},
 		{"a refusal", request(nil, "release", "999"), false},
 		{"another version", request(func(q *asked.Request) { q.Version += "x" }, "queue", "add", "wrong-2"), false},
 		{"no words", []byte("queue add wrong-3"), false},
@@ -238,7 +246,9 @@ func TestAskedAsWhoAsks(t *testing.T) {
 	said := strings.Join(l.run("query \"SELECT user, name FROM jobs WHERE job > 11\" -o csv --no-header",
 		"query \"SELECT name, begin FROM jobs WHERE name = 'mine'\" -o json", "dump",
 		"show 12", "queue list -o id", "log -o csv --no-header"), "")
-	for _, want := range []string{"zoe,mine", "zoe,script", `"job":12,"event":"submit","new":"queued","by":4242`, `"job":13,"event":"submit","new":"queued","by":4242`, `2027-01-01T00:00:00Z`, "/far", "far", "first", "kept", "queue add +3"} {
+	for _, want := range []string{"zoe,mine", "zoe,script", `"job":12,"event":"submit","new":"queued","by":4242`,
+		`"job":13,"event":"submit","new":"queued","by":4242`, `2027-01-01T00:00:00Z`, "/far", "far", "first", "kept",
+		"queue add +3"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%s is missing in\n%s", want, said)
 		}

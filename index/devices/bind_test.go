@@ -59,19 +59,24 @@ func TestBind(t *testing.T) {
 		{"one group where one suffices", Compact, nil, []ask{{three, "0-2", 2, "4-5"}}},
 		{"the group with the fewest left over", Compact, nil, []ask{{three, "4,8-9", 2, "10-11"}}},
 		{"the lowest group of several alike", Compact, nil, []ask{{three, "", 1, "0"}}},
-		{"the two that are nearest", Compact, Distances{{10, 32, 12}, {32, 10, 32}, {12, 32, 10}}, []ask{{three, "", 8, "0-3,8-11"}}},
+		{"the two that are nearest", Compact, Distances{{10, 32, 12}, {32, 10, 32}, {12, 32, 10}},
+			[]ask{{three, "", 8, "0-3,8-11"}}},
 		{"nearest before fewest left over", Compact, line, []ask{{three, "8-9", 5, "0-2,4-5"}}},
 		{"fewest left over where distances are alike", Compact, nil, []ask{{three, "8-9", 5, "0-2,10-11"}}},
 		{"unevenly where one group has too little", Compact, nil, []ask{{"0-3@0+4-7@1", "0-2", 4, "4-7"}}},
 		{"all that one group has, and the rest", Compact, nil, []ask{{"0-3@0+4-7@1", "0-2", 5, "3-7"}}},
-		{"cores where the GPU is", Compact, nil, []ask{{"0-1@0+2-3@1", "0-1", 1, "2"}, {"0-7@0+8-15@1", "", 4, "8-11"}}},
-		{"both groups where the GPU's cores are taken", Compact, nil, []ask{{"0-1@0+2-3@1", "0-1", 1, "2"}, {"0-7@0+8-15@1", "8-15", 4, "0-3"}}},
-		{"more groups of cores than of GPUs", Compact, nil, []ask{{"0-1@1", "", 2, "0-1"}, {"0-7@0+8-15@1+16-23@2", "", 16, "0-7,8-15"}}},
+		{"cores where the GPU is", Compact, nil,
+			[]ask{{"0-1@0+2-3@1", "0-1", 1, "2"}, {"0-7@0+8-15@1", "", 4, "8-11"}}},
+		{"both groups where the GPU's cores are taken", Compact, nil,
+			[]ask{{"0-1@0+2-3@1", "0-1", 1, "2"}, {"0-7@0+8-15@1", "8-15", 4, "0-3"}}},
+		{"more groups of cores than of GPUs", Compact, nil,
+			[]ask{{"0-1@1", "", 2, "0-1"}, {"0-7@0+8-15@1+16-23@2", "", 16, "0-7,8-15"}}},
 		{"labels behind numbers", Compact, nil, []ask{{"b,a,7@0", "", 2, "7,a"}}},
 		{"slices of as few devices as possible", Compact, nil, []ask{{"0/0-3,1/0-3,2/0-3@0", "0/0-1,1/0", 3, "1/1-3"}}},
 		{"slices of the device that is used most", Compact, nil, []ask{{"0/0-3,1/0-3,2/0-3@0", "1/0-2", 1, "1/3"}}},
 		{"slices of two devices", Compact, nil, []ask{{"0/0-3,1/0-3,2/0-3@0", "1/0-2", 5, "0/0-3,1/3"}}},
-		{"slices in the group in which they lie on one device", Compact, nil, []ask{{"0/0-1,1/0-1@0+2/0-1@1", "0/0,1/0", 2, "2/0-1"}}},
+		{"slices in the group in which they lie on one device", Compact, nil,
+			[]ask{{"0/0-1,1/0-1@0+2/0-1@1", "0/0,1/0", 2, "2/0-1"}}},
 		{"groups with gaps", Tight, nil, []ask{{"0,2@3+1,3@7", "", 3, "0-2"}}},
 		{"more than eight groups: the one that is fullest and suffices", Compact, nil,
 			[]ask{{"0-3@0+4-7@1+8-11@2+12-15@3+16-19@4+20-23@5+24-27@6+28-31@7+32-35@8", "0,20-21", 2, "22-23"}}},
@@ -153,7 +158,8 @@ func drawWants(t *rapid.T, most int) (sets []Set, wants []Want) {
 	for range rapid.IntRange(1, 3).Draw(t, "resources") {
 		var s Set
 		for i := range rapid.IntRange(1, 40).Draw(t, "devices") {
-			s = append(s, Device{ID: fmt.Sprint(i), Group: rapid.IntRange(0, groups-1).Draw(t, "group"), Drained: rapid.IntRange(0, 9).Draw(t, "drained") == 0})
+			s = append(s, Device{ID: fmt.Sprint(i), Group: rapid.IntRange(0, groups-1).Draw(t, "group"),
+				Drained: rapid.IntRange(0, 9).Draw(t, "drained") == 0})
 		}
 		l := s.Layout()
 		free := l.InService()

@@ -70,7 +70,8 @@ func (s Set) Clone() Set { return slices.Clone(s) }
 // Equal reports whether two sets are equal.
 func (s Set) Equal(o Set) bool {
 	return slices.EqualFunc(s, o, func(a, b Device) bool {
-		return a.ID == b.ID && a.Group == b.Group && a.UUID == b.UUID && a.Model == b.Model && a.VRAM == b.VRAM && a.Drained == b.Drained &&
+		return a.ID == b.ID && a.Group == b.Group && a.UUID == b.UUID && a.Model == b.Model && a.VRAM == b.VRAM &&
+			a.Drained == b.Drained &&
 			a.Reason == b.Reason && a.Slices == b.Slices && a.Into == b.Into && slices.Equal(a.Threads, b.Threads)
 	})
 }
@@ -127,7 +128,9 @@ func (s Set) Check() error {
 			return fmt.Errorf("the device %s has %d kb of memory", d.ID, d.VRAM)
 		case !d.Drained && d.Reason != "":
 			return fmt.Errorf("the device %s has a reason and is not drained", d.ID)
-		case len(d.Threads) > MaxDevices || slices.ContainsFunc(d.Threads, func(t int) bool { return t < 0 || t > maxNumber }):
+		case len(d.Threads) > MaxDevices || slices.ContainsFunc(d.Threads, func(t int) bool {
+			return t < 0 || t > maxNumber
+		}):
 			return fmt.Errorf("the threads of device %s are not numbers of threads", d.ID)
 		}
 	}
@@ -138,7 +141,8 @@ func (s Set) Check() error {
 func (d *Device) Cut(n int) Set {
 	out := make(Set, n)
 	for i := range out {
-		out[i] = Device{ID: d.ID + "/" + strconv.Itoa(i), Group: d.Group, UUID: d.UUID, Model: d.Model, VRAM: d.VRAM / int64(n)}
+		out[i] = Device{ID: d.ID + "/" + strconv.Itoa(i), Group: d.Group, UUID: d.UUID, Model: d.Model,
+			VRAM: d.VRAM / int64(n)}
 	}
 	return out
 }

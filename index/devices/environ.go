@@ -138,7 +138,8 @@ func (h Held) accelerators() Set {
 func (s Set) amd() bool {
 	return slices.ContainsFunc(s, func(d Device) bool {
 		model := strings.ToLower(d.Model)
-		return strings.Contains(model, "amd") || strings.Contains(model, "instinct") || strings.Contains(model, "radeon")
+		return strings.Contains(model, "amd") || strings.Contains(model, "instinct") ||
+			strings.Contains(model, "radeon")
 	})
 }
 

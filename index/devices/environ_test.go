@@ -27,17 +27,25 @@ func TestEnviron(t *testing.T) {
 	}{
 		{"a node without names", nil, nil, ""},
 		{"numbers", []Held{h("ngpus", "0,3@0"), h("ncpus", "0-7@0")}, []Held{h("ngpus", "0-3@0"), h("ncpus", "0-15@0")},
-			"PLACECTL_DEVICES=ngpus=0,3;ncpus=0-7 PLACECTL_CPUS=0-7 CUDA_VISIBLE_DEVICES=0,3 CUDA_DEVICE_ORDER=PCI_BUS_ID NVIDIA_VISIBLE_DEVICES=0,3"},
-		{"uuids", []Held{first(known, 2)}, []Held{known}, "PLACECTL_DEVICES=ngpus=0-1 CUDA_VISIBLE_DEVICES=GPU-a,GPU-b NVIDIA_VISIBLE_DEVICES=GPU-a,GPU-b"},
-		{"not all uuids", []Held{half}, []Held{half}, "PLACECTL_DEVICES=ngpus=0-1 CUDA_VISIBLE_DEVICES=0,1 CUDA_DEVICE_ORDER=PCI_BUS_ID NVIDIA_VISIBLE_DEVICES=0,1"},
-		{"none of them", nil, []Held{known}, "PLACECTL_DEVICES= CUDA_VISIBLE_DEVICES= CUDA_DEVICE_ORDER=PCI_BUS_ID NVIDIA_VISIBLE_DEVICES="},
-		{"none but cores", []Held{h("ncpus", "3@0")}, []Held{h("ncpus", "0-3@0")}, "PLACECTL_DEVICES=ncpus=3 PLACECTL_CPUS=3"},
+			"PLACECTL_DEVICES=ngpus=0,3;ncpus=0-7 PLACECTL_CPUS=0-7 CUDA_VISIBLE_DEVICES=0,3 " +
+				"CUDA_DEVICE_ORDER=PCI_BUS_ID NVIDIA_VISIBLE_DEVICES=0,3"},
+		{"uuids", []Held{first(known, 2)}, []Held{known},
+			"PLACECTL_DEVICES=ngpus=0-1 CUDA_VISIBLE_DEVICES=GPU-a,GPU-b NVIDIA_VISIBLE_DEVICES=GPU-a,GPU-b"},
+		{"not all uuids", []Held{half}, []Held{half}, "PLACECTL_DEVICES=ngpus=0-1 CUDA_VISIBLE_DEVICES=0,1 " +
+			"CUDA_DEVICE_ORDER=PCI_BUS_ID NVIDIA_VISIBLE_DEVICES=0,1"},
+		{"none of them", nil, []Held{known}, "PLACECTL_DEVICES= CUDA_VISIBLE_DEVICES= CUDA_DEVICE_ORDER=PCI_BUS_ID " +
+			"NVIDIA_VISIBLE_DEVICES="},
+		{"none but cores", []Held{h("ncpus", "3@0")}, []Held{h("ncpus", "0-3@0")},
+			"PLACECTL_DEVICES=ncpus=3 PLACECTL_CPUS=3"},
 		{"threads", []Held{first(cores, 2)}, []Held{cores}, "PLACECTL_DEVICES=ncpus=0-1 PLACECTL_CPUS=0-1,32-33"},
 		{"AMD", []Held{first(amd, 1)}, []Held{amd}, "PLACECTL_DEVICES=ngpus=0 ROCR_VISIBLE_DEVICES=0"},
-		{"slices that have uuids", []Held{first(mig, 1)}, []Held{mig}, "PLACECTL_DEVICES=gslices=0/0 CUDA_VISIBLE_DEVICES=MIG-a NVIDIA_VISIBLE_DEVICES=MIG-a"},
+		{"slices that have uuids", []Held{first(mig, 1)}, []Held{mig},
+			"PLACECTL_DEVICES=gslices=0/0 CUDA_VISIBLE_DEVICES=MIG-a NVIDIA_VISIBLE_DEVICES=MIG-a"},
 		{"slices that are trusted", []Held{h("gslices", "3/0-1@0")}, []Held{h("gslices", "3/0-3@0")},
-			"PLACECTL_DEVICES=gslices=3/0-1 CUDA_VISIBLE_DEVICES=3 CUDA_DEVICE_ORDER=PCI_BUS_ID NVIDIA_VISIBLE_DEVICES=3"},
-		{"another resource with GPUs", []Held{a100}, []Held{known, a100}, "PLACECTL_DEVICES=a100=4 CUDA_VISIBLE_DEVICES=GPU-z NVIDIA_VISIBLE_DEVICES=GPU-z"},
+			"PLACECTL_DEVICES=gslices=3/0-1 CUDA_VISIBLE_DEVICES=3 CUDA_DEVICE_ORDER=PCI_BUS_ID " +
+				"NVIDIA_VISIBLE_DEVICES=3"},
+		{"another resource with GPUs", []Held{a100}, []Held{known, a100},
+			"PLACECTL_DEVICES=a100=4 CUDA_VISIBLE_DEVICES=GPU-z NVIDIA_VISIBLE_DEVICES=GPU-z"},
 		{"what is no GPU", []Held{h("fpga", "0@0")}, []Held{h("fpga", "0@0")}, "PLACECTL_DEVICES=fpga=0"},
 	} {
 		if got := strings.Join(Environ(c.held, c.named), " "); got != c.want {

@@ -78,7 +78,8 @@ type choice struct {
 }
 
 func (c choice) better(o choice) bool {
-	return cmp.Or(cmp.Compare(c.distance, o.distance), cmp.Compare(c.devices, o.devices), cmp.Compare(c.left, o.left)) < 0
+	return cmp.Or(cmp.Compare(c.distance, o.distance), cmp.Compare(c.devices, o.devices), cmp.Compare(c.left, o.left)) <
+		0
 }
 
 // choose chooses the groups. Up to 8 groups, it examines all sets, the smallest first.

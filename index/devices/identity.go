@@ -35,7 +35,8 @@ func parseID(s string) (identity, error) {
 	}
 	id.label = base
 	if !isLabel(base) {
-		return id, fmt.Errorf("%q is not a device: use a number without leading zeros, or a label of letters, digits, . and _ that begins with a letter", s)
+		return id, fmt.Errorf("%q is not a device: use a number without leading zeros, or a label of letters, "+
+			"digits, . and _ that begins with a letter", s)
 	}
 	return id, nil
 }

@@ -27,7 +27,9 @@ func (s Set) Layout() *Layout {
 		if s[i].InService() {
 			l.service.set(i)
 		}
-		k, found := slices.BinarySearchFunc(l.groups, s[i].Group, func(g group, n int) int { return cmp.Compare(g.number, n) })
+		k, found := slices.BinarySearchFunc(l.groups, s[i].Group, func(g group, n int) int {
+			return cmp.Compare(g.number, n)
+		})
 		if !found {
 			l.groups = slices.Insert(l.groups, k, group{number: s[i].Group})
 		}

@@ -22,7 +22,8 @@ func Parse(text string) (Set, error) {
 		}
 		g, ok := parseNumber(group)
 		if !ok || g > MaxGroup {
-			return nil, fmt.Errorf("%q is not a group of devices: write a number from 0 to %d, as in 0-1@0+2-3@1", group, MaxGroup)
+			return nil, fmt.Errorf("%q is not a group of devices: write a number from 0 to %d, as in 0-1@0+2-3@1",
+				group, MaxGroup)
 		}
 		var err error
 		if out, err = appendList(out, list, g); err != nil {

@@ -63,7 +63,9 @@ var Job = []Attribute{
 	{"nodes", Nodes, true, "node list, folded"},
 	{"reservation", Text, false, "the reservation it runs in"},
 	{"reason", Prose, false, "why it is in this state"},
-	{"reason_code", Text, false, "of a waiting job: never, held, dependency, begin, unattended, unavailable (nodes out of service), class, planned, late, limit, room (nodes or pools) or turn; of another, the cause as in events"},
+	{"reason_code", Text, false, "of a waiting job: never, held, dependency, begin, unattended, unavailable (nodes " +
+		"out of service), class, planned, late, limit, room (nodes or pools) or turn; of another, the cause " +
+		"as in events"},
 	{"expected", Time, false, "of a waiting job: its expected start"},
 	{"guess", Integer, false, "of a planned job: the overdue job that its start rests on, which makes it a guess"},
 	{"likely", Time, false, "of a waiting job: its likely start, before which half of such jobs start"},
@@ -146,7 +148,8 @@ var Flags = []Flag{
 	{"begin", "", Time, "turn", "start at `TIME` or later", "b begin"},
 	{"comment", "", Text, "owner", "comment `WORD` on the job, for show and query", "comment"},
 	{"deadline", "", Time, "turn", "end by `TIME`; the job is cancelled once it no longer can", "deadline"},
-	{"no-requeue", "", Truth, "end and retries", "if it is preempted, cancel it instead of queuing it again", "no-requeue"},
+	{"no-requeue", "", Truth, "end and retries", "if it is preempted, cancel it instead of queuing it again",
+		"no-requeue"},
 }
 
 // FlagNamed returns the flag with a name, the zero Flag if it is not one of Flags.

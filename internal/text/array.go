@@ -109,7 +109,8 @@ func badArray(s, why string) error {
 	if len(s) > shown {
 		s = s[:shown] + "..."
 	}
-	return fmt.Errorf("%q is not an array: %s; write 100 (jobs), 0-99, 0-99:2 or 1,5,9-12, and %%10 behind it for at most 10 at once", s, why)
+	return fmt.Errorf("%q is not an array: %s; write 100 (jobs), 0-99, 0-99:2 or 1,5,9-12, and %%10 behind it for at "+
+		"most 10 at once", s, why)
 }
 
 // String writes the array as ParseArray and ParseIndexes read it.

@@ -41,12 +41,17 @@ func TestArray(t *testing.T) {
 		t.Errorf("a lone index: %v, %v", a, err)
 	}
 	for in, want := range map[string]string{
-		"": `"" is not a whole number`, "0": "it has 1 to 10 jobs", "11": "it has 1 to 10 jobs", "0-10": "more than 10 jobs",
-		"3-1": "3-1 goes down", "1-": `"" is not a whole number`, "-1": `"" is not a whole number`, "1,,2": `"" is not a whole number`,
-		"1-9:0": "the step 0 is not", "1-9:": `the step "" is not`, "5:2": "5:2 has a step and no range", "1-5%0": "behind %", "3%": "behind %",
-		"1-2%2%3": "behind %", "a": "a is not a whole number", "1 - 2": `"1 " is not`, "+1-2": "+1 is not", "1000000001,1": "from 0 to 1000000000",
-		"1-2-3": "2-3 is not", "99999999999999999999": "it has 1 to 10 jobs", "0-99999999999999999999": "is not a whole number from 0 to 1000000000",
-		"0-1000000000": "more than 10 jobs",
+		"": `"" is not a whole number`, "0": "it has 1 to 10 jobs", "11": "it has 1 to 10 jobs",
+		"0-10": "more than 10 jobs",
+		"3-1":  "3-1 goes down", "1-": `"" is not a whole number`, "-1": `"" is not a whole number`,
+		"1,,2":  `"" is not a whole number`,
+		"1-9:0": "the step 0 is not", "1-9:": `the step "" is not`, "5:2": "5:2 has a step and no range",
+		"1-5%0": "behind %", "3%": "behind %",
+		"1-2%2%3": "behind %", "a": "a is not a whole number", "1 - 2": `"1 " is not`, "+1-2": "+1 is not",
+		"1000000001,1": "from 0 to 1000000000",
+		"1-2-3":        "2-3 is not", "99999999999999999999": "it has 1 to 10 jobs",
+		"0-99999999999999999999": "is not a whole number from 0 to 1000000000",
+		"0-1000000000":           "more than 10 jobs",
 	} {
 		a, err := ParseArray(in, 10)
 		if err == nil || !strings.Contains(err.Error(), want) || cmp.Diff(a, Array{}) != "" {

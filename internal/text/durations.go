@@ -57,7 +57,8 @@ func parseClockDuration(s string) (time.Duration, error) {
 		top  string // the field's maximum unless it is the first
 		name string
 	}{
-		{24 * time.Hour, "", "days"}, {time.Hour, "23", "hours"}, {time.Minute, "59", "minutes"}, {time.Second, "59", "seconds"},
+		{24 * time.Hour, "", "days"}, {time.Hour, "23", "hours"}, {time.Minute, "59", "minutes"},
+		{time.Second, "59", "seconds"},
 	}
 	days, clock, hasDays := strings.Cut(s, "-")
 	var parts []string

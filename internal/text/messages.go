@@ -28,7 +28,8 @@ func LocalTimes(s string, loc *time.Location) string {
 			i++ // what it escapes does not begin a time
 		}
 		end := i + stampLength
-		if quoted || end > len(s) || s[end-1] != 'Z' || !isDigit(s[i]) || i > 0 && !strings.ContainsRune(" (", rune(s[i-1])) || end < len(s) && !endsTime(s[end:]) {
+		if quoted || end > len(s) || s[end-1] != 'Z' || !isDigit(s[i]) || i > 0 && !strings.ContainsRune(" (",
+			rune(s[i-1])) || end < len(s) && !endsTime(s[end:]) {
 			continue
 		}
 		at, err := time.Parse(time.RFC3339, s[i:end])

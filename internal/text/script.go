@@ -12,7 +12,8 @@ func CheckScript(script string) error {
 		return fmt.Errorf("has a NUL byte at offset %d: it is not a script", at)
 	}
 	if strings.Contains(script, "\r\n") {
-		return errors.New(`has line breaks of DOS (\r\n), which a shell takes for parts of words: convert it with dos2unix`)
+		return errors.New(
+			`has line breaks of DOS (\r\n), which a shell takes for parts of words: convert it with dos2unix`)
 	}
 	return nil
 }

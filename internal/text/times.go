@@ -63,7 +63,8 @@ type timeParser struct {
 }
 
 func (p *timeParser) bad(why string) error {
-	return fmt.Errorf("%q is not a time: %s; write 2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, friday 18:00, now+2h, @1795167000 or RFC 3339", p.text, why)
+	return fmt.Errorf("%q is not a time: %s; write 2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, friday 18:00, "+
+		"now+2h, @1795167000 or RFC 3339", p.text, why)
 }
 
 func (p *timeParser) skip(prefix string) bool {

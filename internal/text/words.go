@@ -133,7 +133,8 @@ func ShellLine(list []string) string {
 	words := make([]string, len(list))
 	for i, word := range list {
 		plain := word != "" && word[0] != '=' && strings.IndexFunc(word, func(r rune) bool {
-			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_@%+=:,./-", r))
+			return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
+				strings.ContainsRune("_@%+=:,./-", r))
 		}) < 0
 		if words[i] = word; !plain {
 			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"

@@ -10,7 +10,8 @@ import (
 )
 
 func TestShellWord(t *testing.T) {
-	for in, want := range map[string]string{"placectl-demo.db": "placectl-demo.db", "my demo.db": "'my demo.db'", "a'b": `'a'\''b'`, "$HOME": "'$HOME'", "": "''", "2:ncpus=4": "2:ncpus=4"} {
+	for in, want := range map[string]string{"placectl-demo.db": "placectl-demo.db", "my demo.db": "'my demo.db'",
+		"a'b": `'a'\''b'`, "$HOME": "'$HOME'", "": "''", "2:ncpus=4": "2:ncpus=4"} {
 		if got := ShellWord(in); got != want {
 			t.Errorf("%s: %s, want %s", in, got, want)
 		}
@@ -31,7 +32,8 @@ func TestWords(t *testing.T) {
 			t.Errorf("%s: %v %s", line, err, diff)
 		}
 	}
-	for line, want := range map[string]string{"a 'b": "the quote at column 3 is not closed", `a\`: "a backslash is the last character"} {
+	for line, want := range map[string]string{"a 'b": "the quote at column 3 is not closed",
+		`a\`: "a backslash is the last character"} {
 		if words, err := Words(line); words != nil || err == nil || err.Error() != want {
 			t.Errorf("%s: %v, %v", line, words, err)
 		}
@@ -41,7 +43,8 @@ func TestWords(t *testing.T) {
 // A shell reads the words that ShellLine writes as they were.
 func TestShellLine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("ab=~'\"\\$`!#*? \t\n;&|<>()[]{}é-\x7f")), 0, 6, -1), 1, 5).Draw(t, "words")
+		words := rapid.SliceOfN(rapid.StringOfN(rapid.RuneFrom([]rune("ab=~'\"\\$`!#*? \t\n;&|<>()[]{}é-\x7f")), 0, 6,
+			-1), 1, 5).Draw(t, "words")
 		out, err := exec.Command("sh", "-c", `printf '%s\0' `+ShellLine(words)).Output()
 		if err != nil {
 			t.Fatal(err)

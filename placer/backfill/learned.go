@@ -19,7 +19,8 @@ func RunLearned(procs int64, jobs []Job, users []string, progress func(started i
 	if _, _, err := check(procs, jobs); err != nil || len(jobs) == 0 {
 		return []int64{}, err
 	}
-	q := &learned{Replay: newReplay(jobs), procs: procs, users: users, predicted: make([]int64, len(jobs)), steps: make([]int, len(jobs)), last: make(map[string][]int64)}
+	q := &learned{Replay: newReplay(jobs), procs: procs, users: users, predicted: make([]int64, len(jobs)),
+		steps: make([]int, len(jobs)), last: make(map[string][]int64)}
 	return q.Run(q, progress)
 }
 

@@ -36,7 +36,8 @@ func runNaive(procs int64, jobs []Job, p Policy, slack float64) *naive {
 	for _, j := range jobs {
 		horizon += j.Request + j.Submit + int64(slack*float64(j.Request))
 	}
-	s := &naive{jobs: jobs, policy: p, slack: slack, promised: make(map[int]int64), free: make([]int64, horizon), start: make([]int64, len(jobs)), first: make([]int64, len(jobs))}
+	s := &naive{jobs: jobs, policy: p, slack: slack, promised: make(map[int]int64), free: make([]int64, horizon),
+		start: make([]int64, len(jobs)), first: make([]int64, len(jobs))}
 	for t := range s.free {
 		s.free[t] = procs
 	}
@@ -170,7 +171,8 @@ func drawJobs(t *rapid.T, procs int64) []Job {
 	latest := rapid.Int64Range(0, 120).Draw(t, "latest")
 	most := rapid.SampledFrom([]int64{3, 10, 40}).Draw(t, "longest")
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Job {
-		j := Job{Submit: rapid.Int64Range(0, latest).Draw(t, "submit"), Procs: rapid.Int64Range(1, procs).Draw(t, "procs")}
+		j := Job{Submit: rapid.Int64Range(0, latest).Draw(t, "submit"), Procs: rapid.Int64Range(1, procs).Draw(t,
+			"procs")}
 		j.Request = rapid.Int64Range(1, most).Draw(t, "request")
 		j.Run = j.Request
 		if rapid.Bool().Draw(t, "early") {
@@ -200,7 +202,9 @@ func TestNaive(t *testing.T) {
 					t.Fatalf("job %d starts at %d, planned for %d", i, starts[i], want.first[i])
 				}
 			}
-			if order := submissions(jobs); p == FCFS && !slices.IsSortedFunc(order, func(a, b int32) int { return int(starts[a] - starts[b]) }) {
+			if order := submissions(jobs); p == FCFS && !slices.IsSortedFunc(order, func(a, b int32) int {
+				return int(starts[a] - starts[b])
+			}) {
 				t.Fatal("FCFS lets jobs overtake")
 			}
 		}

@@ -14,7 +14,8 @@ type Observer interface {
 
 // RunObserved is Run, or RunRelaxed, for FCFS, EASY and Relaxed, with an observer. observe makes it from
 // a view of the machine.
-func RunObserved(procs int64, jobs []Job, p Policy, slack float64, observe func(*View) Observer, progress func(started int) error) ([]int64, error) {
+func RunObserved(procs int64, jobs []Job, p Policy, slack float64, observe func(*View) Observer,
+	progress func(started int) error) ([]int64, error) {
 	s, err := newSimulation(procs, jobs, p, slack)
 	if err != nil || len(jobs) == 0 {
 		return []int64{}, err
@@ -110,13 +111,15 @@ func (v *View) Play(job int32, now int64, run func(job int32, ran int64) int64) 
 		if waits || ran >= x.Request {
 			continue
 		}
-		jobs = append(jobs, Job{Submit: now, Procs: x.Procs, Request: x.Request - ran, Run: min(max(run(j, ran)-ran, 1), x.Request-ran)})
+		jobs = append(jobs, Job{Submit: now, Procs: x.Procs, Request: x.Request - ran,
+			Run: min(max(run(j, ran)-ran, 1), x.Request-ran)})
 		running++
 	}
 	for _, w := range v.sim.queue.waiting {
 		x := v.sim.jobs[w]
 		v.place[w] = int32(len(jobs))
-		jobs = append(jobs, Job{Submit: now, Procs: x.Procs, Request: x.Request, Run: min(max(run(w, 0), 1), x.Request)})
+		jobs = append(jobs, Job{Submit: now, Procs: x.Procs, Request: x.Request,
+			Run: min(max(run(w, 0), 1), x.Request)})
 	}
 	s := &simulation{Replay: Resume(jobs, running, now), end: v.sim.end}
 	if err := s.schedule(v.procs, v.policy, v.slack, now); err != nil {

@@ -66,7 +66,8 @@ func TestPlay(t *testing.T) {
 				}
 			}
 			play := &player{t: t, last: last, told: make(map[int32]int64)}
-			starts, err := RunObserved(procs, jobs, p, slack, func(v *View) Observer { play.view = v; return play }, nil)
+			starts, err := RunObserved(procs, jobs, p, slack, func(v *View) Observer { play.view = v; return play },
+				nil)
 			if err != nil {
 				t.Fatal(err)
 			}

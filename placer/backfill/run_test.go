@@ -64,7 +64,9 @@ func TestRunRefuses(t *testing.T) {
 
 // Nothing overflows at the limits of time.
 func TestRunFarOff(t *testing.T) {
-	jobs := []Job{{Submit: -latest, Run: 1, Request: latest / 4, Procs: 2}, {Submit: latest, Run: latest / 4, Request: latest / 4, Procs: 2}, {Submit: latest, Run: 1, Request: 1, Procs: 1}}
+	jobs := []Job{{Submit: -latest, Run: 1, Request: latest / 4, Procs: 2},
+		{Submit: latest, Run: latest / 4, Request: latest / 4, Procs: 2},
+		{Submit: latest, Run: 1, Request: 1, Procs: 1}}
 	for p := FCFS; p <= Conservative; p++ {
 		starts, err := Run(2, jobs, p, nil)
 		if diff := cmp.Diff([]int64{-latest, latest, latest + latest/4}, starts); diff != "" || err != nil {
@@ -112,7 +114,8 @@ func TestEntry(t *testing.T) {
 }
 
 func TestSummarise(t *testing.T) {
-	got := Summarise(10, []Job{{Submit: 10, Run: 0, Request: 5, Procs: 4}, {Submit: 20, Run: 40, Request: 50, Procs: 5}}, []int64{40, 20})
+	got := Summarise(10, []Job{{Submit: 10, Run: 0, Request: 5, Procs: 4},
+		{Submit: 20, Run: 40, Request: 50, Procs: 5}}, []int64{40, 20})
 	want := Summary{Jobs: 2, AvgWait: 15, AvgSlowdown: 2, MaxWait: 30, Utilisation: .4, Makespan: 50}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -41,7 +41,8 @@ func TestGates(t *testing.T) {
 		for range rapid.IntRange(1, 25).Draw(t, "jobs") {
 			at += rapid.Int64Range(0, 5).Draw(t, "later")
 			request := rapid.Int64Range(1, 20).Draw(t, "request")
-			jobs = append(jobs, Job{Submit: at, Request: request, Run: rapid.Int64Range(0, request).Draw(t, "run"), Procs: rapid.Int64Range(1, 6).Draw(t, "procs")})
+			jobs = append(jobs, Job{Submit: at, Request: request, Run: rapid.Int64Range(0, request).Draw(t, "run"),
+				Procs: rapid.Int64Range(1, 6).Draw(t, "procs")})
 		}
 		for _, p := range []Policy{FCFS, EASY} {
 			want, err := Run(6, jobs, p, nil)

@@ -46,7 +46,8 @@ func NewReplay(jobs []Job) (*Replay, error) {
 }
 
 func newReplay(jobs []Job) *Replay {
-	return &Replay{jobs: jobs, order: submissions(jobs), start: make([]int64, len(jobs)), ends: newEvents(len(jobs)), starts: newEvents(len(jobs))}
+	return &Replay{jobs: jobs, order: submissions(jobs), start: make([]int64, len(jobs)), ends: newEvents(len(jobs)),
+		starts: newEvents(len(jobs))}
 }
 
 // Run returns when each job starts on a machine with a number of processors. It fails with ErrJob.

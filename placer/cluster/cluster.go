@@ -34,7 +34,8 @@ type Placement struct {
 // New makes a cluster of empty nodes at an instant. It numbers the nodes in the given order. It fails if
 // two have the same name.
 func New(defs *index.Defs, nodes []*index.Node, rules placer.Rules, now int64) (*Cluster, error) {
-	c := &Cluster{defs: defs, nodes: nodes, names: make(map[string]uint32, len(nodes)), rooms: make([][]index.Amount, len(nodes)),
+	c := &Cluster{defs: defs, nodes: nodes, names: make(map[string]uint32, len(nodes)),
+		rooms:  make([][]index.Amount, len(nodes)),
 		placed: make(map[uint64]*Placement)}
 	ix := index.New(defs, defs.DefaultSignature(), nil, index.Limits{})
 	for i, n := range nodes {
@@ -45,7 +46,8 @@ func New(defs *index.Defs, nodes []*index.Node, rules placer.Rules, now int64) (
 		n.Number = uint32(i)
 		ix.Insert(n, index.Free)
 	}
-	c.snap = placer.Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, now, 1), Now: now, Rules: rules, Releases: c.releases, Rows: rows{c}}
+	c.snap = placer.Snapshot{Index: ix, Calendar: timeline.NewCalendar(nil, now, 1), Now: now, Rules: rules,
+		Releases: c.releases, Rows: rows{c}}
 	return c, ix.Err()
 }
 
@@ -63,7 +65,8 @@ func (c *Cluster) Fits(a placer.Ask) error {
 
 // Take carries out a plan for a request. It verifies that what the plan takes is free.
 func (c *Cluster) Take(a *placer.Ask, plan *placer.Plan, owner uint64) (*Placement, error) {
-	p := &Placement{Owner: owner, User: a.User, Start: plan.Start, End: plan.End, Takings: plan.Takings(c.defs, a.Chunks)}
+	p := &Placement{Owner: owner, User: a.User, Start: plan.Start, End: plan.End,
+		Takings: plan.Takings(c.defs, a.Chunks)}
 	for _, t := range p.Takings {
 		p.nodes = append(p.nodes, t.Node)
 	}
@@ -84,7 +87,8 @@ func (c *Cluster) Restore(p *Placement) (bool, error) {
 	}
 	c.placed[p.Owner] = p
 	for _, t := range p.Takings {
-		if err := c.snap.Calendar.Put(t.Node, timeline.Busy{Start: p.Start, End: p.End, Owner: p.Owner, Use: t.Use}); err != nil {
+		if err := c.snap.Calendar.Put(t.Node, timeline.Busy{Start: p.Start, End: p.End, Owner: p.Owner,
+			Use: t.Use}); err != nil {
 			return false, err
 		}
 	}

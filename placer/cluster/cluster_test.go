@@ -66,7 +66,9 @@ func TestOneNodeIsProcessors(t *testing.T) {
 			var want []int64
 			replay, err := backfill.NewReplay(jobs)
 			if err == nil && p == backfill.Conservative {
-				want, err = replay.Run(&conservative{replay: replay, jobs: jobs, procs: procs, on: make(map[int32]taken)}, nil)
+				want,
+					err = replay.Run(&conservative{replay: replay, jobs: jobs, procs: procs, on: make(map[int32]taken)},
+					nil)
 			} else if err == nil && p == backfill.Relaxed {
 				want, _, err = backfill.RunRelaxed(procs, jobs, slack, nil)
 			} else if err == nil {
@@ -177,18 +179,20 @@ func TestNothingIsTakenTwice(t *testing.T) {
 			first := make(map[uint64]int64)
 			promised := make(map[int32]backfill.Promise)
 			told := func(job int32, p backfill.Promise) { promised[job] = p }
-			starts, err := Replay(c, &Log{Jobs: jobs, Asks: asks, Policy: p, Slack: slack, Promised: told, Placed: func(p *Placement) {
-				if at[p.Owner] = p; first[p.Owner] == 0 {
-					first[p.Owner] = p.Start + 1
-				}
-			}})
+			starts, err := Replay(c, &Log{Jobs: jobs, Asks: asks, Policy: p, Slack: slack, Promised: told,
+				Placed: func(p *Placement) {
+					if at[p.Owner] = p; first[p.Owner] == 0 {
+						first[p.Owner] = p.Start + 1
+					}
+				}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, start := range starts {
 				j := uint64(i)
 				if start < jobs[i].Submit || at[j].Start != start || p == backfill.Conservative && start >= first[j] {
-					t.Fatalf("%s: job %d starts at %d, is placed for %d, first %d", p, i, start, at[j].Start, first[j]-1)
+					t.Fatalf("%s: job %d starts at %d, is placed for %d, first %d", p, i, start, at[j].Start,
+						first[j]-1)
 				}
 			}
 			if kept := backfill.CountPromises(promised, starts); kept.Broken > 0 || slack == 0 && kept.Used > 0 {

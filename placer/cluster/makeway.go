@@ -66,7 +66,8 @@ func (m *making) Below(j *cycle.Job) (*cycle.Below, error) {
 			}
 			rule := m.ranks.Over(who, m.subject(owner))
 			if ran := m.snap.Now - p.Start; rule != nil && !rule.Spares(ran, len(m.yielded[owner])) {
-				shared.Candidates = append(shared.Candidates, preempt.Candidate{ID: m.numbers[owner], Owner: owner, Start: p.Start, Lost: ran * m.log.Jobs[owner].Procs, Rule: rule})
+				shared.Candidates = append(shared.Candidates, preempt.Candidate{ID: m.numbers[owner], Owner: owner,
+					Start: p.Start, Lost: ran * m.log.Jobs[owner].Procs, Rule: rule})
 			}
 		}
 		preempt.Order(shared.Candidates)
@@ -97,7 +98,8 @@ func (m *making) Yields(*cycle.Job) (bool, error) { return true, nil }
 func (m *making) TakesBack(j, held *cycle.Job) (bool, error) {
 	who, is := m.subject(j.Owner), m.subject(held.Owner)
 	rule := m.ranks.Over(who, is)
-	if rule == nil || rule.Spares(rule.MinRun, len(m.yielded[held.Owner])) || slices.Contains(m.yielded[held.Owner], j.Owner+1) {
+	if rule == nil || rule.Spares(rule.MinRun, len(m.yielded[held.Owner])) || slices.Contains(m.yielded[held.Owner],
+		j.Owner+1) {
 		return false, nil
 	}
 	spared, err := preempt.MadeWayFor(j.Owner+1, func(job uint64) ([]uint64, error) { return m.yielded[job-1], nil })

@@ -68,14 +68,16 @@ func TestMakeWay(t *testing.T) {
 		{"once", rule(0, 1), "[60 1 10 160]", "[1 0 0 0]"},
 		{"never as it runs too short", rule(1000, 0), "[0 1 100 150]", "[0 0 0 0]"},
 	} {
-		jobs := []backfill.Job{{Submit: 0, Run: 100, Request: 100, Procs: 3}, {Submit: 1, Run: 300, Request: 300, Procs: 1},
+		jobs := []backfill.Job{{Submit: 0, Run: 100, Request: 100, Procs: 3},
+			{Submit: 1, Run: 300, Request: 300, Procs: 1},
 			{Submit: 10, Run: 50, Request: 50, Procs: 2}, {Submit: 65, Run: 45, Request: 45, Procs: 2}}
 		cl := newCluster(t, 0, 4)
 		var asks []placer.Ask
 		for _, j := range jobs {
 			asks = append(asks, ask(t, cl, fmt.Sprintf("1:ncpus=%d", j.Procs), "", j.Request))
 		}
-		w := replayWay(t, cl, Log{Jobs: jobs, Asks: asks, Policy: backfill.EASY}, []string{"", "", "urgent", "urgent"}, c.rule)
+		w := replayWay(t, cl, Log{Jobs: jobs, Asks: asks, Policy: backfill.EASY}, []string{"", "", "urgent", "urgent"},
+			c.rule)
 		if got := fmt.Sprint(w.starts); got != c.starts {
 			t.Errorf("%s: starts %s, want %s", c.name, got, c.starts)
 		}
@@ -102,7 +104,8 @@ func TestMakingWay(t *testing.T) {
 		}
 		var rules []*preempt.Rule
 		minRun, atMost := rapid.Int64Range(1, 5).Draw(t, "min-run"), rapid.IntRange(0, 2).Draw(t, "at-most")
-		texts := rapid.SampledFrom([][]string{{"queue:a over all"}, {"queue:a over queue:b"}, {"queue:a over queue:b", "queue:b over queue:c"}}).Draw(t, "rules")
+		texts := rapid.SampledFrom([][]string{{"queue:a over all"}, {"queue:a over queue:b"},
+			{"queue:a over queue:b", "queue:b over queue:c"}}).Draw(t, "rules")
 		for _, text := range texts {
 			r, err := preempt.Parse(text)
 			if err != nil {
@@ -131,7 +134,8 @@ func TestMakingWay(t *testing.T) {
 func (w *way) check(t *rapid.T, jobs []backfill.Job, minRun int64, atMost int) {
 	for i, j := range jobs {
 		if w.starts[i] < j.Submit || atMost > 0 && w.times[i] > atMost {
-			t.Fatalf("job %d, submitted at %d, starts at %d and was stopped %d times", i, j.Submit, w.starts[i], w.times[i])
+			t.Fatalf("job %d, submitted at %d, starts at %d and was stopped %d times", i, j.Submit, w.starts[i],
+				w.times[i])
 		}
 	}
 	for i, s := range w.stints {
@@ -178,7 +182,8 @@ func (w *way) nobodyWaitsInVain(t *rapid.T, cpus int64, jobs []backfill.Job, que
 			}
 		}
 		if first && room > 0 && free+room >= j.Procs {
-			t.Fatalf("job %d, submitted at %d, starts at %d: of %d processors %d are free, and %d would have been", i, j.Submit, w.starts[i], cpus, free, room)
+			t.Fatalf("job %d, submitted at %d, starts at %d: of %d processors %d are free, and %d would have been", i,
+				j.Submit, w.starts[i], cpus, free, room)
 		}
 	}
 }

@@ -67,7 +67,8 @@ func (v *View) Play(job int32, now int64, run func(job int32, ran int64) int64) 
 		x := v.log.Jobs[owner]
 		place[owner] = uint64(len(log.Jobs))
 		left := x.Request - ran
-		log.Jobs = append(log.Jobs, backfill.Job{Submit: now, Procs: x.Procs, Request: left, Run: min(max(run(int32(owner), ran)-ran, 1), left)})
+		log.Jobs = append(log.Jobs, backfill.Job{Submit: now, Procs: x.Procs, Request: left,
+			Run: min(max(run(int32(owner), ran)-ran, 1), left)})
 		log.Asks, s.kinds = append(log.Asks, v.log.Asks[owner]), append(s.kinds, v.kinds[owner])
 	}
 	for _, owner := range running {
@@ -103,8 +104,9 @@ func (v *View) Play(job int32, now int64, run func(job int32, ran int64) int64) 
 
 // newScheduler makes a scheduler for a log, without its jobs.
 func newScheduler(c *Cluster, log *Log) *scheduler {
-	s := &scheduler{Cluster: c, log: log, freed: cycle.NewFreed(roaring.New(), true), requests: make(map[string]*cycle.Request),
-		lifted: make(map[uint64]*Placement), yielded: make(map[uint64][]uint64), promised: make(map[uint64]bool)}
+	s := &scheduler{Cluster: c, log: log, freed: cycle.NewFreed(roaring.New(), true),
+		requests: make(map[string]*cycle.Request),
+		lifted:   make(map[uint64]*Placement), yielded: make(map[uint64][]uint64), promised: make(map[uint64]bool)}
 	switch log.Policy {
 	case backfill.FCFS:
 		s.spec = cycle.Spec{InOrder: true}

@@ -53,7 +53,8 @@ func TestPlay(t *testing.T) {
 				c := newCluster(t, jobs[0].Submit, cpus...)
 				asks := make([]placer.Ask, len(jobs))
 				for i, j := range jobs {
-					asks[i] = ask(t, c, fmt.Sprintf("%d:ncpus=1", j.Procs), []string{"free", "scatter", "scatter:excl"}[j.Request%3], j.Request)
+					asks[i] = ask(t, c, fmt.Sprintf("%d:ncpus=1", j.Procs),
+						[]string{"free", "scatter", "scatter:excl"}[j.Request%3], j.Request)
 				}
 				starts, err := Replay(c, &Log{Jobs: jobs, Asks: asks, Policy: p, Slack: slack, Observe: observe})
 				if err != nil {

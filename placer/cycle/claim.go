@@ -111,7 +111,9 @@ func (p *Pass) first(refusing limits.Demands) bool {
 // passes reports whether a job would pass one that waits for a limit of both, under first
 // come, first served.
 func (p *Pass) passes(k *kind) bool {
-	return p.spec.InOrder && slices.ContainsFunc(k.Demands, func(d limits.Demand) bool { return d.Rule && !d.Own && p.keeps[d.Counter] })
+	return p.spec.InOrder && slices.ContainsFunc(k.Demands, func(d limits.Demand) bool {
+		return d.Rule && !d.Own && p.keeps[d.Counter]
+	})
 }
 
 // Claims carries claims out.

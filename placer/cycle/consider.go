@@ -133,7 +133,8 @@ func (p *Pass) tryNow(j *Job, k *kind) (done bool, err error) {
 }
 
 // tooFewCPUs refuses requests for more cpus than are free.
-var tooFewCPUs = &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Until: timeline.Forever, Why: "too few cpus are free"}
+var tooFewCPUs = &placer.Refusal{Kind: placer.ErrNotNow, Chunk: -1, Until: timeline.Forever,
+	Why: "too few cpus are free"}
 
 // exceeds reports whether a request asks for more cpus than are free, but can run.
 func (p *Pass) exceeds(k *kind) (bool, error) {

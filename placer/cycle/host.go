@@ -161,7 +161,8 @@ type Request struct {
 func NewRequest(s *placer.Snapshot, a placer.Ask) (*Request, error) {
 	r := &Request{Ask: a, defs: s.Index.Defs()}
 	r.Buckets, r.Beyond = s.Buckets(a)
-	r.comparable = len(s.Rules.GroupKey) == 0 && len(a.Chunks) == 1 && !r.Beyond && len(a.Grants) == 0 && !a.Place.HasGroup &&
+	r.comparable = len(s.Rules.GroupKey) == 0 && len(a.Chunks) == 1 && !r.Beyond && len(a.Grants) == 0 &&
+		!a.Place.HasGroup &&
 		a.Place.Arrange != placer.Pack && a.Policy != placer.Contiguous && a.Demands.Comparable()
 	for _, w := range a.Totals(r.defs) {
 		if w.Res == index.NCPUs {

@@ -78,7 +78,8 @@ func (p *Pass) decide(k *kind, j *Job, why error) {
 
 // settled reports whether it is known that a job's request does not fit now.
 func (p *Pass) settled(k *kind, j *Job) bool {
-	return k.short != nil && (k.at == p.now || k.until > p.now) && (k.steady || k.taken == p.taken) && (k.freed == p.freed.times || p.stillShort(k, j)) && !j.place().before(k.before)
+	return k.short != nil && (k.at == p.now || k.until > p.now) && (k.steady || k.taken == p.taken) &&
+		(k.freed == p.freed.times || p.stillShort(k, j)) && !j.place().before(k.before)
 }
 
 // never reports whether a request that is settled will never fit, as long as no nodes are added or
@@ -99,7 +100,8 @@ func (p *Pass) ruledOut(k *kind) bool {
 // inVain reports whether only a rule was found to hold a job back, or the job can never run.
 // Plans that were lifted for it are put back, as if it were not there.
 func (p *Pass) inVain(j *Job) bool {
-	return !j.Planned && !p.claimed[j] && j.kind != nil && j.pass == p && p.settled(j.kind, j) && (p.ruledOut(j.kind) || j.kind.never())
+	return !j.Planned && !p.claimed[j] && j.kind != nil && j.pass == p && p.settled(j.kind, j) && (p.ruledOut(j.kind) ||
+		j.kind.never())
 }
 
 // Possible says why a job's request can never run, or returns nil if it can. It is for jobs

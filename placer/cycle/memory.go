@@ -32,7 +32,8 @@ type Memory struct {
 
 // NewMemory returns a memory of passes over the nodes of an index, which notes where room is made.
 func NewMemory(ix *index.Index, freed *Freed) *Memory {
-	m := &Memory{kinds: make(map[string]*kind), shared: len(ix.SharedHosts()) > 0, buckets: make(map[uint32]*index.Bucket), rooms: make(map[uint32]nodeRoom)}
+	m := &Memory{kinds: make(map[string]*kind), shared: len(ix.SharedHosts()) > 0,
+		buckets: make(map[uint32]*index.Bucket), rooms: make(map[uint32]nodeRoom)}
 	for _, b := range ix.Buckets() {
 		nodes := ix.Nodes(b, index.None)
 		for i := nodes.Iterator(); i.HasNext(); {

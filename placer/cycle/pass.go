@@ -51,7 +51,8 @@ type Pass struct {
 // during the pass. A pass that has looked at every job leaves nothing else in it.
 func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 	freed.begin()
-	p := &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind), lifted: make(map[*Job]bool), standing: make(map[int]bool),
+	p := &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind),
+		lifted: make(map[*Job]bool), standing: make(map[int]bool),
 		keeps: make(map[*limits.Counter]bool), claimed: make(map[*Job]bool)}
 	if m := spec.Memory; m != nil {
 		p.kinds, p.taken = m.kinds, m.taken

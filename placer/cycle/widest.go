@@ -35,7 +35,8 @@ func (p *Pass) widestFirst(rest []*Job) error {
 		case b.Planned:
 			return 1
 		}
-		return cmp.Or(cmp.Compare(sizes[b].processors, sizes[a].processors), cmp.Compare(sizes[b].chunks, sizes[a].chunks))
+		return cmp.Or(cmp.Compare(sizes[b].processors, sizes[a].processors),
+			cmp.Compare(sizes[b].chunks, sizes[a].chunks))
 	})
 	p.reordered = true
 	return nil

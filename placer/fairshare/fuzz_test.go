@@ -50,7 +50,8 @@ func FuzzPlan(f *testing.F) {
 			}
 			s.Classes[i].Load *= 7
 		}
-		if again := mustPlan(t, &p, s); again.Starts != plan.Starts || again.Stops != plan.Stops || again.Timer != plan.Timer {
+		if again := mustPlan(t, &p, s); again.Starts != plan.Starts || again.Stops != plan.Stops ||
+			again.Timer != plan.Timer {
 			t.Fatalf("with loads times 7: %+v\nbefore: %+v", again, plan)
 		}
 	})

@@ -56,7 +56,8 @@ func TestShareAgainstBins(t *testing.T) {
 	var p Planner
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Job {
-			return Job{Running: rapid.IntRange(0, 12).Draw(t, "running"), Waiting: rapid.IntRange(0, 12).Draw(t, "waiting")}
+			return Job{Running: rapid.IntRange(0, 12).Draw(t, "running"),
+				Waiting: rapid.IntRange(0, 12).Draw(t, "waiting")}
 		}), 0, 12).Draw(t, "jobs")
 		waiting := 0
 		for _, j := range jobs {
@@ -70,8 +71,10 @@ func TestShareAgainstBins(t *testing.T) {
 }
 
 func TestNewest(t *testing.T) {
-	tasks := []Task{{ID: 1, Start: 10}, {ID: 2, Start: 30}, {ID: 3, Start: 20, Units: 2}, {ID: 4, Start: 30}, {ID: 5, Start: 5}}
-	for n, want := range [][]uint64{{}, {4}, {4, 2}, {4, 2, 1}, {4, 2, 3}, {4, 2, 3, 1}, {4, 2, 3, 1, 5}, {4, 2, 3, 1, 5}} {
+	tasks := []Task{{ID: 1, Start: 10}, {ID: 2, Start: 30}, {ID: 3, Start: 20, Units: 2}, {ID: 4, Start: 30},
+		{ID: 5, Start: 5}}
+	for n, want := range [][]uint64{{}, {4}, {4, 2}, {4, 2, 1}, {4, 2, 3}, {4, 2, 3, 1}, {4, 2, 3, 1, 5},
+		{4, 2, 3, 1, 5}} {
 		var p Planner
 		got := []uint64{}
 		for _, task := range p.newest(tasks, n) {

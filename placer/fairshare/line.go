@@ -126,7 +126,8 @@ func (l *Line) moved(j *lineJob) {
 
 // compare orders the tasks of a job.
 func (t *LineTask) compare(o *LineTask) int {
-	return cmp.Or(cmp.Compare(o.Priority, t.Priority), cmp.Compare(o.Walltime, t.Walltime), cmp.Compare(t.order, o.order))
+	return cmp.Or(cmp.Compare(o.Priority, t.Priority), cmp.Compare(o.Walltime, t.Walltime),
+		cmp.Compare(t.order, o.order))
 }
 
 // lineHeap is the jobs with waiting tasks, the one whose turn is next first.

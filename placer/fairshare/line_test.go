@@ -12,7 +12,8 @@ import (
 func TestLineAsPlanner(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Job {
-			return Job{Running: rapid.IntRange(0, 8).Draw(t, "running"), Waiting: rapid.IntRange(0, 8).Draw(t, "waiting")}
+			return Job{Running: rapid.IntRange(0, 8).Draw(t, "running"),
+				Waiting: rapid.IntRange(0, 8).Draw(t, "waiting")}
 		}), 0, 8).Draw(t, "jobs")
 		var line Line
 		waiting := 0
@@ -85,7 +86,8 @@ func TestLine(t *testing.T) {
 			return LineJob{Array: uint64(draw("array", 3)) + 1}
 		}
 		for at := range draw("tasks", 12) {
-			j, task := name(), LineTask{At: at, Priority: float64(draw("priority", 1)), Walltime: int64(draw("walltime", 2))}
+			j, task := name(), LineTask{At: at, Priority: float64(draw("priority", 1)),
+				Walltime: int64(draw("walltime", 2))}
 			line.Wait(j, task)
 			naive.waiting, naive.of = append(naive.waiting, task), append(naive.of, j)
 		}

@@ -144,7 +144,8 @@ func TestManyClasses(t *testing.T) {
 func TestLimits(t *testing.T) {
 	s := &State{TotalWorkers: MaxCount}
 	for i := range MaxClasses {
-		s.Classes = append(s.Classes, Class{Name: string(rune('a' + i)), Load: MaxCount, Waiting: MaxCount, Running: i % 2 * MaxCount})
+		s.Classes = append(s.Classes, Class{Name: string(rune('a' + i)), Load: MaxCount, Waiting: MaxCount,
+			Running: i % 2 * MaxCount})
 	}
 	plan, err := new(Planner).Plan(s)
 	if err != nil {

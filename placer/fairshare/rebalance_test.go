@@ -138,11 +138,13 @@ func TestTimerStep(t *testing.T) {
 func TestStopTasks(t *testing.T) {
 	s := &State{TotalWorkers: 4, Classes: []Class{
 		{Name: "a", Load: 75, Waiting: 9},
-		{Name: "b", Load: 25, Running: 4, Tasks: []Task{{ID: 1, Start: 7}, {ID: 2, Start: 9}, {ID: 3, Start: 8}, {ID: 4, Start: 9}}},
+		{Name: "b", Load: 25, Running: 4, Tasks: []Task{{ID: 1, Start: 7}, {ID: 2, Start: 9}, {ID: 3, Start: 8},
+			{ID: 4, Start: 9}}},
 	}}
 	due(s)
 	plan := mustPlan(t, new(Planner), s)
-	if want := []Task{{ID: 4, Start: 9}, {ID: 2, Start: 9}, {ID: 3, Start: 8}}; !slices.Equal(plan.Classes[1].StopTasks, want) {
+	if want := []Task{{ID: 4, Start: 9}, {ID: 2, Start: 9}, {ID: 3, Start: 8}}; !slices.Equal(plan.Classes[1].StopTasks,
+		want) {
 		t.Errorf("%v, expected %v", plan.Classes[1].StopTasks, want)
 	}
 }

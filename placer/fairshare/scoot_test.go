@@ -112,7 +112,8 @@ func spreadAfter(s *State, plan *Plan) int {
 // notScoot lists the rows without an anomaly whose numbers differ from ours, with the reason.
 // Its float32 quotients make no difference in any of them.
 var notScoot = map[string]string{
-	"TestEmptyRequestor": "there are no workers: Scoot divides by 0 and finds a spread beyond all bounds, here there is none",
+	"TestEmptyRequestor": "there are no workers: Scoot divides by 0 and finds a spread beyond all bounds, here " +
+		"there is none",
 }
 
 func TestScoot(t *testing.T) {

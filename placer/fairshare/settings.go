@@ -13,9 +13,10 @@ const (
 // methods, which refuse invalid changes and leave everything as it was. Use Check on settings from
 // elsewhere. The zero value has no classes: the cluster does not share by classes.
 type Settings struct {
-	Loads     []ClassLoad
-	Map       []Mapping // tried in this order
-	Default   string    // class of requestors that match nothing; "": the last in class order, which has the smallest load
+	Loads []ClassLoad
+	Map   []Mapping // tried in this order
+	// class of requestors that match nothing; "": the last in class order, which has the smallest load
+	Default   string
 	Rebalance Rebalance
 	Allow     []Permission // permissions for restricted classes
 	Spare     Spare        // tasks that rebalancing does not stop

@@ -29,7 +29,9 @@ func (s *Settings) checkRest() error {
 		return &SettingError{What: what, Entry: -1, Pos: -1, Why: why}
 	}
 	if s.Spare.MinRun < 0 || s.Spare.AtMost < 0 || !counts(s.Spare.AtMost) {
-		return &SettingError{What: "rebalance spares", Entry: -1, Pos: -1, Why: fmt.Sprintf("a run time of %d s or a number of stops of %d: expected 0 or more", s.Spare.MinRun, s.Spare.AtMost)}
+		return &SettingError{What: "rebalance spares", Entry: -1, Pos: -1,
+			Why: fmt.Sprintf("a run time of %d s or a number of stops of %d: expected 0 or more", s.Spare.MinRun,
+				s.Spare.AtMost)}
 	}
 	return nil
 }

@@ -46,7 +46,8 @@ func TestSettings(t *testing.T) {
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("what was returned is not a copy:\n%s", diff)
 	}
-	if classes, places := s.NewClasses(); len(classes) != 3 || places["misc"] != 2 || classes[2].Name != "misc" || classes[2].Load != 10 {
+	if classes, places := s.NewClasses(); len(classes) != 3 || places["misc"] != 2 || classes[2].Name != "misc" ||
+		classes[2].Load != 10 {
 		t.Errorf("%+v %v", classes, places)
 	}
 	if err := new(Settings).Check(); err != nil {
@@ -93,10 +94,12 @@ func TestRefusedSettings(t *testing.T) {
 		{maps(strings.Repeat("(", 1001) + strings.Repeat(")", 1001)), `: expression nests too deeply`},
 		{maps(""), "an empty expression"},
 		{maps(strings.Repeat("a", MaxRegexp+1)), "4097 bytes"},
-		{func(s *Settings) error { return s.SetRequestorMap([]Mapping{{"nope", "x"}}) }, `requestor map, entry 1 "nope": there is no such class: expected one of prod, test, misc`},
+		{func(s *Settings) error { return s.SetRequestorMap([]Mapping{{"nope", "x"}}) },
+			`requestor map, entry 1 "nope": there is no such class: expected one of prod, test, misc`},
 		{func(s *Settings) error { return s.SetRequestorMap(make([]Mapping, MaxMappings+1)) }, "4097 entries"},
 		{func(s *Settings) error { return s.SetDefaultClass("nope") }, `default class "nope": there is no such class`},
-		{func(s *Settings) error { return s.SetRebalanceThreshold(-1) }, "rebalance threshold: a rebalance threshold of -1"},
+		{func(s *Settings) error { return s.SetRebalanceThreshold(-1) },
+			"rebalance threshold: a rebalance threshold of -1"},
 		{func(s *Settings) error { return s.SetRebalanceThreshold(201) }, "expected 0 to 200 percentage points"},
 		{func(s *Settings) error { return s.SetRebalanceMinimumDuration(-1) }, "rebalance minimum duration: a"},
 	} {
@@ -115,13 +118,15 @@ func TestRefusedSettings(t *testing.T) {
 // An error about missing classes does not name all if there are many.
 func TestMissingClass(t *testing.T) {
 	var s Settings
-	if err := s.SetDefaultClass("x"); err == nil || !strings.Contains(err.Error(), "expected class loads to be set first") {
+	if err := s.SetDefaultClass("x"); err == nil ||
+		!strings.Contains(err.Error(), "expected class loads to be set first") {
 		t.Error(err)
 	}
 	for _, name := range strings.Split("abcdefghij", "") {
 		s.Loads = append(s.Loads, ClassLoad{name, 1})
 	}
-	if err := s.SetDefaultClass("x"); err == nil || !strings.HasSuffix(err.Error(), "one of a, b, c, d, e, f, g, h, ...") {
+	if err := s.SetDefaultClass("x"); err == nil ||
+		!strings.HasSuffix(err.Error(), "one of a, b, c, d, e, f, g, h, ...") {
 		t.Error(err)
 	}
 }

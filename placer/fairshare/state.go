@@ -52,7 +52,8 @@ type Job struct {
 func (s *State) check() error {
 	switch {
 	case !counts(s.TotalWorkers) || !counts(s.Away):
-		return &StateError{Why: fmt.Sprintf("%d workers, %d away: expected 0 to %d", s.TotalWorkers, s.Away, int64(MaxCount))}
+		return &StateError{Why: fmt.Sprintf("%d workers, %d away: expected 0 to %d", s.TotalWorkers, s.Away,
+			int64(MaxCount))}
 	case len(s.Classes) > MaxClasses:
 		return &StateError{Why: fmt.Sprintf("%d classes: expected at most %d", len(s.Classes), MaxClasses)}
 	case s.Rebalance.check() != "":
@@ -75,7 +76,8 @@ func (s *State) check() error {
 // check says what is impossible about a class, or "" if nothing is.
 func (c *Class) check() string {
 	if !counts(c.Load) || !counts(c.Running) || !counts(c.Waiting) {
-		return fmt.Sprintf("load %d, %d running, %d waiting: expected 0 to %d", c.Load, c.Running, c.Waiting, int64(MaxCount))
+		return fmt.Sprintf("load %d, %d running, %d waiting: expected 0 to %d", c.Load, c.Running, c.Waiting,
+			int64(MaxCount))
 	}
 	if len(c.Jobs) == 0 {
 		return ""
@@ -84,7 +86,8 @@ func (c *Class) check() string {
 	for i := range c.Jobs {
 		j := &c.Jobs[i]
 		if !counts(j.Running) || j.Waiting < 0 {
-			return fmt.Sprintf("job %d: %d running, %d waiting: expected 0 to %d", i+1, j.Running, j.Waiting, int64(MaxCount))
+			return fmt.Sprintf("job %d: %d running, %d waiting: expected 0 to %d", i+1, j.Running, j.Waiting,
+				int64(MaxCount))
 		}
 		if j.Waiting > left {
 			return fmt.Sprintf("more than the class's %d tasks wait in its jobs", c.Waiting)

@@ -62,8 +62,10 @@ func TestFairTreeAsSlurm(t *testing.T) {
 					t.Errorf("%s: %s has %v of the shares, Slurm says %v", table.ID, want.Name, norm, *want.NormShares)
 				}
 				// Slurm rounds seconds down when it prints them.
-				if off := 1.5 * (1 + effective*float64(len(all))) / max(parent.Usage, 1); math.Abs(effective-*want.EffectiveUsage) > off {
-					t.Errorf("%s: %s has had %v of what its siblings had, Slurm says %v", table.ID, want.Name, effective, *want.EffectiveUsage)
+				if off := 1.5 * (1 + effective*float64(len(all))) / max(parent.Usage, 1); math.Abs(
+					effective-*want.EffectiveUsage) > off {
+					t.Errorf("%s: %s has had %v of what its siblings had, Slurm says %v", table.ID, want.Name,
+						effective, *want.EffectiveUsage)
 				}
 			}
 			if len(want.Level) > 0 {
@@ -157,13 +159,16 @@ func TestClassicShares(t *testing.T) {
 		}
 		var rows []shareRow
 		for _, a := range c.Accounts {
-			rows = append(rows, shareRow{Name: a.Name, Kind: "account", Parent: cmp.Or(a.Parent, "root"), Shares: a.Shares})
+			rows = append(rows, shareRow{Name: a.Name, Kind: "account", Parent: cmp.Or(a.Parent, "root"),
+				Shares: a.Shares})
 			if len(c.Users) == 0 {
-				rows = append(rows, shareRow{Name: "of " + a.Name, Kind: "user", Parent: a.Name, Shares: 1, Usage: a.Usage})
+				rows = append(rows, shareRow{Name: "of " + a.Name, Kind: "user", Parent: a.Name, Shares: 1,
+					Usage: a.Usage})
 			}
 		}
 		for _, u := range c.Users {
-			rows = append(rows, shareRow{Name: u.Name, Kind: "user", Parent: u.Account, Shares: u.Shares, Usage: u.Usage})
+			rows = append(rows, shareRow{Name: u.Name, Kind: "user", Parent: u.Account, Shares: u.Shares,
+				Usage: u.Usage})
 		}
 		root, all := treeOf(rows)
 		if len(c.Users) > 0 {
@@ -176,7 +181,8 @@ func TestClassicShares(t *testing.T) {
 			for _, name := range c.Order {
 				v := all[name].Factor + c.Added[name]
 				if v > last || math.Abs(v-ours[name]) > 1e-9 {
-					t.Errorf("%s: %s has %v, want %v and no more than the %v before it", c.ID, name, v, ours[name], last)
+					t.Errorf("%s: %s has %v, want %v and no more than the %v before it", c.ID, name, v, ours[name],
+						last)
 				}
 				last = v
 			}
@@ -188,7 +194,9 @@ func TestClassicShares(t *testing.T) {
 		}
 		for range ours {
 			Rank(root)
-			next := slices.MaxFunc(c.Waiting, func(a, b string) int { return cmp.Compare(all["of "+a].Factor, all["of "+b].Factor) })
+			next := slices.MaxFunc(c.Waiting, func(a, b string) int {
+				return cmp.Compare(all["of "+a].Factor, all["of "+b].Factor)
+			})
 			got = append(got, next)
 			all["of "+next].Usage += c.EachRuns
 		}
@@ -220,11 +228,14 @@ func TestFairTreeRanks(t *testing.T) {
 		"equals":         {[]*Member{user("a", 1, 10), user("b", 2, 20), user("c", 1, 30)}, "a=3/3 b=3/3 c=1/3"},
 		"unused first":   {[]*Member{user("a", 9, 1), user("b", 0, 0)}, "b=2/2 a=1/2"},
 		"no shares last": {[]*Member{user("a", 0, 1), user("b", 1, 100)}, "b=2/2 a=1/2"},
-		"accounts go whole": {[]*Member{account("x", 1, user("a", 1, 1), user("b", 1, 99)), account("y", 1, user("c", 1, 200))},
+		"accounts go whole": {[]*Member{account("x", 1, user("a", 1, 1), user("b", 1, 99)),
+			account("y", 1, user("c", 1, 200))},
 			"a=3/3 b=2/3 c=1/3"},
-		"equal accounts are one": {[]*Member{account("x", 1, user("a", 1, 30), user("b", 1, 70)), account("y", 1, user("c", 1, 50), user("d", 1, 50))},
+		"equal accounts are one": {[]*Member{account("x", 1, user("a", 1, 30), user("b", 1, 70)),
+			account("y", 1, user("c", 1, 50), user("d", 1, 50))},
 			"a=4/4 c=3/4 d=3/4 b=1/4"},
-		"a user and an account": {[]*Member{user("u", 1, 100), account("x", 1, user("a", 1, 30), user("b", 1, 70)), user("v", 1, 1000)},
+		"a user and an account": {[]*Member{user("u", 1, 100), account("x", 1, user("a", 1, 30), user("b", 1, 70)),
+			user("v", 1, 1000)},
 			"a=4/4 u=4/4 b=2/4 v=1/4"},
 		"an account without users": {[]*Member{account("x", 1), user("a", 1, 5)}, "a=1/1"},
 	} {
@@ -286,7 +297,8 @@ func TestFairTreeLaws(t *testing.T) {
 		Rank(root)
 		before := factors(root)
 		users := usersOf(root)
-		if len(users) > 0 && slices.MaxFunc(users, func(a, b *Member) int { return cmp.Compare(a.Factor, b.Factor) }).Factor != 1 {
+		if len(users) > 0 && slices.MaxFunc(users,
+			func(a, b *Member) int { return cmp.Compare(a.Factor, b.Factor) }).Factor != 1 {
 			rt.Errorf("no user is first: %s", before)
 		}
 		var laws func(m *Member)
@@ -299,7 +311,8 @@ func TestFairTreeLaws(t *testing.T) {
 					for _, x := range usersOf(a) {
 						for _, y := range usersOf(b) {
 							if x.Factor <= y.Factor {
-								rt.Errorf("%s of %s has %v, %s of %s %v", x.Name, a.Name, x.Factor, y.Name, b.Name, y.Factor)
+								rt.Errorf("%s of %s has %v, %s of %s %v", x.Name, a.Name, x.Factor, y.Name, b.Name,
+									y.Factor)
 							}
 						}
 					}

@@ -58,7 +58,8 @@ func TestRecord(t *testing.T) {
 	var r Record
 	p := Plays{Now: 0, Asked: 2000, Drawn: 1000}
 	for i := range Enough - 1 {
-		r.Learn(Outcome{User: string(rune('a' + i)), Plays: p, Forecast: Forecast{Safe: 1500}, Start: 1000 + int64(i)*10})
+		r.Learn(Outcome{User: string(rune('a' + i)), Plays: p, Forecast: Forecast{Safe: 1500},
+			Start: 1000 + int64(i)*10})
 	}
 	if got := r.Of(p); got != (Forecast{1000, 2000, 2000}) {
 		t.Errorf("of few outcomes: %+v", got)

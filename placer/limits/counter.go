@@ -58,7 +58,8 @@ type view struct {
 // New makes a counter at an instant; one before 1970 counts as 1970. grace is how long beyond now an
 // overdue holder is expected to go on.
 func New(name string, rule bool, total, now, grace int64) *Counter {
-	return &Counter{Name: name, Rule: rule, total: total, now: planned(now), grace: max(grace, 1), holders: make(map[uint64]Holder)}
+	return &Counter{Name: name, Rule: rule, total: total, now: planned(now), grace: max(grace, 1),
+		holders: make(map[uint64]Holder)}
 }
 
 // planned returns the nearest instant at which a plan can begin.

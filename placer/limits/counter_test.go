@@ -63,13 +63,15 @@ func TestCounter(t *testing.T) {
 				n.total = rapid.Int64Range(0, 6).Draw(t, "total")
 				c.SetTotal(n.total)
 			case 2:
-				n.outside, n.until = rapid.Int64Range(0, 4).Draw(t, "outside"), n.now+rapid.Int64Range(1, 20).Draw(t, "until")
+				n.outside, n.until = rapid.Int64Range(0, 4).Draw(t, "outside"),
+					n.now+rapid.Int64Range(1, 20).Draw(t, "until")
 				c.SetOutside(n.outside, n.until)
 			case 3:
 				n.now += rapid.Int64Range(0, 5).Draw(t, "passes")
 				c.SetNow(n.now)
 			default:
-				h := Holder{Owner: owner, Start: rapid.Int64Range(10, 50).Draw(t, "start"), Amount: rapid.Int64Range(1, 3).Draw(t, "amount")}
+				h := Holder{Owner: owner, Start: rapid.Int64Range(10, 50).Draw(t, "start"),
+					Amount: rapid.Int64Range(1, 3).Draw(t, "amount")}
 				h.End = h.Start + rapid.Int64Range(1, 20).Draw(t, "length")
 				if h.Claim = owner == 1 || owner == 3; h.Claim {
 					h.End = max(h.End, n.now+1)
@@ -123,7 +125,8 @@ func (n *naive) check(t *rapid.T, c *Counter) {
 	}
 	got, ok := d.Next(n.now, duration)
 	if ok != (want >= 0) || ok && got != want || d.Fits(n.now, duration) != (want == n.now) {
-		t.Fatalf("%d of it for %d within %d: from %d on, %v; by adding up from %d", d.Amount, duration, within, got, ok, want)
+		t.Fatalf("%d of it for %d within %d: from %d on, %v; by adding up from %d", d.Amount, duration, within, got, ok,
+			want)
 	}
 	for _, h := range n.holders {
 		exceeded, inside := false, h.Within

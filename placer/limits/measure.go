@@ -48,8 +48,10 @@ func ParseMeasure(text string) (Measure, error) {
 			name, form = head, Form(f)
 		}
 	}
-	if (name == Walltime) != (text == Walltime+formSuffixes[OfOne]) || strings.Contains(name, ".") || ValidName(name) != nil {
-		return Measure{}, fmt.Errorf("%w: there is no measure %q: use running, queued, jobs, RES, RES.queued, RES.jobs, RES.left, RES.job or walltime.job", ErrRule, text)
+	if (name == Walltime) != (text == Walltime+formSuffixes[OfOne]) || strings.Contains(name, ".") ||
+		ValidName(name) != nil {
+		return Measure{}, fmt.Errorf("%w: there is no measure %q: use running, queued, jobs, RES, RES.queued, "+
+			"RES.jobs, RES.left, RES.job or walltime.job", ErrRule, text)
 	}
 	return Measure{name, form}, nil
 }

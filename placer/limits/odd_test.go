@@ -9,7 +9,9 @@ import (
 
 // TestOdd: whatever numbers a caller gives, a counter answers.
 func TestOdd(t *testing.T) {
-	number := rapid.OneOf(rapid.Int64Range(-3, 50), rapid.SampledFrom([]int64{math.MinInt64, math.MinInt64 + 1, -1 << 59, MaxAmount, 1 << 59, 1 << 60, math.MaxInt64 - 1, math.MaxInt64}), rapid.Int64())
+	number := rapid.OneOf(rapid.Int64Range(-3, 50),
+		rapid.SampledFrom([]int64{math.MinInt64, math.MinInt64 + 1, -1 << 59, MaxAmount, 1 << 59, 1 << 60,
+			math.MaxInt64 - 1, math.MaxInt64}), rapid.Int64())
 	rapid.Check(t, func(t *rapid.T) {
 		n := func() int64 { return number.Draw(t, "n") }
 		c := New("k", rapid.Bool().Draw(t, "rule"), n(), n(), n())
@@ -19,7 +21,8 @@ func TestOdd(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 12).Draw(t, "steps") {
 			owner := rapid.Uint64Range(0, 4)
-			h := Holder{Owner: owner.Draw(t, "owner"), Start: n(), End: n(), Amount: n(), Within: owner.Draw(t, "within"), Claim: rapid.Bool().Draw(t, "claim")}
+			h := Holder{Owner: owner.Draw(t, "owner"), Start: n(), End: n(), Amount: n(),
+				Within: owner.Draw(t, "within"), Claim: rapid.Bool().Draw(t, "claim")}
 			d := Demand{Counter: c, Amount: n(), Within: rapid.SliceOfN(owner, 0, 2).Draw(t, "in")}
 			switch rapid.IntRange(0, 9).Draw(t, "what") {
 			case 0:

@@ -59,7 +59,8 @@ func ParseKey(text string) (Key, error) {
 		name, value, ok := strings.Cut(part, ":")
 		kind := slices.Index(kindNames[:], name)
 		if !ok || kind < 0 {
-			return nil, fmt.Errorf("%w: %q is not the subject of a limit: write all, or user:NAME, group:, account:, class: or queue:, joined by commas, with * for each by itself", ErrRule, text)
+			return nil, fmt.Errorf("%w: %q is not the subject of a limit: write all, or user:NAME, group:, account:, "+
+				"class: or queue:, joined by commas, with * for each by itself", ErrRule, text)
 		}
 		if err := ValidName(value); err != nil && value != "" {
 			return nil, fmt.Errorf("%w: %s: %w", ErrRule, kindNames[kind], err)
@@ -79,7 +80,8 @@ func ValidName(name string) error {
 		return strings.ContainsRune(`,"'\`, c) || unicode.IsSpace(c) || !unicode.IsPrint(c)
 	}
 	if name == "" || len(name) > 255 || !utf8.ValidString(name) || strings.ContainsFunc(name, bad) {
-		return fmt.Errorf("%q is not a name: use at most 255 letters, digits and signs, without blanks, commas or quotes", name)
+		return fmt.Errorf("%q is not a name: use at most 255 letters, digits and signs, without blanks, "+
+			"commas or quotes", name)
 	}
 	return nil
 }

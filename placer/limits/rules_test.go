@@ -28,9 +28,11 @@ func TestApply(t *testing.T) {
 		{[]string{"user:*", "user:ann"}, []string{"user:ann running"}},
 		{[]string{"user:*", "user:bob"}, []string{`user:* running "ann"`}},
 		{[]string{"all", "user:*"}, []string{"all running", `user:* running "ann"`}},
-		{[]string{"queue:gpu,user:*", "queue:*,user:ann"}, []string{`queue:gpu,user:* running "ann"`, `queue:*,user:ann running "gpu"`}},
+		{[]string{"queue:gpu,user:*", "queue:*,user:ann"}, []string{`queue:gpu,user:* running "ann"`,
+			`queue:*,user:ann running "gpu"`}},
 		{[]string{"user:*,queue:*", "queue:gpu,user:*", "queue:gpu,user:ann"}, []string{"queue:gpu,user:ann running"}},
-		{[]string{"account:chem", "account:org", "account:phys"}, []string{"account:chem running", "account:org running"}},
+		{[]string{"account:chem", "account:org", "account:phys"},
+			[]string{"account:chem running", "account:org running"}},
 		{[]string{"account:*", "account:chem"}, []string{"account:chem running"}},
 		{[]string{"account:*"}, []string{`account:* running "org"`}},
 		{[]string{"group:*"}, []string{`group:* running ""`}},
@@ -54,7 +56,8 @@ func TestApply(t *testing.T) {
 }
 
 func TestMeasures(t *testing.T) {
-	for _, text := range []string{"running", "queued", "jobs", "ncpus", "mem.queued", "mem.jobs", "ncpus.left", "ncpus.job", "walltime.job", "nodes", "nodes.job"} {
+	for _, text := range []string{"running", "queued", "jobs", "ncpus", "mem.queued", "mem.jobs", "ncpus.left",
+		"ncpus.job", "walltime.job", "nodes", "nodes.job"} {
 		if m, err := ParseMeasure(text); err != nil || m.String() != text {
 			t.Errorf("%s: %v %v", text, m, err)
 		}

@@ -86,7 +86,8 @@ func TestOver(t *testing.T) {
 			t.Errorf("%q: %v", texts, err)
 		}
 	}
-	if r, err := NewRanks(nil); r.Over(Subject{}, Subject{}) != nil || r.Left(Subject{}) || r.Soft() != nil || err != nil {
+	if r, err := NewRanks(nil); r.Over(Subject{}, Subject{}) != nil || r.Left(Subject{}) || r.Soft() != nil ||
+		err != nil {
 		t.Error("no rules say something")
 	}
 }
@@ -227,12 +228,14 @@ func (b *bench) start(stopped []bool) (int64, bool) {
 func TestChoose(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n, nodes := rapid.IntRange(0, 8).Draw(t, "candidates"), rapid.IntRange(1, 4).Draw(t, "nodes")
-		b := &bench{now: 1000, natural: rapid.Int64Range(1000, 1100).Draw(t, "natural"), stopped: make([]bool, n), free: make([]int, nodes)}
+		b := &bench{now: 1000, natural: rapid.Int64Range(1000, 1100).Draw(t, "natural"), stopped: make([]bool, n),
+			free: make([]int, nodes)}
 		for i := range nodes {
 			b.free[i] = rapid.IntRange(0, 2).Draw(t, "free")
 		}
 		for i := range n {
-			b.list = append(b.list, Candidate{ID: uint64(i + 1), Start: rapid.Int64Range(0, 3).Draw(t, "start"), Lost: rapid.Int64Range(0, 3).Draw(t, "lost"),
+			b.list = append(b.list, Candidate{ID: uint64(i + 1), Start: rapid.Int64Range(0, 3).Draw(t, "start"),
+				Lost:  rapid.Int64Range(0, 3).Draw(t, "lost"),
 				Grace: rapid.SampledFrom([]int64{0, 0, 10, 30}).Draw(t, "grace")})
 			on := make([]int, nodes)
 			on[rapid.IntRange(0, nodes-1).Draw(t, "node")] = rapid.IntRange(1, 3).Draw(t, "has")

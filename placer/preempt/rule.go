@@ -141,14 +141,16 @@ func Parse(text string) (*Rule, error) {
 		return r, nil
 	}
 	if len(words) != 3 || words[1] != "over" {
-		return nil, fmt.Errorf("%w %q: expected KEY over KEY, such as 'queue:urgent over queue:*', or soft", ErrRule, text)
+		return nil, fmt.Errorf("%w %q: expected KEY over KEY, such as 'queue:urgent over queue:*', or soft", ErrRule,
+			text)
 	}
 	var err error
 	if r.Over, err = parseKey(words[0]); err != nil {
 		return nil, err
 	}
 	if len(r.Over) == 0 {
-		return nil, fmt.Errorf("%w %q: %s is everybody, who cannot go before others; name a queue, class, account, group or user", ErrRule, text, words[0])
+		return nil, fmt.Errorf("%w %q: %s is everybody, who cannot go before others; name a queue, class, account, "+
+			"group or user", ErrRule, text, words[0])
 	}
 	r.Under, err = parseKey(words[2])
 	return r, err
@@ -163,7 +165,8 @@ func parseKey(text string) (Key, error) {
 	for _, word := range strings.Split(text, ",") {
 		kind, name, ok := strings.Cut(word, ":")
 		if !ok || name == "" || !slices.Contains(Kinds, kind) {
-			return nil, fmt.Errorf("%w: %q is not KIND:NAME with one of the kinds %s", ErrRule, word, strings.Join(Kinds, ", "))
+			return nil, fmt.Errorf("%w: %q is not KIND:NAME with one of the kinds %s", ErrRule, word,
+				strings.Join(Kinds, ", "))
 		}
 		if slices.ContainsFunc(k, func(t Term) bool { return t.Kind == kind }) {
 			return nil, fmt.Errorf("%w: %q names two of the kind %s, but no job is in both", ErrRule, text, kind)

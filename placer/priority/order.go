@@ -80,7 +80,9 @@ func (o *Order) Value(j *Job) float64 {
 			whose := t.Of + ":" + j.Of(t.Of)
 			o.values[i] = 100 * (o.Use.shares[whose] - o.Use.parts[whose])
 		case priorityf.JobTermBypass:
-			o.values[i] = float64(len(o.Begun) - sort.Search(len(o.Begun), func(k int) bool { return o.Begun[k] > j.ID }))
+			o.values[i] = float64(len(o.Begun) - sort.Search(len(o.Begun), func(k int) bool {
+				return o.Begun[k] > j.ID
+			}))
 		}
 	}
 	return o.Expr.Eval(o.values)
@@ -98,5 +100,7 @@ type Valued[T any] struct {
 
 // Sort puts the highest value first, and of equal ones the one submitted first.
 func Sort[T any](list []Valued[T]) {
-	slices.SortFunc(list, func(a, b Valued[T]) int { return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(list, func(a, b Valued[T]) int {
+		return cmp.Or(cmp.Compare(b.Value, a.Value), cmp.Compare(a.ID, b.ID))
+	})
 }

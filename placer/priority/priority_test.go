@@ -26,11 +26,14 @@ type world struct {
 func drawWorld(t *rapid.T) *world {
 	name := rapid.SampledFrom([]string{"", "a", "b", "c"})
 	who := rapid.Custom(func(t *rapid.T) preempt.Subject {
-		return preempt.Subject{User: name.Draw(t, "user"), Group: name.Draw(t, "group"), Account: name.Draw(t, "account"), Class: name.Draw(t, "class"), Queue: name.Draw(t, "queue")}
+		return preempt.Subject{User: name.Draw(t, "user"), Group: name.Draw(t, "group"),
+			Account: name.Draw(t, "account"), Class: name.Draw(t, "class"), Queue: name.Draw(t, "queue")}
 	})
-	w := &world{numbers: make(map[[2]string]int64), had: make(map[preempt.Subject]float64), targets: make(map[string]float64)}
+	w := &world{numbers: make(map[[2]string]int64), had: make(map[preempt.Subject]float64),
+		targets: make(map[string]float64)}
 	for range rapid.IntRange(0, 8).Draw(t, "numbers") {
-		w.numbers[[2]string{rapid.SampledFrom(preempt.Kinds).Draw(t, "kind"), name.Draw(t, "name")}] = rapid.Int64Range(0, 9).Draw(t, "number")
+		w.numbers[[2]string{rapid.SampledFrom(preempt.Kinds).Draw(t, "kind"), name.Draw(t, "name")}] = rapid.Int64Range(
+			0, 9).Draw(t, "number")
 	}
 	for range rapid.IntRange(0, 8).Draw(t, "uses") {
 		w.had[who.Draw(t, "who")] += rapid.Float64Range(0, 100).Draw(t, "use")
@@ -41,7 +44,9 @@ func drawWorld(t *rapid.T) *world {
 	w.begun = rapid.SliceOfNDistinct(rapid.Uint64Range(1, 30), 0, 6, rapid.ID).Draw(t, "begun")
 	slices.Sort(w.begun)
 	for i := range rapid.IntRange(1, 6).Draw(t, "jobs") {
-		w.jobs = append(w.jobs, &Job{ID: uint64(5*i + 1), Subject: who.Draw(t, "who"), Asks: func(string) int64 { return int64(i) },
+		w.jobs = append(w.jobs, &Job{ID: uint64(5*i + 1), Subject: who.Draw(t, "who"), Asks: func(string) int64 {
+			return int64(i)
+		},
 			JobFacts: priorityf.JobFacts{Priority: rapid.Int64Range(-5, 5).Draw(t, "priority"), Nodes: int64(i)}})
 	}
 	return w

@@ -27,8 +27,9 @@ type Use struct {
 // NewUse makes an empty Use. Set accounts first, then add use.
 func NewUse() *Use {
 	return &Use{parts: make(map[string]float64), shares: make(map[string]float64), ranks: make(map[[2]string]float64),
-		root: &fairshare.Member{Account: true}, accounts: make(map[string]*fairshare.Member), parents: make(map[string]string),
-		users: make(map[[2]string]*fairshare.Member), closed: make(map[string]bool)}
+		root: &fairshare.Member{Account: true}, accounts: make(map[string]*fairshare.Member),
+		parents: make(map[string]string),
+		users:   make(map[[2]string]*fairshare.Member), closed: make(map[string]bool)}
 }
 
 // Account adds an account to the tree.

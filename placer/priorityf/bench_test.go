@@ -13,8 +13,9 @@ func benchNode() *Node {
 		n.Set(index.NCPUs+index.ResID(id), index.Value{Num: num})
 	}
 	return &Node{
-		Node:     n,
-		Taken:    []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}, {Res: index.NGPUs, Value: index.Value{Num: 1}}, {Res: index.Mem, Value: index.Value{Num: 16 << 20}}},
+		Node: n,
+		Taken: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}},
+			{Res: index.NGPUs, Value: index.Value{Num: 1}}, {Res: index.Mem, Value: index.Value{Num: 16 << 20}}},
 		Jobs:     1,
 		Load:     7.5,
 		FreeTime: 3600,

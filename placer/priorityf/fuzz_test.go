@@ -67,7 +67,8 @@ func drawExpr(t *rapid.T, terms map[string]float64, names []string, depth int) *
 	switch e.op {
 	case "":
 		if rapid.Bool().Draw(t, "is a number") {
-			e.text = rapid.SampledFrom([]string{"0", "1", "1.", ".01", "2", "3.7", "1e3", "1e300", "1E-300", "123456789.125"}).Draw(t, "number")
+			e.text = rapid.SampledFrom([]string{"0", "1", "1.", ".01", "2", "3.7", "1e3", "1e300", "1E-300",
+				"123456789.125"}).Draw(t, "number")
 			if _, err := fmt.Sscan(e.text, &e.v); err != nil {
 				t.Fatal(err)
 			}
@@ -185,7 +186,8 @@ func drawState(t *rapid.T) (*Node, map[string]float64) {
 	}
 	terms := map[string]float64{
 		"PRIORITY": float64(n.Priority), "SPEED": finite(n.Speed), "LOAD": finite(s.Load), "USAGE": finite(n.Usage),
-		"JOBCOUNT": float64(s.Jobs), "FREETIME": math.Min(float64(s.FreeTime), MaxFreeTime), "NODEINDEX": float64(n.Number),
+		"JOBCOUNT": float64(s.Jobs), "FREETIME": math.Min(float64(s.FreeTime), MaxFreeTime),
+		"NODEINDEX":   float64(n.Number),
 		"RESAFFINITY": float64(s.Affinity), "PREF": 0, "FEATURE[ib]": 0,
 	}
 	if n.Speed == 0 {
@@ -258,7 +260,8 @@ func TestPriorityFProperty(t *testing.T) {
 func FuzzPriorityF(f *testing.F) {
 	for _, s := range []string{
 		Default, "SPEED+ .01 * AMEM - 10 * JOBCOUNT", "6*LOAD + -.01*CMEM - JOBCOUNT", "- -2*CPROCS",
-		"max(0, min(APROCS, 8) - LOAD)/(1 + JOBCOUNT) + 1e3*FEATURE[ssd]", "A.gpu-mem-1*(C.power/0)", "3*(2*(-FREETIME))*FEATURE['a]']",
+		"max(0, min(APROCS, 8) - LOAD)/(1 + JOBCOUNT) + 1e3*FEATURE[ssd]", "A.gpu-mem-1*(C.power/0)",
+		"3*(2*(-FREETIME))*FEATURE['a]']",
 	} {
 		f.Add(s)
 	}

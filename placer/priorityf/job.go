@@ -13,7 +13,8 @@ import (
 // It is written in the language of priority functions of nodes, with its own terms:
 //
 //	PRIORITY     the priority that the job was submitted with
-//	AGE          seconds that it has waited, except while it was held, waited for its begin time or another job, or was held back by a limit
+//	AGE          seconds that it has waited, except while it was held, waited for its begin time or another job, or
+//	             was held back by a limit
 //	XFACTOR      1 + AGE/WALLTIME
 //	SIZE NODES   cpus, and chunks, that it asks for (one with place=pack)
 //	WALLTIME     seconds that it asks for
@@ -24,7 +25,8 @@ import (
 //	USAGE.kind   its user's, group's, account's, class's or queue's part of all use, which decays; 0 to 1
 //	TARGET.kind  the share of its user, account or class less that part, in percent
 //	BYPASS       how many jobs submitted later have begun before it
-//	TOTALCPUS TOTALNODES MAXQUEUE MAXCLASS   of the cluster: cpus and nodes, and the largest numbers on queues and classes
+//	TOTALCPUS TOTALNODES MAXQUEUE MAXCLASS   of the cluster: cpus and nodes, and the largest numbers on queues and
+//	                                         classes
 //
 // Whatever the values, the result is a finite number.
 
@@ -34,7 +36,8 @@ const DefaultJob = "PRIORITY"
 // jobPresets are named expressions.
 var jobPresets = []struct{ name, text string }{
 	{"fifo", "0"},
-	{"slurm", "1000*min(1, AGE/604800) + 10000*FAIRSHARE + 1000*(NODES/TOTALNODES + SIZE/TOTALCPUS)/2 + 1000*QUEUE/MAXQUEUE + 1000*CLASS/MAXCLASS"},
+	{"slurm", "1000*min(1, AGE/604800) + 10000*FAIRSHARE + 1000*(NODES/TOTALNODES + SIZE/TOTALCPUS)/2 + " +
+		"1000*QUEUE/MAXQUEUE + 1000*CLASS/MAXCLASS"},
 	{"maui", "PRIORITY + AGE/60 + 10*XFACTOR + QUEUE + CLASS + USER + GROUP + ACCOUNT + TARGET.user"},
 }
 
@@ -80,9 +83,12 @@ var jobWords = []struct {
 	name string
 	kind JobTermKind
 }{
-	{"PRIORITY", JobTermPriority}, {"AGE", JobTermAge}, {"XFACTOR", JobTermXFactor}, {"SIZE", JobTermSize}, {"NODES", JobTermNodes},
-	{"WALLTIME", JobTermWalltime}, {"DEADLINE", JobTermDeadline}, {"FAIRSHARE", JobTermFairshare}, {"BYPASS", JobTermBypass},
-	{"TOTALCPUS", JobTermTotalCPUs}, {"TOTALNODES", JobTermTotalNodes}, {"MAXQUEUE", JobTermMaxQueue}, {"MAXCLASS", JobTermMaxClass},
+	{"PRIORITY", JobTermPriority}, {"AGE", JobTermAge}, {"XFACTOR", JobTermXFactor}, {"SIZE", JobTermSize},
+	{"NODES", JobTermNodes},
+	{"WALLTIME", JobTermWalltime}, {"DEADLINE", JobTermDeadline}, {"FAIRSHARE", JobTermFairshare},
+	{"BYPASS", JobTermBypass},
+	{"TOTALCPUS", JobTermTotalCPUs}, {"TOTALNODES", JobTermTotalNodes}, {"MAXQUEUE", JobTermMaxQueue},
+	{"MAXCLASS", JobTermMaxClass},
 }
 
 // JobFunction is a parsed job priority. It does not change.
@@ -127,7 +133,9 @@ func (p *JobFunction) Speaks(kinds ...JobTermKind) bool {
 
 // Names reports whether the function mentions a resource or a pool.
 func (p *JobFunction) Names(name string) bool {
-	return slices.ContainsFunc(p.terms, func(t JobTerm) bool { return t.Kind == JobTermAsk && strings.EqualFold(t.Of, name) })
+	return slices.ContainsFunc(p.terms, func(t JobTerm) bool {
+		return t.Kind == JobTermAsk && strings.EqualFold(t.Of, name)
+	})
 }
 
 // Eval returns the value for a job whose terms have these values.
@@ -212,7 +220,8 @@ func (p *JobFunction) asked(r *exprReader) (expr, error) {
 		}
 		if def, ok := r.Defs.Lookup(name[:end]); ok && def.Consumable {
 			r.At = start + end
-			return p.slot(JobTerm{Kind: JobTermAsk, Of: def.Name, One: counting(opConfigured, def, "").num}, "ASK."+def.Name), nil
+			return p.slot(JobTerm{Kind: JobTermAsk, Of: def.Name, One: counting(opConfigured, def, "").num},
+				"ASK."+def.Name), nil
 		}
 	}
 	return expr{}, r.noConsumable(start, name)

@@ -50,13 +50,15 @@ func TestJobPriorityAsSlurm(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := row.Weights
-		text := fmt.Sprintf("%v*min(1, AGE/%v) + %v*FAIRSHARE + %v*(NODES/TOTALNODES + SIZE/TOTALCPUS)/2 + %v*QUEUE/MAXQUEUE + %v*CLASS/MAXCLASS + %v*ASK.ncpus/TOTALCPUS",
+		text := fmt.Sprintf("%v*min(1, AGE/%v) + %v*FAIRSHARE + %v*(NODES/TOTALNODES + SIZE/TOTALCPUS)/2 + "+
+			"%v*QUEUE/MAXQUEUE + %v*CLASS/MAXCLASS + %v*ASK.ncpus/TOTALCPUS",
 			w["AGE"], row.Cluster.MaxAge, w["FAIRSHARE"], w["JOBSIZE"], w["PARTITION"], w["QOS"], w["CPU"])
 		p, err := ParseJob(index.NewDefs(), text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		facts := &JobFacts{Age: int64(math.Round(row.Job.Age * row.Cluster.MaxAge)), Size: row.Job.NCPUs, Nodes: row.Job.Nodes, Walltime: 60}
+		facts := &JobFacts{Age: int64(math.Round(row.Job.Age * row.Cluster.MaxAge)), Size: row.Job.NCPUs,
+			Nodes: row.Job.Nodes, Walltime: 60}
 		var values []float64
 		for _, term := range p.Terms() {
 			v, ok := term.Fact(facts)
@@ -127,7 +129,8 @@ func TestJobPriorityText(t *testing.T) {
 		"A.ncpus":      `no term "A"`,
 		"AGE PRIORITY": "expected + - * / or the end",
 	} {
-		if _, err := ParseJob(defs, text); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "job_priority") {
+		if _, err := ParseJob(defs, text); err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.Contains(err.Error(), "job_priority") {
 			t.Errorf("%q: %v, want %s", text, err, want)
 		}
 	}
@@ -136,7 +139,8 @@ func TestJobPriorityText(t *testing.T) {
 			t.Errorf("%s: %v", preset.name, err)
 		}
 	}
-	if p, err := ParseJob(defs, "AGE + ASK.fluent + AGE"); err != nil || len(p.Terms()) != 2 || !p.Names("fluent") || p.Names("ncpus") || !p.Speaks(JobTermAge) || p.Speaks(JobTermFairshare) {
+	if p, err := ParseJob(defs, "AGE + ASK.fluent + AGE"); err != nil || len(p.Terms()) != 2 || !p.Names("fluent") ||
+		p.Names("ncpus") || !p.Speaks(JobTermAge) || p.Speaks(JobTermFairshare) {
 		t.Errorf("%+v: %v", p, err)
 	}
 }
@@ -146,7 +150,8 @@ func TestJobPriorityText(t *testing.T) {
 func TestJobPriorityLaws(t *testing.T) {
 	t.Parallel()
 	defs := index.NewDefs()
-	words := []string{"PRIORITY", "AGE", "XFACTOR", "FAIRSHARE", "USAGE.user", "TARGET.class", "ASK.ncpus", "BYPASS", "MAXQUEUE", "3", ".5", "1e9", "(AGE - 2)", "min(AGE, SIZE)", "abs(-USER)"}
+	words := []string{"PRIORITY", "AGE", "XFACTOR", "FAIRSHARE", "USAGE.user", "TARGET.class", "ASK.ncpus", "BYPASS",
+		"MAXQUEUE", "3", ".5", "1e9", "(AGE - 2)", "min(AGE, SIZE)", "abs(-USER)"}
 	signs := []string{" + ", " - ", "*", "/", "*-"}
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.SampledFrom(words).Draw(rt, "word")
@@ -159,7 +164,8 @@ func TestJobPriorityLaws(t *testing.T) {
 		}
 		values := make([]float64, len(p.Terms()))
 		for i := range values {
-			values[i] = rapid.SampledFrom([]float64{0, 1, -1, 1e300, -1e300, math.Inf(1), math.NaN(), 86400}).Draw(rt, "value")
+			values[i] = rapid.SampledFrom([]float64{0, 1, -1, 1e300, -1e300, math.Inf(1), math.NaN(), 86400}).Draw(rt,
+				"value")
 		}
 		v, sum := p.Eval(values), 0.0
 		for _, part := range p.Parts(values) {

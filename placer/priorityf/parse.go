@@ -47,7 +47,8 @@ func (p *exprReader) whole(example string) (*Function, error) {
 	}
 	f.text = string(appendSum(nil, f.terms))
 	if len(f.text) > MaxText {
-		return nil, p.Fail(p.End, "written out with spaces and zeros it is longer than %d bytes: %d", MaxText, len(f.text))
+		return nil, p.Fail(p.End, "written out with spaces and zeros it is longer than %d bytes: %d", MaxText,
+			len(f.text))
 	}
 	return f, nil
 }
@@ -104,7 +105,8 @@ func (p *exprReader) product() (product expr, minus bool, err error) {
 		}
 		minus = minus != negative
 		factor.join = join
-		if len(factors) == 1 && join == joinTimes && factors[0].op == opNumber && factor.op != opNumber && factor.weight == 1 {
+		if len(factors) == 1 && join == joinTimes && factors[0].op == opNumber && factor.op != opNumber &&
+			factor.weight == 1 {
 			factor.weight = factors[0].weight
 			factors[0] = factor
 		} else {

@@ -33,12 +33,13 @@ import (
 
 // Node is what a policy sees of one node at the instant at which a request would start.
 type Node struct {
-	Node      *index.Node    // its row: configured resources, speed, priority, features, number
-	Whole     bool           // a job has all of it then
-	Taken     []index.Amount // amounts taken of its consumables then (Value.Num): at most one entry for each resource, in any order
-	Jobs      int            // jobs on it then
-	Load      float64        // measured load now; planned dedicated cpus for a later start
-	FreeTime  int64          // seconds from the start to the node's next event; timeline.Forever if there is none
+	Node  *index.Node // its row: configured resources, speed, priority, features, number
+	Whole bool        // a job has all of it then
+	// amounts taken of its consumables then (Value.Num): at most one entry for each resource, in any order
+	Taken     []index.Amount
+	Jobs      int     // jobs on it then
+	Load      float64 // measured load now; planned dedicated cpus for a later start
+	FreeTime  int64   // seconds from the start to the node's next event; timeline.Forever if there is none
 	Preferred bool
 	Affinity  int       // to the reservation it is in: 1, 0 or -1
 	Values    []float64 // of the terms of a JobFunction, instead of a node

@@ -99,11 +99,14 @@ func TestPriorityFMaui(t *testing.T) {
 		want           []float64
 	}{
 		{"S07, S07b", "SPEED+ .01 * AMEM - 10 * JOBCOUNT",
-			[]*Node{example1("2000mb", "1000mb", 1, 1), example1("1500mb", "1000mb", 2, 1), example1("4500mb", "500mb", 3, 2)},
+			[]*Node{example1("2000mb", "1000mb", 1, 1), example1("1500mb", "1000mb", 2, 1),
+				example1("4500mb", "500mb", 3, 2)},
 			[]float64{1, -3, 23}},
-		{"S08, desktops", "-LOAD - 5*USAGE", []*Node{desktop(.5, .2), desktop(.1, .6), desktop(.9, 0)}, []float64{-1.5, -3.1, -.9}},
+		{"S08, desktops", "-LOAD - 5*USAGE", []*Node{desktop(.5, .2), desktop(.1, .6), desktop(.9, 0)},
+			[]float64{-1.5, -3.1, -.9}},
 		{"S08, batch nodes", "PRIORITY + APROCS", []*Node{batch("2"), batch("1")}, []float64{1002, 1001}},
-		{"S35, in the manual", "6*LOAD + -.01*CMEM - JOBCOUNT", []*Node{example1("2000mb", "0mb", 1, 3)}, []float64{-23}},
+		{"S35, in the manual", "6*LOAD + -.01*CMEM - JOBCOUNT", []*Node{example1("2000mb", "0mb", 1, 3)},
+			[]float64{-23}},
 		{"S09", "JOBCOUNT", []*Node{running(0), running(3), running(1)}, []float64{0, 3, 1}},
 		{"S35", "- -2*CPROCS", []*Node{procs("2"), procs("8")}, []float64{4, 16}},
 		{"S36, the node's own", "-CPROCS", []*Node{procs("4")}, []float64{-4}},
@@ -274,7 +277,8 @@ func TestPriorityFErrors(t *testing.T) {
 		{"2*FEATURES[x]", 2, `no term "FEATURES"; did you mean FEATURE?`},
 		{"banana", 0, `no term "banana"`},
 		{"LOAD2", 0, `no term "LOAD2"; did you mean LOAD?`},
-		{"1+Tokens", 2, `no term "Tokens": write A.tokens for what is available of it, C.tokens for what is configured`},
+		{"1+Tokens", 2,
+			`no term "Tokens": write A.tokens for what is available of it, C.tokens for what is configured`},
 		{"B.mem", 0, `no term "B": a resource is A.name for what is available of it, C.name for what is configured`},
 		{"A + 1", 1, `expected . and a consumable resource after A, found " "`},
 		{"C.", 2, "expected a consumable resource after C., found the end"},
@@ -316,7 +320,8 @@ func TestPriorityFErrors(t *testing.T) {
 		{"abs(1, 2)", 5, "abs takes one argument"},
 		{deep + "1", MaxDepth, "more than 100 parentheses within each other"},
 		{strings.Repeat("x", MaxText+1), MaxText, "longer than 4096 bytes"},
-		{strings.Repeat("1+", MaxText/2-1) + "1", MaxText - 1, "written out with spaces and zeros it is longer than 4096 bytes: 8189"},
+		{strings.Repeat("1+", MaxText/2-1) + "1", MaxText - 1,
+			"written out with spaces and zeros it is longer than 4096 bytes: 8189"},
 	} {
 		_, err := Parse(defs, c.in)
 		syntaxtest.At(t, c.in, err, c.at, c.msg)

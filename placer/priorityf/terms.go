@@ -58,7 +58,8 @@ var oneWordTerms = []struct {
 	{"PRIORITY", opPriority, 0, "the node's priority"},
 	{"SPEED", opSpeed, 0, "its speed, 1 if none is set"},
 	{"LOAD", opLoad, 0, "its load: measured now, or the cpus planned on it for a later start"},
-	{"USAGE", opUsage, 0, "how much of its time it was busy, 0 to 1; Maui's manual has a percentage, so multiply its weights by 100"},
+	{"USAGE", opUsage, 0, "how much of its time it was busy, 0 to 1; Maui's manual has a percentage, so multiply its " +
+		"weights by 100"},
 	{"JOBCOUNT", opJobCount, 0, "jobs on it when the request would start"},
 	{"FREETIME", opFreeTime, 0, "seconds from then to its next event, a billion at most"},
 	{"NODEINDEX", opNodeIndex, 0, "its number, in the order of declaration"},
@@ -151,10 +152,12 @@ func counting(op op, def index.Def, name string) expr {
 // noTerm returns the error for an unknown word before the reader.
 func (p *exprReader) noTerm(at int, word string) error {
 	if p.Peek() == '.' {
-		return p.Fail(at, "no term %q: a resource is A.name for what is available of it, C.name for what is configured", word)
+		return p.Fail(at, "no term %q: a resource is A.name for what is available of it, C.name for what is configured",
+			word)
 	}
 	if def, ok := p.Defs.Lookup(word); ok && def.Consumable {
-		return p.Fail(at, "no term %q: write A.%s for what is available of it, C.%[2]s for what is configured", word, def.Name)
+		return p.Fail(at, "no term %q: write A.%s for what is available of it, C.%[2]s for what is configured", word,
+			def.Name)
 	}
 	known := []string{"FEATURE", "min", "max", "abs"}
 	var all []string

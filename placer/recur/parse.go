@@ -99,7 +99,8 @@ func (p *parser) word(at int, word string) error {
 		return nil
 	}
 	if _, err := rrule.StrToFreq(strings.ToUpper(word)); err == nil {
-		return p.failAt(at, "%s is written FREQ=%s; the words for a rule are daily and weekly", word, strings.ToUpper(word))
+		return p.failAt(at, "%s is written FREQ=%s; the words for a rule are daily and weekly", word,
+			strings.ToUpper(word))
 	}
 	return p.failAt(at, "%s%s", repeatExample, index.DidYouMean(word, []string{"daily", "weekly"}))
 }
@@ -150,7 +151,8 @@ func (p *parser) freq(at int, value string) (rrule.Frequency, error) {
 		for f := rrule.YEARLY; f < rrule.SECONDLY; f++ {
 			all = append(all, f.String())
 		}
-		return 0, p.failAt(at, "no FREQ %q: use one of %s%s", value, strings.Join(all, ", "), index.DidYouMean(value, all))
+		return 0, p.failAt(at, "no FREQ %q: use one of %s%s", value, strings.Join(all, ", "),
+			index.DidYouMean(value, all))
 	case f == rrule.SECONDLY:
 		return 0, p.failAt(at, "a rule repeats once a minute at most: write MINUTELY, or less often")
 	}
@@ -174,7 +176,8 @@ func (p *parser) signed(at int, key, s string, low, high int) (int, error) {
 	}
 	n, err := p.number(at, key, digits, low, high)
 	if err != nil {
-		return 0, p.failAt(at, "%s takes whole numbers from %d to %d, or from -%d to -%d to count from the end, not %q", key, low, high, high, low, s)
+		return 0, p.failAt(at, "%s takes whole numbers from %d to %d, or from -%d to -%d to count from the end, not %q",
+			key, low, high, high, low, s)
 	}
 	if s[0] == '-' {
 		n = -n
@@ -242,7 +245,8 @@ func (p *parser) weekday(at int, s string) (rrule.Weekday, error) {
 		n, err := p.signed(at, "the number of a day", number, 1, 53)
 		return d.Nth(n), err
 	}
-	return rrule.Weekday{}, p.failAt(at, "%q is no day: use MO, TU, WE, TH, FR, SA, SU, or one with a number such as 2MO or -1FR", s)
+	return rrule.Weekday{},
+		p.failAt(at, "%q is no day: use MO, TU, WE, TH, FR, SA, SU, or one with a number such as 2MO or -1FR", s)
 }
 
 // until reads the last instant at which an occurrence may start.
@@ -261,7 +265,8 @@ func (p *parser) until(at int, value string) (time.Time, error) {
 		}
 		return time.Unix(InstantOf(wall, p.zone), 0).UTC(), nil
 	}
-	return time.Time{}, p.failAt(at, "UNTIL is a day such as 20271231, or a time such as 20271231T180000 (local) or 20271231T170000Z, not %q", value)
+	return time.Time{}, p.failAt(at, "UNTIL is a day such as 20271231, or a time such as 20271231T180000 (local) or "+
+		"20271231T170000Z, not %q", value)
 }
 
 // check refuses parts that do not go together: what the RFC forbids, what the library would overlook or
@@ -281,7 +286,8 @@ func (p *parser) check() error {
 	case len(o.Bysecond) > 1:
 		return p.fail("BYSECOND", "a rule repeats once a minute at most: BYSECOND takes one number")
 	case o.Freq < rrule.HOURLY && max(1, len(o.Byhour))*max(1, len(o.Byminute)) > maxDayTimes:
-		return p.fail("BYMINUTE", "BYHOUR and BYMINUTE name more than %d times of a day: write FREQ=MINUTELY and an INTERVAL", maxDayTimes)
+		return p.fail("BYMINUTE", "BYHOUR and BYMINUTE name more than %d times of a day: write FREQ=MINUTELY and "+
+			"an INTERVAL", maxDayTimes)
 	case wrongFor("BYWEEKNO", rrule.MONTHLY, rrule.WEEKLY, rrule.DAILY, rrule.HOURLY, rrule.MINUTELY):
 		return p.fail("BYWEEKNO", "BYWEEKNO goes with FREQ=YEARLY only")
 	case wrongFor("BYYEARDAY", rrule.MONTHLY, rrule.WEEKLY, rrule.DAILY):

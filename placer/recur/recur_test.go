@@ -92,7 +92,8 @@ func TestRepeat(t *testing.T) {
 		{"half-hourly over spring", "FREQ=MINUTELY;INTERVAL=30", berlin, "2027-03-28T01:30:00+01:00",
 			"2027-03-28T01:30:00+01:00 2027-03-28T03:00:00+02:00 2027-03-28T03:30:00+02:00 2027-03-28T04:00:00+02:00"},
 		{"at odd times over spring", "FREQ=MINUTELY;INTERVAL=40", berlin, "2027-03-28T01:20:00+01:00",
-			"2027-03-28T01:20:00+01:00 2027-03-28T03:00:00+02:00 2027-03-28T03:20:00+02:00 2027-03-28T03:40:00+02:00 2027-03-28T04:00:00+02:00"},
+			"2027-03-28T01:20:00+01:00 2027-03-28T03:00:00+02:00 2027-03-28T03:20:00+02:00 2027-03-28T03:40:00+02:00 " +
+				"2027-03-28T04:00:00+02:00"},
 		{"two-hourly over autumn", "FREQ=HOURLY;INTERVAL=2", berlin, "2027-10-31T00:00:00+02:00",
 			"2027-10-31T00:00:00+02:00 2027-10-31T02:00:00+02:00 2027-10-31T04:00:00+01:00"},
 		{"half-hourly over autumn", "FREQ=MINUTELY;INTERVAL=30", newYork, "2027-11-07T00:30:00-04:00",
@@ -103,13 +104,15 @@ func TestRepeat(t *testing.T) {
 		{"COUNT", "FREQ=DAILY;COUNT=3", "", "2027-01-01T10:00:00Z",
 			"2027-01-01T10:00:00Z 2027-01-02T10:00:00Z 2027-01-03T10:00:00Z end"},
 		{"COUNT of one", "FREQ=DAILY;COUNT=1", "", "2027-01-01T10:00:00Z", "2027-01-01T10:00:00Z end"},
-		{"a start beside the rule is no occurrence", "FREQ=WEEKLY;BYDAY=MO;COUNT=3", "", "2027-01-01T10:00:00Z", // a Friday
+		// a Friday
+		{"a start beside the rule is no occurrence", "FREQ=WEEKLY;BYDAY=MO;COUNT=3", "", "2027-01-01T10:00:00Z",
 			"2027-01-04T10:00:00Z 2027-01-11T10:00:00Z 2027-01-18T10:00:00Z end"},
 		{"nor a start at another hour", "FREQ=DAILY;BYHOUR=8", "", "2027-01-01T10:20:07Z",
 			"2027-01-02T08:20:07Z 2027-01-03T08:20:07Z"},
 		{"a start that clocks show for the second time", "daily", berlin, "2027-10-31T02:30:00+01:00",
 			"2027-10-31T02:30:00+01:00 2027-11-01T02:30:00+01:00"},
-		{"a start where the rule's time is skipped", "FREQ=DAILY;BYHOUR=2;BYMINUTE=30", berlin, "2027-03-28T03:30:00+02:00",
+		{"a start where the rule's time is skipped", "FREQ=DAILY;BYHOUR=2;BYMINUTE=30", berlin,
+			"2027-03-28T03:30:00+02:00",
 			"2027-03-28T03:30:00+02:00 2027-03-29T02:30:00+02:00"},
 		{"UNTIL is included", "FREQ=DAILY;UNTIL=20270102T100000Z", "", "2027-01-01T10:00:00Z",
 			"2027-01-01T10:00:00Z 2027-01-02T10:00:00Z end"},
@@ -125,12 +128,14 @@ func TestRepeat(t *testing.T) {
 			"2027-03-26T08:00:00+01:00 2027-03-29T08:00:00+02:00 2027-04-02T08:00:00+02:00"},
 		{"every other week", "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,SU", "", "1997-08-05T09:00:00Z",
 			"1997-08-05T09:00:00Z 1997-08-10T09:00:00Z 1997-08-19T09:00:00Z 1997-08-24T09:00:00Z"},
-		{"every other week, from Sunday", "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,SU;WKST=SU", "", "1997-08-05T09:00:00Z", // as in the RFC
+		// as in the RFC
+		{"every other week, from Sunday", "FREQ=WEEKLY;INTERVAL=2;BYDAY=TU,SU;WKST=SU", "", "1997-08-05T09:00:00Z",
 			"1997-08-05T09:00:00Z 1997-08-17T09:00:00Z 1997-08-19T09:00:00Z 1997-08-31T09:00:00Z"},
 		{"the last Friday", "FREQ=MONTHLY;BYDAY=-1FR", "", "2027-01-29T10:00:00Z",
 			"2027-01-29T10:00:00Z 2027-02-26T10:00:00Z 2027-03-26T10:00:00Z"},
 		{"the first Monday and every Sunday", "FREQ=MONTHLY;BYDAY=1MO,SU", "", "2027-02-01T10:00:00Z",
-			"2027-02-01T10:00:00Z 2027-02-07T10:00:00Z 2027-02-14T10:00:00Z 2027-02-21T10:00:00Z 2027-02-28T10:00:00Z 2027-03-01T10:00:00Z"},
+			"2027-02-01T10:00:00Z 2027-02-07T10:00:00Z 2027-02-14T10:00:00Z 2027-02-21T10:00:00Z " +
+				"2027-02-28T10:00:00Z 2027-03-01T10:00:00Z"},
 		{"the last working day", "FREQ=MONTHLY;BYDAY=MO,TU,WE,TH,FR;BYSETPOS=-1", "", "2027-01-29T10:00:00Z",
 			"2027-01-29T10:00:00Z 2027-02-26T10:00:00Z 2027-03-31T10:00:00Z"},
 		{"months without a 31st are left out", "FREQ=MONTHLY", "", "2027-01-31T10:00:00Z",
@@ -182,7 +187,8 @@ func TestRepeatText(t *testing.T) {
 			t.Errorf("%q is %q, want %q", c.rule, r, c.want)
 		}
 		again := repeat(t, r.Repeat().Rule, r.Repeat().Zone, start)
-		if again.Repeat() != r.Repeat() || again.last != r.last || !slices.Equal(again.occurrences(start, 20), r.occurrences(start, 20)) {
+		if again.Repeat() != r.Repeat() || again.last != r.last || !slices.Equal(again.occurrences(start, 20),
+			r.occurrences(start, 20)) {
 			t.Errorf("%q is %+v and, read again, %+v", c.rule, r.Repeat(), again.Repeat())
 		}
 	}
@@ -200,7 +206,8 @@ func TestRepeatRefused(t *testing.T) {
 		{"FREQ", "^", "expected daily"},
 		{"RRULE:", "      ^", "expected daily"},
 		{"INTERVAL=2", "^", "FREQ is missing"},
-		{"FREQ=DAYLY", "     ^", `no FREQ "DAYLY": use one of YEARLY, MONTHLY, WEEKLY, DAILY, HOURLY, MINUTELY; did you mean DAILY?`},
+		{"FREQ=DAYLY", "     ^",
+			`no FREQ "DAYLY": use one of YEARLY, MONTHLY, WEEKLY, DAILY, HOURLY, MINUTELY; did you mean DAILY?`},
 		{"FREQ=DAILY;", "           ^", "parts are joined by semicolons"},
 		{"FREQ=DAILY,COUNT=3", "     ^", "no FREQ"},
 		{"FREQ=DAILY;COUNT", "           ^", "expected a part"},
@@ -216,7 +223,8 @@ func TestRepeatRefused(t *testing.T) {
 		{"FREQ=DAILY;BYHOUR=8,24", "                    ^", `BYHOUR takes whole numbers from 0 to 23, not "24"`},
 		{"FREQ=DAILY;BYHOUR=8,", "                    ^", "BYHOUR takes"},
 		{"FREQ=DAILY;BYHOUR=+8", "                  ^", "BYHOUR takes"},
-		{"FREQ=MONTHLY;BYMONTHDAY=32", "                        ^", "from 1 to 31, or from -31 to -1 to count from the end"},
+		{"FREQ=MONTHLY;BYMONTHDAY=32", "                        ^",
+			"from 1 to 31, or from -31 to -1 to count from the end"},
 		{"FREQ=MONTHLY;BYMONTHDAY=--1", "                        ^", "BYMONTHDAY takes"},
 		{"FREQ=MONTHLY;BYMONTHDAY=0", "                        ^", "BYMONTHDAY takes"},
 		{"FREQ=WEEKLY;BYDAY=MO,XX", "                     ^", `"XX" is no day: use MO`},
@@ -231,7 +239,8 @@ func TestRepeatRefused(t *testing.T) {
 		{"FREQ=DAILY;BYYEARDAY=3", "           ^", "BYYEARDAY does not go with FREQ=DAILY"},
 		{"FREQ=WEEKLY;BYMONTHDAY=3", "            ^", "BYMONTHDAY does not go with FREQ=WEEKLY"},
 		{"FREQ=MONTHLY;BYSETPOS=1", "             ^", "BYSETPOS picks from what another"},
-		{"FREQ=HOURLY;BYMINUTE=1,2;BYSETPOS=1", "                         ^", "BYSETPOS goes with FREQ=DAILY at the shortest"},
+		{"FREQ=HOURLY;BYMINUTE=1,2;BYSETPOS=1", "                         ^",
+			"BYSETPOS goes with FREQ=DAILY at the shortest"},
 		{"FREQ=DAILY;UNTIL=2027", "                 ^", "UNTIL is a day such as 20271231"},
 		{"FREQ=DAILY;UNTIL=20270230", "                 ^", "UNTIL is a day"},
 		{"FREQ=DAILY;UNTIL=20270101T0000.5Z", "                 ^", "UNTIL is a day"},
@@ -304,10 +313,12 @@ func numbers(n int) string {
 func TestRepeatBounded(t *testing.T) {
 	start := instant(t, "1970-01-01T00:00:00Z")
 	for _, rule := range []string{"FREQ=MINUTELY", "FREQ=MINUTELY;INTERVAL=7;BYHOUR=3;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU",
-		"FREQ=HOURLY;INTERVAL=25", "daily", "weekly", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU", "FREQ=MINUTELY;COUNT=10000", "FREQ=YEARLY;COUNT=10000"} {
+		"FREQ=HOURLY;INTERVAL=25", "daily", "weekly", "FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29;BYDAY=SU",
+		"FREQ=MINUTELY;COUNT=10000", "FREQ=YEARLY;COUNT=10000"} {
 		r := repeat(t, rule, "Europe/Berlin", start)
 		began := time.Now()
-		for _, at := range []int64{start, instant(t, "2027-06-01T00:00:00Z"), instant(t, "9000-01-01T00:00:00Z"), lastRepeat - 1, lastRepeat, 1<<63 - 1, -1 << 63} {
+		for _, at := range []int64{start, instant(t, "2027-06-01T00:00:00Z"), instant(t, "9000-01-01T00:00:00Z"),
+			lastRepeat - 1, lastRepeat, 1<<63 - 1, -1 << 63} {
 			if next, ok := r.After(at); ok && next <= at {
 				t.Errorf("%s: after %d comes %d", rule, at, next)
 			}
@@ -316,12 +327,14 @@ func TestRepeatBounded(t *testing.T) {
 			t.Errorf("%s took %s", rule, d)
 		}
 	}
-	if at, ok := repeat(t, "FREQ=YEARLY;COUNT=500", "", start).After(instant(t, "2468-06-01T00:00:00Z")); !ok || at != instant(t, "2469-01-01T00:00:00Z") {
+	if at, ok := repeat(t, "FREQ=YEARLY;COUNT=500", "", start).After(instant(t, "2468-06-01T00:00:00Z")); !ok ||
+		at != instant(t, "2469-01-01T00:00:00Z") {
 		t.Errorf("the 500th year is %d, %v", at, ok)
 	}
 }
 
-var testZones = []string{"", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia", "Africa/Casablanca", "America/Asuncion"}
+var testZones = []string{"", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Pacific/Apia",
+	"Africa/Casablanca", "America/Asuncion"}
 
 // naiveInstant tries every offset that clocks had around a wall time.
 func naiveInstant(wall int64, zone *time.Location) int64 {
@@ -372,7 +385,8 @@ func TestRepeatDayByDay(t *testing.T) {
 			}
 			got, ok := r.After(at)
 			if !ok || got != want || got <= at {
-				t.Fatalf("%s from %s in %s: after %s comes %s, not %s", rule, stamp(start), zone, stamp(at), stamp(got), stamp(want))
+				t.Fatalf("%s from %s in %s: after %s comes %s, not %s", rule, stamp(start), zone, stamp(at), stamp(got),
+					stamp(want))
 			}
 			if mid, ok := r.After(got - 1); !ok || mid != got {
 				t.Fatalf("right before %s comes %s", stamp(got), stamp(mid))
@@ -393,7 +407,8 @@ func (n naiveRule) until(end time.Time) []int64 {
 	sets := make(map[int][]int64)
 	var order []int
 	first := n.period(n.start)
-	for day := n.start.AddDate(-1, 0, -n.start.YearDay()).Truncate(secondsOfDay * time.Second); day.Before(end.AddDate(1, 0, 0)); day = day.AddDate(0, 0, 1) {
+	for day := n.start.AddDate(-1, 0, -n.start.YearDay()).Truncate(secondsOfDay * time.Second); day.Before(
+		end.AddDate(1, 0, 0)); day = day.AddDate(0, 0, 1) {
 		if !n.day(day) {
 			continue
 		}
@@ -593,7 +608,8 @@ func TestRepeatMinuteByMinute(t *testing.T) {
 			}
 		}
 		if i := firstDifference(got, want); i >= 0 {
-			t.Fatalf("%s from %s: the occurrence %d of %d is %v, not %v of %d", rule, stamp(start.Unix()), i, len(got), stampAt(got, i), stampAt(want, i), len(want))
+			t.Fatalf("%s from %s: the occurrence %d of %d is %v, not %v of %d", rule, stamp(start.Unix()), i, len(got),
+				stampAt(got, i), stampAt(want, i), len(want))
 		}
 	})
 	if read == 0 {
@@ -639,7 +655,8 @@ func TestRepeatIncreases(t *testing.T) {
 		for _, want := range times {
 			t0 := rapid.Int64Range(last, want-1).Draw(t, "between")
 			if got, ok := r.After(t0); !ok || got != want {
-				t.Fatalf("%s %s: after %s comes %s, after %s %s", rule, zone, stamp(last), stamp(want), stamp(t0), stamp(got))
+				t.Fatalf("%s %s: after %s comes %s, after %s %s", rule, zone, stamp(last), stamp(want), stamp(t0),
+					stamp(got))
 			}
 			last = want
 		}
@@ -647,8 +664,10 @@ func TestRepeatIncreases(t *testing.T) {
 }
 
 func FuzzRepeat(f *testing.F) {
-	for _, s := range []string{"daily", "RRULE:FREQ=WEEKLY;BYDAY=MO,FR", "FREQ=MONTHLY;BYDAY=-1FR,SU;COUNT=7", "FREQ=YEARLY;BYWEEKNO=-1;WKST=SU",
-		"FREQ=HOURLY;INTERVAL=5;BYHOUR=3;UNTIL=20271231", "FREQ=MINUTELY;INTERVAL=7;BYSECOND=3", "FREQ=DAILY;BYHOUR=1,2;BYSETPOS=-1"} {
+	for _, s := range []string{"daily", "RRULE:FREQ=WEEKLY;BYDAY=MO,FR", "FREQ=MONTHLY;BYDAY=-1FR,SU;COUNT=7",
+		"FREQ=YEARLY;BYWEEKNO=-1;WKST=SU",
+		"FREQ=HOURLY;INTERVAL=5;BYHOUR=3;UNTIL=20271231", "FREQ=MINUTELY;INTERVAL=7;BYSECOND=3",
+		"FREQ=DAILY;BYHOUR=1,2;BYSETPOS=-1"} {
 		f.Add(s, int64(1795167000), uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, rule string, start int64, zone uint8) {

@@ -138,7 +138,8 @@ func (l *lexer) number() string {
 	}
 	if l.at < len(l.text) && isWordPart(l.text[l.at]) {
 		l.while(isWordPart)
-		l.fail(start, "%q is not a number; a size or a duration is written as text: '%s'", l.text[start:l.at], l.text[start:l.at])
+		l.fail(start, "%q is not a number; a size or a duration is written as text: '%s'", l.text[start:l.at],
+			l.text[start:l.at])
 	}
 	return l.text[start:l.at]
 }
@@ -175,7 +176,8 @@ func (l *lexer) param() string {
 }
 
 // operators lists the operators, the longer ones first.
-var operators = []string{"->>", "->", "<=", ">=", "<>", "!=", "==", "||", "<<", ">>", "(", ")", ",", ";", ".", "+", "-", "*", "/", "%", "<", ">", "=", "&", "|", "~"}
+var operators = []string{"->>", "->", "<=", ">=", "<>", "!=", "==", "||", "<<", ">>", "(", ")", ",", ";", ".", "+", "-",
+	"*", "/", "%", "<", ">", "=", "&", "|", "~"}
 
 func (l *lexer) operator() string {
 	for _, op := range operators {

@@ -73,12 +73,14 @@ func (p *parser) prefix() Expr {
 	switch t.text {
 	case "-", "+", "~":
 		p.advance()
-		if n := p.tok; t.text == "-" && n.kind == tokenNumber && strings.TrimLeft(n.text, "0") == "9223372036854775808" {
+		if n := p.tok; t.text == "-" && n.kind == tokenNumber && strings.TrimLeft(n.text,
+			"0") == "9223372036854775808" {
 			p.advance()
 			return &Literal{Span: p.from(t.pos), Value: values.Int(math.MinInt64)}
 		}
 		x := p.expr(bindSign)
-		if l, ok := x.(*Literal); ok && t.text == "-" && isHexNumber(p.text[l.Pos():]) && l.Value.Int64() == math.MinInt64 {
+		if l, ok := x.(*Literal); ok && t.text == "-" && isHexNumber(p.text[l.Pos():]) &&
+			l.Value.Int64() == math.MinInt64 {
 			p.fail(l.Pos(), "the hexadecimal number -0x8000000000000000 is too large")
 		}
 		return &Unary{p.from(t.pos), t.text, x}
@@ -229,7 +231,8 @@ func (p *parser) call() Expr {
 		x.Filter = p.expression()
 		p.expect(")", "")
 	}
-	if t := p.peek(); p.tok.is("OVER") && (t.is("(") || t.kind == tokenWord && !reserved()[t.upper()] || t.kind == tokenQuoted) {
+	if t := p.peek(); p.tok.is("OVER") && (t.is("(") || t.kind == tokenWord && !reserved()[t.upper()] ||
+		t.kind == tokenQuoted) {
 		p.advance()
 		x.Over = p.over()
 	}
@@ -272,7 +275,8 @@ func (p *parser) typeName() (string, values.Affinity) {
 	}
 	if p.accept("(") {
 		for !p.accept(")") {
-			if p.tok.kind != tokenNumber && p.tok.kind != tokenWord && !p.tok.is("-") && !p.tok.is("+") && !p.tok.is(",") {
+			if p.tok.kind != tokenNumber && p.tok.kind != tokenWord && !p.tok.is("-") && !p.tok.is("+") &&
+				!p.tok.is(",") {
 				p.unexpected("a number", "")
 			}
 			p.advance()

@@ -53,7 +53,8 @@ func (v *View) String() string {
 	if v.Drop {
 		return "DROP VIEW " + IfWords(v.If, "IF EXISTS ") + quoteName(v.Name)
 	}
-	return "CREATE TEMP VIEW " + IfWords(v.If, "IF NOT EXISTS ") + quoteName(v.Name) + names(v.Columns) + " AS " + v.Select.String()
+	return "CREATE TEMP VIEW " + IfWords(v.If, "IF NOT EXISTS ") + quoteName(v.Name) + names(v.Columns) + " AS " +
+		v.Select.String()
 }
 
 func (s *With) String() string {

@@ -219,7 +219,8 @@ func (w *writer) core(s *Select) {
 	}
 	w.clause(" HAVING ", s.Having)
 	for i := range s.Windows {
-		w.WriteString([]string{" WINDOW ", ", "}[min(i, 1)] + quoteName(s.Windows[i].Name) + " AS " + s.Windows[i].body())
+		w.WriteString([]string{" WINDOW ", ", "}[min(i, 1)] + quoteName(s.Windows[i].Name) + " AS " +
+			s.Windows[i].body())
 	}
 }
 
@@ -245,7 +246,8 @@ func (w *writer) column(c *ResultColumn) {
 	}
 }
 
-var joinWords = [...]string{CommaJoin: ", ", InnerJoin: " JOIN ", CrossJoin: " CROSS JOIN ", LeftJoin: " LEFT JOIN ", RightJoin: " RIGHT JOIN ", FullJoin: " FULL JOIN "}
+var joinWords = [...]string{CommaJoin: ", ", InnerJoin: " JOIN ", CrossJoin: " CROSS JOIN ", LeftJoin: " LEFT JOIN ",
+	RightJoin: " RIGHT JOIN ", FullJoin: " FULL JOIN "}
 
 // fromList writes tables, and the words that join them.
 func (w *writer) fromList(all []FromItem) {

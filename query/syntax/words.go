@@ -40,7 +40,8 @@ func set(words string) map[string]bool {
 // be.
 var later = map[string]string{
 	"INSERT": "a query changes nothing: use the other verbs", "UPDATE": "a query changes nothing: use the other verbs",
-	"DELETE": "a query changes nothing: use the other verbs", "CREATE": "a query changes nothing", "DROP": "a query changes nothing",
+	"DELETE": "a query changes nothing: use the other verbs", "CREATE": "a query changes nothing",
+	"DROP":  "a query changes nothing",
 	"ALTER": "a query changes nothing", "REPLACE": "a query changes nothing: use the other verbs",
 	"ATTACH": "a query is about one database", "PRAGMA": "PRAGMA is not supported; see sys_tables and sys_columns",
 	"BEGIN": "every query is a transaction of its own", "COMMIT": "every query is a transaction of its own",

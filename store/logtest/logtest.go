@@ -96,7 +96,8 @@ func (f *folder) do(fn func(m *replica.Memory) error) error {
 	return errors.Join(os.WriteFile(f.path+".new", now, 0o600), os.Rename(f.path+".new", f.path))
 }
 
-func (f *folder) Append(ctx context.Context, at replica.Position, entry []byte, _ replica.Place, answers ...replica.Answer) (t *replica.Tail, err error) {
+func (f *folder) Append(ctx context.Context, at replica.Position, entry []byte, _ replica.Place,
+	answers ...replica.Answer) (t *replica.Tail, err error) {
 	k, err := f.keeper()
 	switch {
 	case err != nil:
@@ -133,7 +134,8 @@ func (f *folder) Chain(ctx context.Context, n uint64) (chain [8]byte, known bool
 }
 
 // Turn only pauses: no place outlives a killed process.
-func (f *folder) Turn(ctx context.Context, _ replica.Place, at replica.Position, words []byte) (replica.Place, *replica.Tail, error) {
+func (f *folder) Turn(ctx context.Context, _ replica.Place, at replica.Position, words []byte) (replica.Place,
+	*replica.Tail, error) {
 	time.Sleep(lookEvery)
 	t, err := f.After(ctx, at)
 	return nil, t, err

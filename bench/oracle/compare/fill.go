@@ -35,7 +35,8 @@ func fill(path string, nodes int) error {
 			}
 		}
 		for i := range nodes {
-			n := &index.Node{Name: fmt.Sprintf("n%05d", i), Queue: fmt.Sprintf("q%d", i%4), Load: float64(rng.IntN(64)) / 8, Features: []string{"f" + fmt.Sprint(i%3)}}
+			n := &index.Node{Name: fmt.Sprintf("n%05d", i), Queue: fmt.Sprintf("q%d", i%4),
+				Load: float64(rng.IntN(64)) / 8, Features: []string{"f" + fmt.Sprint(i%3)}}
 			n.Set(index.NCPUs, index.Value{Num: []int64{8, 16, 32, 64}[i/4%4]})
 			n.Set(index.Mem, index.Value{Num: int64(32<<20) << (i / 4 % 2)})
 			if _, err := tx.Nodes().Put(n); err != nil {
@@ -51,7 +52,8 @@ func fill(path string, nodes int) error {
 		begun := time.Now()
 		err := db.Update(func(tx *store.Tx) error {
 			for i := range jobs {
-				r := placer.Request{Select: fmt.Sprintf("%d:ncpus=8", nodes/jobs), Place: "scatter:excl", Walltime: time.Hour, Queue: fmt.Sprintf("q%d", i%4), User: fmt.Sprintf("u%d", i%50)}
+				r := placer.Request{Select: fmt.Sprintf("%d:ncpus=8", nodes/jobs), Place: "scatter:excl",
+					Walltime: time.Hour, Queue: fmt.Sprintf("q%d", i%4), User: fmt.Sprintf("u%d", i%50)}
 				if slot == 0 && i%20 == 0 {
 					continue
 				}

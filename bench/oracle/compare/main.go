@@ -37,9 +37,12 @@ var questions = []question{
 	{"order by limit 10", "SELECT name, load FROM nodes ORDER BY load DESC LIMIT 10", "12 ms"},
 	{"what is free, 100k rows", "SELECT sum(ncpus_free) FROM nodes", "18 ms"},
 	{"filter, 1M rows", "SELECT count(*) FROM allocations WHERE start > 1000003600", "40 ms"},
-	{"join and group, 1M rows", "SELECT n.queue, count(*), sum(a.ncpus) FROM allocations a JOIN nodes n ON a.node = n.name GROUP BY n.queue", "95 ms"},
-	{"window, 100k rows", "SELECT max(r) FROM (SELECT row_number() OVER (PARTITION BY queue ORDER BY load) AS r FROM nodes)", "35 ms"},
-	{"correlated, 995 jobs", "SELECT count(*) FROM jobs j WHERE EXISTS (SELECT 1 FROM jobs k WHERE k.user = j.user AND k.job > j.job)", "20 ms"},
+	{"join and group, 1M rows", "SELECT n.queue, count(*), sum(a.ncpus) FROM allocations a JOIN nodes n ON a.node = " +
+		"n.name GROUP BY n.queue", "95 ms"},
+	{"window, 100k rows", "SELECT max(r) FROM (SELECT row_number() OVER (PARTITION BY queue ORDER BY load) AS r " +
+		"FROM nodes)", "35 ms"},
+	{"correlated, 995 jobs", "SELECT count(*) FROM jobs j WHERE EXISTS (SELECT 1 FROM jobs k WHERE k.user = j.user " +
+		"AND k.job > j.job)", "20 ms"},
 	{"one node's allocations", "SELECT job, start FROM allocations WHERE node = 'n12345'", "25 us"},
 	{"one job", "SELECT state, user, submit FROM jobs WHERE job = 777", "20 us"},
 }
@@ -213,13 +216,16 @@ func copyOut(db *store.DB, path string) (*sql.DB, error) {
 			return nil, err
 		}
 	}
-	for table, columns := range map[string]string{"nodes": "name, number, queue, state, load, ncpus", "allocations": "job, node, start, \"end\", ncpus", "jobs": "job, state, user, submit"} {
+	for table, columns := range map[string]string{"nodes": "name, number, queue, state, load, ncpus",
+		"allocations": "job, node, start, \"end\", ncpus", "jobs": "job, state, user, submit"} {
 		if err := copyTable(db, lite, table, columns); err != nil {
 			return nil, err
 		}
 	}
-	for _, stmt := range []string{"CREATE INDEX by_state ON nodes (state, ncpus)", "CREATE INDEX by_ncpus ON nodes (ncpus)", "CREATE INDEX by_name ON nodes (name)",
-		"CREATE INDEX by_job ON allocations (job)", "CREATE INDEX by_node ON allocations (node)", "CREATE INDEX by_user ON jobs (user)", "ANALYZE"} {
+	for _, stmt := range []string{"CREATE INDEX by_state ON nodes (state, ncpus)",
+		"CREATE INDEX by_ncpus ON nodes (ncpus)", "CREATE INDEX by_name ON nodes (name)",
+		"CREATE INDEX by_job ON allocations (job)", "CREATE INDEX by_node ON allocations (node)",
+		"CREATE INDEX by_user ON jobs (user)", "ANALYZE"} {
 		if _, err := lite.Exec(stmt); err != nil {
 			return nil, err
 		}

@@ -5,7 +5,8 @@
 // expected results of queries are those in the files. The files are not kept here. To get them:
 //
 //	git clone --depth 1 https://github.com/gregrahn/sqllogictest
-//	cd bench/oracle && go run ./logic ../../../sqllogictest/test/select*.test ../../../sqllogictest/test/index ../../../sqllogictest/test/random/expr
+//	cd bench/oracle && go run ./logic ../../../sqllogictest/test/select*.test \
+//		../../../sqllogictest/test/index ../../../sqllogictest/test/random/expr
 package main
 
 import (
@@ -38,7 +39,8 @@ func main() {
 		}
 		fmt.Fprintf(os.Stderr, "\r%d records, %d wrong  ", total.asked, total.wrong)
 	}
-	fmt.Printf("\n%d files, %d records asked (%d of nodes), %d wrong, %d refused, in %s\n", len(files), total.asked, total.nodes, total.wrong, total.refusals(), time.Since(total.begun).Round(time.Second))
+	fmt.Printf("\n%d files, %d records asked (%d of nodes), %d wrong, %d refused, in %s\n", len(files), total.asked,
+		total.nodes, total.wrong, total.refusals(), time.Since(total.begun).Round(time.Second))
 	for _, why := range slices.Sorted(maps.Keys(total.refused)) {
 		fmt.Printf("%8d refused: %s\n", total.refused[why], why)
 	}

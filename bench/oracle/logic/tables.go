@@ -143,7 +143,8 @@ func read(lite *sql.DB) (tables []table, views []store.SQLView, err error) {
 			return nil, nil, err
 		}
 		if kind == "view" {
-			views = append(views, store.SQLView{Name: strings.ToLower(name), Select: asSelect.ReplaceAllString(text, "")})
+			views = append(views, store.SQLView{Name: strings.ToLower(name),
+				Select: asSelect.ReplaceAllString(text, "")})
 		} else {
 			tables = append(tables, table{name: strings.ToLower(name)})
 		}
@@ -221,7 +222,8 @@ func (t *table) nodes() bool {
 					return false
 				}
 			case string:
-				if x == "" || strings.TrimSpace(x) != x || strings.ContainsAny(x, ",+:=\"'") || t.Cols[i].Type != query.TextAffinity {
+				if x == "" || strings.TrimSpace(x) != x || strings.ContainsAny(x, ",+:=\"'") ||
+					t.Cols[i].Type != query.TextAffinity {
 					return false
 				}
 			}
@@ -291,7 +293,9 @@ func (t *table) put(tx *store.Tx) error {
 	}
 	var columns []string
 	for i, c := range t.Cols { // the buckets know every other column
-		d := index.Def{Name: t.name + "_" + c.Name, Unique: i%2 == 1, Type: map[query.Affinity]index.Type{query.IntegerAffinity: index.Long, query.RealAffinity: index.Float, query.TextAffinity: index.String}[c.Type]}
+		d := index.Def{Name: t.name + "_" + c.Name, Unique: i%2 == 1, Type: map[query.Affinity]index.Type{
+			query.IntegerAffinity: index.Long, query.RealAffinity: index.Float,
+			query.TextAffinity: index.String}[c.Type]}
 		if err := tx.Config().AddResource(d); err != nil {
 			return err
 		}
@@ -318,5 +322,6 @@ func (t *table) put(tx *store.Tx) error {
 			return err
 		}
 	}
-	return tx.Views().Set(store.SQLView{Name: t.name, Select: "SELECT " + strings.Join(columns, ", ") + " FROM nodes WHERE queue = '" + t.name + "'"})
+	return tx.Views().Set(store.SQLView{Name: t.name, Select: "SELECT " + strings.Join(columns, ", ") +
+		" FROM nodes WHERE queue = '" + t.name + "'"})
 }

@@ -29,10 +29,12 @@ func TestReader(t *testing.T) {
 	io.WriteString(w, strings.ReplaceAll(sample, "\n", "\r\n"))
 	w.Close()
 	want := []Job{
-		{Line: 8, Number: 1, Submit: 10, Wait: 5, Run: 60, Procs: 4, CPU: -1, Memory: -1, WantProcs: 8, WantTime: 3600, WantMemory: 1024,
-			Status: Completed, User: 3, Group: 2, App: 1, Partition: 1, Predecessor: -1, ThinkSeconds: -1},
-		{Line: 9, Number: 2, Submit: 20, Wait: 0, Run: 60, Procs: 4, CPU: 10, Memory: -1, WantProcs: 8, WantTime: 3600, WantMemory: 1024,
-			Status: Completed, User: 3, Group: 2, App: 1, Partition: 1, Predecessor: 1, ThinkSeconds: 30,
+		{Line: 8, Number: 1, Submit: 10, Wait: 5, Run: 60, Procs: 4, CPU: -1, Memory: -1, WantProcs: 8, WantTime: 3600,
+			WantMemory: 1024,
+			Status:     Completed, User: 3, Group: 2, App: 1, Partition: 1, Predecessor: -1, ThinkSeconds: -1},
+		{Line: 9, Number: 2, Submit: 20, Wait: 0, Run: 60, Procs: 4, CPU: 10, Memory: -1, WantProcs: 8, WantTime: 3600,
+			WantMemory: 1024,
+			Status:     Completed, User: 3, Group: 2, App: 1, Partition: 1, Predecessor: 1, ThinkSeconds: 30,
 			Extra: []string{"{7,7,8}", "q_1d", "2:ppn=4#excl"}},
 	}
 	for name, text := range map[string]string{"plain": sample, "packed": packed.String()} {
@@ -47,7 +49,8 @@ func TestReader(t *testing.T) {
 		if diff := cmp.Diff(want, jobs); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if got := r.Label("maxprocs") + "," + r.Label("Note") + "," + r.Label("UnixStartTime"); got != "100,the first," {
+		if got := r.Label("maxprocs") + "," + r.Label("Note") + "," + r.Label(
+			"UnixStartTime"); got != "100,the first," {
 			t.Errorf("%s: labels %q", name, got)
 		}
 	}

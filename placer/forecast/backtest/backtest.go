@@ -47,10 +47,12 @@ func Replay(log *Log) ([]int64, []Made, error) {
 	var starts []int64
 	var err error
 	if log.Cluster != nil {
-		starts, err = cluster.Replay(log.Cluster, &cluster.Log{Jobs: log.Jobs, Asks: log.Asks, Policy: log.Policy, Slack: log.Slack, Progress: log.Progress,
+		starts, err = cluster.Replay(log.Cluster, &cluster.Log{Jobs: log.Jobs, Asks: log.Asks, Policy: log.Policy,
+			Slack: log.Slack, Progress: log.Progress,
 			Observe: func(v *cluster.View) backfill.Observer { o.view = v; return o }})
 	} else {
-		starts, err = backfill.RunObserved(log.Procs, log.Jobs, log.Policy, log.Slack, func(v *backfill.View) backfill.Observer { o.view = v; return o }, log.Progress)
+		starts, err = backfill.RunObserved(log.Procs, log.Jobs, log.Policy, log.Slack,
+			func(v *backfill.View) backfill.Observer { o.view = v; return o }, log.Progress)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -120,8 +122,9 @@ func (o *observer) Ended(job int32, _ int64) {
 
 // Score rates forecasts. Shares are from 0 to 1.
 type Score struct {
-	Forecasts             int
-	LateAlone, ErrorAlone float64 // by the earliest start alone: the share that started later, and the median error in minutes
+	Forecasts int
+	// by the earliest start alone: the share that started later, and the median error in minutes
+	LateAlone, ErrorAlone float64
 	Likely, Error         float64 // the share that started by their likely start, and the median error in minutes
 	Safe, Worst           float64 // the share that started by their safe start, and in the worst tenth of the log
 	SafeWait, AskedWait   float64 // mean hours from the forecast to the safe start, and to that by asked durations

@@ -11,15 +11,18 @@ import (
 )
 
 func drawLog(t *rapid.T) *Log {
-	log := &Log{Procs: rapid.Int64Range(1, 6).Draw(t, "procs"), Every: 1, Slack: rapid.SampledFrom([]float64{0, 1}).Draw(t, "slack"),
+	log := &Log{Procs: rapid.Int64Range(1, 6).Draw(t, "procs"), Every: 1,
+		Slack:  rapid.SampledFrom([]float64{0, 1}).Draw(t, "slack"),
 		Policy: rapid.SampledFrom([]backfill.Policy{backfill.FCFS, backfill.EASY, backfill.Relaxed}).Draw(t, "policy")}
 	users := rapid.SampledFrom([]int{1, 3, 20}).Draw(t, "users") // with few, the record has too few outcomes to count
 	at := int64(0)
 	for range rapid.IntRange(40, 120).Draw(t, "jobs") {
 		at += rapid.Int64Range(0, 200).Draw(t, "later")
 		asked := rapid.SampledFrom([]int64{100, 500, 2000}).Draw(t, "asked")
-		log.Jobs = append(log.Jobs, backfill.Job{Submit: at, Request: asked, Run: rapid.Int64Range(0, asked).Draw(t, "run"), Procs: rapid.Int64Range(1, log.Procs).Draw(t, "size")})
-		log.Of = append(log.Of, forecast.Job{User: strconv.Itoa(rapid.IntRange(1, users).Draw(t, "user")), Asked: asked, Size: 1})
+		log.Jobs = append(log.Jobs, backfill.Job{Submit: at, Request: asked,
+			Run: rapid.Int64Range(0, asked).Draw(t, "run"), Procs: rapid.Int64Range(1, log.Procs).Draw(t, "size")})
+		log.Of = append(log.Of, forecast.Job{User: strconv.Itoa(rapid.IntRange(1, users).Draw(t, "user")), Asked: asked,
+			Size: 1})
 	}
 	return log
 }

@@ -33,7 +33,8 @@ func Printable(t *testing.T, err error) {
 	}
 	for _, text := range []string{se.Error(), se.Caret()} {
 		for i, r := range text {
-			if _, n := utf8.DecodeRuneInString(text[i:]); r != '\n' && !unicode.IsPrint(r) || r == utf8.RuneError && n == 1 {
+			if _, n := utf8.DecodeRuneInString(text[i:]); r != '\n' && !unicode.IsPrint(r) || r == utf8.RuneError &&
+				n == 1 {
 				t.Fatalf("not printable: %q", text)
 			}
 		}

@@ -16,7 +16,8 @@ func (p *Plan) gather(e *Env, gs *groups) error {
 
 // partTable returns the table of a plan whose groups can be made from its parts; ok is false for other plans.
 func (p *Plan) partTable() (st *Step, cols []int, ok bool) {
-	if len(p.Steps) != 1 || len(p.Group.Bares) > 0 || len(p.Steps[0].Filters) > 0 && !p.Counted || p.Steps[0].Method != ScanJoin || p.Steps[0].Src.Table == nil {
+	if len(p.Steps) != 1 || len(p.Group.Bares) > 0 || len(p.Steps[0].Filters) > 0 && !p.Counted ||
+		p.Steps[0].Method != ScanJoin || p.Steps[0].Src.Table == nil {
 		return nil, nil, false
 	}
 	st = p.Steps[0]
@@ -26,7 +27,8 @@ func (p *Plan) partTable() (st *Step, cols []int, ok bool) {
 		}
 	}
 	for _, a := range p.Group.Aggs {
-		if a.Distinct || !a.Weighs || a.Order != nil || len(a.Args) > 0 && (!a.Args[0].Column || a.Args[0].Affinity == values.RealAffinity && !a.Best && a.Name[:5] != "count") {
+		if a.Distinct || !a.Weighs || a.Order != nil || len(a.Args) > 0 && (!a.Args[0].Column ||
+			a.Args[0].Affinity == values.RealAffinity && !a.Best && a.Name[:5] != "count") {
 			return nil, nil, false
 		}
 	}

@@ -20,7 +20,8 @@ type Env struct {
 
 // NewEnv begins a run of a statement with numbers of sources and of grouping results.
 func NewEnv(ctx context.Context, limits functions.Limits, slots, made int) *Env {
-	return &Env{Budget: functions.Budget{Ctx: ctx, Limits: limits.OrDefault()}, Row: make([]tables.Row, slots), Made: make([]values.Value, made)}
+	return &Env{Budget: functions.Budget{Ctx: ctx, Limits: limits.OrDefault()}, Row: make([]tables.Row, slots),
+		Made: make([]values.Value, made)}
 }
 
 // Note records the error of a subquery's run.

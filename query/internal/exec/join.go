@@ -134,7 +134,8 @@ func (st *Step) each(e *Env, try func() error) error {
 		return st.eachKept(e, try)
 	case LookupJoin:
 		v := st.Match[0].Apply(st.Key[0].Eval(e))
-		if isText := st.Src.Columns[st.Column].Type == values.TextAffinity; v.Kind() == values.Null || isText != (v.Kind() == values.Text) {
+		if isText := st.Src.Columns[st.Column].Type == values.TextAffinity; v.Kind() == values.Null ||
+			isText != (v.Kind() == values.Text) {
 			return e.Err
 		}
 		c, ok := st.Src.Table.(tables.Keyed).Lookup(st.Column, values.Normal(v))

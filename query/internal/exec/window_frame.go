@@ -97,7 +97,8 @@ func (p *partition) distance(at int, b syntax.Bound, much *Code, last bool) int 
 	// The groups are in order, so those before the bound are the first ones.
 	g := sort.Search(len(p.starts)-1, func(g int) bool {
 		of := p.input(p.starts[g], in)
-		if b.Side < 0 && (of.Kind() == values.Integer || of.Kind() == values.Real) { // as in SQLite: it matters if numbers overflow
+		// as in SQLite: it matters if numbers overflow
+		if b.Side < 0 && (of.Kind() == values.Integer || of.Kind() == values.Real) {
 			of = shift(of, by)
 		}
 		n := one.compareKeys([]values.Value{of}, bound)

@@ -19,7 +19,9 @@ type windowKind struct {
 }
 
 var WindowKinds = map[string]windowKind{
-	"row_number": {0, 0, func(_ *partition, _ *Env, _ *WindowCall, at int) values.Value { return values.Int(int64(at) + 1) }, false, true},
+	"row_number": {0, 0, func(_ *partition, _ *Env, _ *WindowCall, at int) values.Value {
+		return values.Int(int64(at) + 1)
+	}, false, true},
 	"rank": {0, 0, func(p *partition, _ *Env, _ *WindowCall, at int) values.Value {
 		return values.Int(int64(p.starts[p.peers[at]]) + 1)
 	}, false, false},
@@ -29,11 +31,19 @@ var WindowKinds = map[string]windowKind{
 	"percent_rank": {0, 0, percentRank, false, false},
 	"cume_dist":    {0, 0, cumeDist, false, false},
 	"ntile":        {1, 1, ntile, false, true},
-	"lag":          {1, 3, func(p *partition, e *Env, c *WindowCall, at int) values.Value { return p.shifted(e, c, at, -1) }, true, true},
-	"lead":         {1, 3, func(p *partition, e *Env, c *WindowCall, at int) values.Value { return p.shifted(e, c, at, 1) }, true, true},
-	"first_value":  {1, 1, func(p *partition, _ *Env, c *WindowCall, at int) values.Value { return p.inFrame(c, at, 0) }, true, false},
-	"last_value":   {1, 1, func(p *partition, _ *Env, c *WindowCall, at int) values.Value { return p.inFrame(c, at, -1) }, true, false},
-	"nth_value":    {2, 2, nthValue, true, false},
+	"lag": {1, 3, func(p *partition, e *Env, c *WindowCall, at int) values.Value {
+		return p.shifted(e, c, at,
+			-1)
+	}, true, true},
+	"lead": {1, 3, func(p *partition, e *Env, c *WindowCall, at int) values.Value {
+		return p.shifted(e, c, at,
+			1)
+	}, true, true},
+	"first_value": {1, 1, func(p *partition, _ *Env, c *WindowCall, at int) values.Value { return p.inFrame(c, at, 0) },
+		true, false},
+	"last_value": {1, 1, func(p *partition, _ *Env, c *WindowCall, at int) values.Value { return p.inFrame(c, at, -1) },
+		true, false},
+	"nth_value": {2, 2, nthValue, true, false},
 }
 
 // call computes a function for all rows of the partition, in its order.

@@ -39,7 +39,8 @@ type State struct {
 
 // Aggregates are the aggregate functions. All but count(*) ignore NULLs.
 var Aggregates = map[string]AggregateKind{
-	"count":             {0, 1, func(_ *Budget, s *State, _ values.Value, _ []values.Value, n int64) { s.N += n }, func(_ *Budget, s *State) values.Value { return values.Int(s.N) }, true, false, false, false},
+	"count": {0, 1, func(_ *Budget, s *State, _ values.Value, _ []values.Value, n int64) { s.N += n },
+		func(_ *Budget, s *State) values.Value { return values.Int(s.N) }, true, false, false, false},
 	"sum":               {1, 1, addSum, sumResult, true, true, false, false},
 	"total":             {1, 1, addSum, totalResult, true, true, false, false},
 	"avg":               {1, 1, addSum, averageResult, true, true, false, false},

@@ -77,7 +77,8 @@ func (e *Budget) Check() error {
 	return e.Err
 }
 
-// What a kept row takes besides its values, in bytes. Maps and slices have room for more entries, and some keep a key of
+// What a kept row takes besides its values, in bytes. Maps and slices have room for more entries, and some
+// keep a key of
 // their own.
 const (
 	heldRow   = 8

@@ -45,7 +45,8 @@ func Extreme(a []values.Value, sign int, by values.Collation) values.Value {
 }
 
 func typeOf(_ *Budget, a []values.Value) values.Value {
-	return values.String([...]string{values.Null: "null", values.Integer: "integer", values.Real: "real", values.Text: "text"}[a[0].Kind()])
+	return values.String([...]string{values.Null: "null", values.Integer: "integer", values.Real: "real",
+		values.Text: "text"}[a[0].Kind()])
 }
 
 func quote(_ *Budget, a []values.Value) values.Value {

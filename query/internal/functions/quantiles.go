@@ -35,8 +35,10 @@ func addQuantile(name string, whole float64) func(*Budget, *State, values.Value,
 		m := s.remember()
 		if len(args) > 1 {
 			p := args[1]
-			if n, ok := p.Numeric(); !ok || n.AsFloat() < 0 || n.AsFloat() > whole || m.part.Kind() != values.Null && !values.Same(m.part, p) {
-				e.Fail(fmt.Errorf("%w: the second argument of %s is the same number for all rows, from 0 to %v", fault.ErrQuery, name, whole))
+			if n, ok := p.Numeric(); !ok || n.AsFloat() < 0 || n.AsFloat() > whole || m.part.Kind() != values.Null &&
+				!values.Same(m.part, p) {
+				e.Fail(fmt.Errorf("%w: the second argument of %s is the same number for all rows, from 0 to %v",
+					fault.ErrQuery, name, whole))
 				return
 			}
 			m.part = p

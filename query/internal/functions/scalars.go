@@ -32,11 +32,15 @@ const (
 
 // Scalars are the scalar functions.
 var Scalars = map[string]Scalar{
-	"abs":          {1, 1, absolute, FirstUnit, true},
-	"round":        {1, 2, round, FirstUnit, true},
-	"length":       {1, 1, length, NoUnit, true},
-	"lower":        {1, 1, func(_ *Budget, a []values.Value) values.Value { return values.String(values.Lower(a[0].String())) }, NoUnit, true},
-	"upper":        {1, 1, func(_ *Budget, a []values.Value) values.Value { return values.String(values.Upper(a[0].String())) }, NoUnit, true},
+	"abs":    {1, 1, absolute, FirstUnit, true},
+	"round":  {1, 2, round, FirstUnit, true},
+	"length": {1, 1, length, NoUnit, true},
+	"lower": {1, 1, func(_ *Budget, a []values.Value) values.Value {
+		return values.String(values.Lower(a[0].String()))
+	}, NoUnit, true},
+	"upper": {1, 1, func(_ *Budget, a []values.Value) values.Value {
+		return values.String(values.Upper(a[0].String()))
+	}, NoUnit, true},
 	"substr":       {2, 3, substr, NoUnit, true},
 	"substring":    {2, 3, substr, NoUnit, true},
 	"trim":         {1, 2, trimmer(strings.Trim), NoUnit, true},

@@ -9,7 +9,8 @@ import (
 type Series struct{ Unit tables.Unit }
 
 func (s Series) Columns() []tables.Column {
-	return []tables.Column{{Name: "value", Type: values.IntegerAffinity, Unit: s.Unit, NotNull: true, Doc: "from the first to the last, step by step"}}
+	return []tables.Column{{Name: "value", Type: values.IntegerAffinity, Unit: s.Unit, NotNull: true,
+		Doc: "from the first to the last, step by step"}}
 }
 
 // Rows counts; there are none if an argument is NULL. A step of 0 counts as 1, as in SQLite.

@@ -36,7 +36,8 @@ func (s *scope) aggregate(x *syntax.Call, kind functions.AggregateKind) exec.Cod
 	if a := g.byCanon[canon]; a != nil {
 		return g.result(a)
 	}
-	a := &exec.Aggregate{AggregateKind: kind, Star: x.Star || len(x.Args) == 0, Distinct: x.Distinct, Made: s.c.nmade, Name: x.String(), Failed: s.c.failed(x), Best: x.Name == "min" || x.Name == "max"}
+	a := &exec.Aggregate{AggregateKind: kind, Star: x.Star || len(x.Args) == 0, Distinct: x.Distinct, Made: s.c.nmade,
+		Name: x.String(), Failed: s.c.failed(x), Best: x.Name == "min" || x.Name == "max"}
 	s.c.nmade++
 	windows := s.windows
 	s.group, s.noAggs, s.windows = nil, "one cannot be inside another", nil
@@ -95,7 +96,8 @@ func (s *scope) ownAggregate(x *syntax.Call, a *exec.Aggregate) {
 func (g *grouping) result(a *exec.Aggregate) exec.Code {
 	at := a.Made
 	c := exec.Over(a.Args...)
-	c = exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }, Uses: g.slots, Collate: c.Collate, Collated: c.Collated}
+	c = exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }, Uses: g.slots, Collate: c.Collate,
+		Collated: c.Collated}
 	if a.KeepsUnit && len(a.Args) > 0 {
 		c.Unit, c.Prefix = a.Args[0].Unit, a.Args[0].Prefix
 		if a.Best || a.Bare {

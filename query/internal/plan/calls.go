@@ -55,7 +55,8 @@ func (s *scope) call(x *syntax.Call) exec.Code {
 			run, f.Strict = functions.JSONList(u == tables.Nodes), false
 		}
 	case "json_object", "json_array":
-		if run = functions.JSONCall(areJSON(args), x.Name == "json_object"); x.Name == "json_object" && len(args)%2 == 1 {
+		if run = functions.JSONCall(areJSON(args), x.Name == "json_object"); x.Name == "json_object" &&
+			len(args)%2 == 1 {
 			s.c.fail(x, "json_object takes names and values, one after the other")
 		}
 	}

@@ -62,7 +62,8 @@ func shape(x syntax.Expr) string {
 	case *syntax.Cast:
 		return "cast" + x.To.String()
 	case *syntax.Call:
-		return x.Name + strconv.FormatBool(x.Distinct) + strconv.FormatBool(x.Star) + strconv.FormatBool(x.Filter != nil) + shapeOfCall(x)
+		return x.Name + strconv.FormatBool(x.Distinct) + strconv.FormatBool(x.Star) + strconv.FormatBool(
+			x.Filter != nil) + shapeOfCall(x)
 	case *syntax.RowValue:
 		return "row"
 	case *syntax.Collate:

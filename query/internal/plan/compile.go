@@ -149,8 +149,10 @@ func (s *scope) viaAlias(from *scope, x *syntax.ColumnRef, alias syntax.Expr) ex
 func (f found) code() exec.Code {
 	f.src.Used[f.col] = true
 	slot, col := f.src.Slot, f.col
-	c := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Row[slot].Column(col) }, Uses: 1 << slot, Column: true, Slot: slot, Col: col,
-		Affinity: f.src.Columns[col].Type, Unit: f.src.Columns[col].Unit, Refuse: f.src.Columns[col].Refuse, Collate: f.src.Columns[col].Collate, Natural: true}
+	c := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Row[slot].Column(col) }, Uses: 1 << slot,
+		Column: true, Slot: slot, Col: col,
+		Affinity: f.src.Columns[col].Type, Unit: f.src.Columns[col].Unit, Refuse: f.src.Columns[col].Refuse,
+		Collate: f.src.Columns[col].Collate, Natural: true}
 	return c
 }
 

@@ -93,7 +93,8 @@ func sign(n int) int {
 }
 
 // compareConstant returns a fast path for a column and a constant of its type; nil for anything else.
-func compareConstant(a exec.Code, v values.Value, affinity values.Affinity, collate values.Collation, holds *[3]bool) func(*exec.Env) values.Truth {
+func compareConstant(a exec.Code, v values.Value, affinity values.Affinity, collate values.Collation,
+	holds *[3]bool) func(*exec.Env) values.Truth {
 	left := a.Eval
 	switch {
 	case v.Kind() == values.Null:
@@ -122,7 +123,8 @@ func compareConstant(a exec.Code, v values.Value, affinity values.Affinity, coll
 			}
 			return outcome(holds, w.Float64(), f)
 		}
-	case v.Kind() == values.Text && a.Column && a.Affinity == values.TextAffinity && collate == values.ByBytes && holds[1] && !holds[0] && !holds[2]:
+	case v.Kind() == values.Text && a.Column && a.Affinity == values.TextAffinity && collate == values.ByBytes &&
+		holds[1] && !holds[0] && !holds[2]:
 		text := v.Text()
 		return func(e *exec.Env) values.Truth {
 			w := left(e)

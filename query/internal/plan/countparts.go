@@ -94,7 +94,8 @@ func (d *decider) weighable(x syntax.Expr) bool {
 // exact reports whether an aggregate of a column does not depend on the order of rows. Sums of reals do.
 func (d *decider) exact(ref *syntax.ColumnRef, name string) bool {
 	at, ok := d.s.local(ref)
-	return ok && (d.src.Columns[at.col].Type != values.RealAffinity || name == "count" || name == "min" || name == "max")
+	return ok && (d.src.Columns[at.col].Type != values.RealAffinity || name == "count" || name == "min" ||
+		name == "max")
 }
 
 // bareIn reports whether an expression uses a column, outside aggregates, that is not a key.

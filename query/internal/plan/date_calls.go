@@ -44,14 +44,16 @@ func (s *scope) dateFunction(x *syntax.Call, seconds bool) func(*functions.Budge
 		}
 		text, ok := dates.Format(format, t)
 		if !ok {
-			return e.Fail(&fault.Error{Text: s.c.text, Offset: x.Pos(), Msg: fmt.Sprintf("strftime does not know all of %s", values.Quote(format))})
+			return e.Fail(&fault.Error{Text: s.c.text, Offset: x.Pos(),
+				Msg: fmt.Sprintf("strftime does not know all of %s", values.Quote(format))})
 		}
 		return e.Text(text)
 	}
 }
 
 // instantOf reads a time value and its modifiers. If ok is false the result is NULL.
-func (s *scope) instantOf(e *functions.Budget, x *syntax.Call, args []values.Value, seconds bool, now func(*functions.Budget) (dates.Instant, bool)) (dates.Instant, bool) {
+func (s *scope) instantOf(e *functions.Budget, x *syntax.Call, args []values.Value, seconds bool,
+	now func(*functions.Budget) (dates.Instant, bool)) (dates.Instant, bool) {
 	if len(args) == 0 {
 		return now(e)
 	}
@@ -63,7 +65,8 @@ func (s *scope) instantOf(e *functions.Budget, x *syntax.Call, args []values.Val
 		t, ok = now(e)
 	} else if v, whole := values.LeadingNumber(text); whole {
 		f := v.AsFloat()
-		marked := len(mods) > 0 && (strings.EqualFold(mods[0].String(), "unixepoch") || seconds && strings.EqualFold(mods[0].String(), "auto"))
+		marked := len(mods) > 0 && (strings.EqualFold(mods[0].String(), "unixepoch") ||
+			seconds && strings.EqualFold(mods[0].String(), "auto"))
 		if marked {
 			mods = mods[1:]
 		}
@@ -83,7 +86,8 @@ func (s *scope) instantOf(e *functions.Budget, x *syntax.Call, args []values.Val
 		moved, possible, refused := s.modify(t, m.String(), beyond)
 		t, ok, beyond = moved, ok && possible, 0
 		if refused {
-			e.Fail(&fault.Error{Text: s.c.text, Offset: x.Pos(), Msg: fmt.Sprintf("the modifier %s is not supported", values.Quote(m.String()))})
+			e.Fail(&fault.Error{Text: s.c.text, Offset: x.Pos(), Msg: fmt.Sprintf("the modifier %s is not supported",
+				values.Quote(m.String()))})
 		}
 	}
 	return t, ok && t.Valid()

@@ -12,11 +12,13 @@ import (
 
 // tableOf returns the table that a plan is part of; false if the plan has to run.
 func tableOf(p *exec.Plan) (tables.Table, bool) {
-	if len(p.Steps) != 1 || p.Group != nil || p.Windows != nil || p.Distinct || p.Limited || len(p.Order) > 0 || len(p.Once)+len(p.Final) > 0 || p.Outer != 0 || p.NoIndex {
+	if len(p.Steps) != 1 || p.Group != nil || p.Windows != nil || p.Distinct || p.Limited || len(p.Order) > 0 ||
+		len(p.Once)+len(p.Final) > 0 || p.Outer != 0 || p.NoIndex {
 		return nil, false
 	}
 	st := p.Steps[0]
-	if st.Src.Table == nil || st.Method != exec.ScanJoin || st.Span != nil || len(st.Filters)+len(st.On)+len(st.After)+len(st.Asked) > 0 {
+	if st.Src.Table == nil || st.Method != exec.ScanJoin || st.Span != nil || len(st.Filters)+len(st.On)+len(st.After)+
+		len(st.Asked) > 0 {
 		return nil, false
 	}
 	part := partTable{table: st.Src.Table, rows: st.Rows}

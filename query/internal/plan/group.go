@@ -29,7 +29,8 @@ func (s *scope) grouping(p *exec.Plan, x *syntax.Select, list []syntax.ResultCol
 		s.noAggs = ""
 		return
 	}
-	g := &grouping{Grouping: &exec.Grouping{Made: s.c.nmade}, byKey: map[string]int{}, byCanon: map[string]*exec.Aggregate{}}
+	g := &grouping{Grouping: &exec.Grouping{Made: s.c.nmade}, byKey: map[string]int{},
+		byCanon: map[string]*exec.Aggregate{}}
 	for _, src := range s.sources {
 		g.slots |= 1 << src.Slot
 	}
@@ -106,6 +107,7 @@ func (g *grouping) key(s *scope, x syntax.Expr) (exec.Code, bool) {
 		return exec.Code{}, false
 	}
 	at := g.Made + i
-	return exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }, Affinity: g.Keys[i].Affinity, Unit: g.Keys[i].Unit, Refuse: g.Keys[i].Refuse, Named: g.Keys[i].Named, Uses: g.slots,
+	return exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }, Affinity: g.Keys[i].Affinity,
+		Unit: g.Keys[i].Unit, Refuse: g.Keys[i].Refuse, Named: g.Keys[i].Named, Uses: g.slots,
 		Collate: g.Keys[i].Collate, Collated: g.Keys[i].Collated, Natural: g.Keys[i].Natural}, true
 }

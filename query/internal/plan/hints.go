@@ -70,7 +70,8 @@ func (s *scope) hinting(x *syntax.Select, from []syntax.FromItem) {
 // handsOn reports whether each row of a query comes from one row of each of its tables and nothing else.
 // Then leaving out a row changes no other.
 func handsOn(x *syntax.Select) bool {
-	if x.Rest != nil || x.Values != nil || x.Distinct || x.GroupBy != nil || x.Having != nil || x.Windows != nil || x.Limit != nil || x.Offset != nil {
+	if x.Rest != nil || x.Values != nil || x.Distinct || x.GroupBy != nil || x.Having != nil || x.Windows != nil ||
+		x.Limit != nil || x.Offset != nil {
 		return false
 	}
 	for i := range x.Columns {

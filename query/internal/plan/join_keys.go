@@ -28,7 +28,8 @@ func (st *step) keyOf(c *condition) (joinKey, bool) {
 	if k[0].Uses != me || k[1].Uses&me != 0 || k[0].Sub || k[1].Sub {
 		return joinKey{}, false
 	}
-	out := joinKey{mine: k[0], other: k[1], affinity: compareAffinity(k[0].Affinity, k[1].Affinity), column: -1, fixed: k[1].Uses == 0}
+	out := joinKey{mine: k[0], other: k[1], affinity: compareAffinity(k[0].Affinity, k[1].Affinity), column: -1,
+		fixed: k[1].Uses == 0}
 	if k[0].Column {
 		out.column = k[0].Col
 	}
@@ -61,7 +62,8 @@ func (st *step) canLookup(k joinKey) bool {
 // byCode turns a hash by text into one by code, if both sides have codes of one domain and the other
 // side is a column of its table.
 func (st *step) byCode(first *step) {
-	if st.Method != exec.HashJoin || len(st.Key) != 1 || !st.Key[0].Column || !st.Mine[0].Column || st.Key[0].Slot != first.src.Slot || first.src.Table == nil {
+	if st.Method != exec.HashJoin || len(st.Key) != 1 || !st.Key[0].Column || !st.Mine[0].Column ||
+		st.Key[0].Slot != first.src.Slot || first.src.Table == nil {
 		return
 	}
 	domain := st.src.Columns[st.Mine[0].Col].Domain

@@ -201,7 +201,9 @@ func (d *decider) prefix(x *syntax.Match) (string, bool) {
 		return p, found && !strings.ContainsAny(p, "*?[")
 	}
 	p, found := strings.CutSuffix(v.Text(), "%")
-	return p, found && !strings.ContainsAny(p, "%_") && !strings.ContainsFunc(p, func(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' })
+	return p, found && !strings.ContainsAny(p, "%_") && !strings.ContainsFunc(p, func(r rune) bool {
+		return r|0x20 >= 'a' && r|0x20 <= 'z'
+	})
 }
 
 // columns returns the columns of the source in an expression; ok is false if it uses anything else.

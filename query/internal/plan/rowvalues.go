@@ -165,7 +165,8 @@ func (s *scope) rowIn(x *syntax.In) exec.Code {
 	if x.Sub == nil {
 		var any syntax.Expr = &syntax.Literal{Span: x.Span, Value: values.Int(0)}
 		for _, item := range x.List {
-			any = &syntax.Binary{Span: x.Span, Op: "OR", X: any, Y: &syntax.Binary{Span: x.Span, Op: "=", X: x.X, Y: item}}
+			any = &syntax.Binary{Span: x.Span, Op: "OR", X: any, Y: &syntax.Binary{Span: x.Span, Op: "=", X: x.X,
+				Y: item}}
 		}
 		if x.Not {
 			any = &syntax.Unary{Span: x.Span, Op: "NOT", X: any}
@@ -180,7 +181,8 @@ func (s *scope) rowIn(x *syntax.In) exec.Code {
 	equal := make([]func(*exec.Env) values.Truth, width)
 	c := exec.Over(a...)
 	for i := range a {
-		item := exec.Code{Eval: func(*exec.Env) values.Value { return row[i] }, Sub: true, Affinity: p.Columns[i].Type, Unit: p.Columns[i].Unit}
+		item := exec.Code{Eval: func(*exec.Env) values.Value { return row[i] }, Sub: true, Affinity: p.Columns[i].Type,
+			Unit: p.Columns[i].Unit}
 		item = s.member(item, p, x.Sub, i)
 		equal[i] = s.compare("=", a[i], item, part(x.X, i), x.X).Test
 	}

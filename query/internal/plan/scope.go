@@ -188,6 +188,7 @@ func (c *compiler) failed(n syntax.Node) func(error) error {
 		if !errors.Is(err, fault.ErrQuery) || errors.As(err, &placed) {
 			return err
 		}
-		return &fault.Error{Text: c.text, Offset: n.Pos(), Msg: strings.TrimPrefix(err.Error(), fault.ErrQuery.Error()+": ")}
+		return &fault.Error{Text: c.text, Offset: n.Pos(),
+			Msg: strings.TrimPrefix(err.Error(), fault.ErrQuery.Error()+": ")}
 	}
 }

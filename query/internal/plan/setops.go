@@ -40,7 +40,8 @@ func (c *compiler) addArm(s *exec.Compound, node syntax.Node, arm exec.Producer,
 		c.readColumn(arm, i, mine.Unit)
 		mine.NotNull = mine.NotNull && columns[i].NotNull
 		mine.Domain, mine.Refuse = "", nil
-		if t := columns[i].Type; mine.Type != t && (mine.Type == values.TextAffinity || t == values.TextAffinity || t == values.NoAffinity) {
+		if t := columns[i].Type; mine.Type != t && (mine.Type == values.TextAffinity || t == values.TextAffinity ||
+			t == values.NoAffinity) {
 			mine.Type = values.NoAffinity
 		}
 	}
@@ -52,7 +53,8 @@ func (c *compiler) addArm(s *exec.Compound, node syntax.Node, arm exec.Producer,
 func (c *compiler) sameCollations(node syntax.Node, first, columns []tables.Column) {
 	for i := range columns {
 		if first[i].Collate == values.ByBytes && columns[i].Collate != values.ByBytes {
-			c.fail(node, "column %d compares by COLLATE here, and by bytes in the first of the queries that are joined: say COLLATE there", i+1)
+			c.fail(node, "column %d compares by COLLATE here, and by bytes in the first of the queries that are "+
+				"joined: say COLLATE there", i+1)
 		}
 	}
 }
@@ -79,7 +81,8 @@ func (c *compiler) orderOfAll(x *syntax.Select, columns []tables.Column) []synta
 		if column == 0 {
 			c.fail(term, "ORDER BY behind UNION and the like takes result columns: %s is none", term)
 		}
-		var number syntax.Expr = &syntax.Literal{Span: syntax.At(term.Pos(), term.End()), Value: values.Int(int64(column))}
+		var number syntax.Expr = &syntax.Literal{Span: syntax.At(term.Pos(), term.End()),
+			Value: values.Int(int64(column))}
 		if isCollate {
 			number = &syntax.Collate{Span: collated.Span, X: number, To: collated.To}
 		}
@@ -104,7 +107,8 @@ func (c *compiler) resultColumn(x *syntax.Select, columns []tables.Column, term 
 	for _, arm := range arms {
 		for i := range arm.Columns {
 			col := &arm.Columns[i]
-			if ref != nil && ref.Table == "" && values.Lower(col.Alias) == values.Lower(ref.Name) && len(arm.Columns) == len(columns) {
+			if ref != nil && ref.Table == "" && values.Lower(col.Alias) == values.Lower(ref.Name) &&
+				len(arm.Columns) == len(columns) {
 				return i + 1
 			}
 		}
@@ -116,7 +120,8 @@ func (c *compiler) resultColumn(x *syntax.Select, columns []tables.Column, term 
 	}
 	for _, arm := range arms {
 		for i := range arm.Columns {
-			if col := &arm.Columns[i]; col.X != nil && col.X.String() == term.String() && len(arm.Columns) == len(columns) {
+			if col := &arm.Columns[i]; col.X != nil && col.X.String() == term.String() && len(arm.Columns) == len(
+				columns) {
 				return i + 1
 			}
 		}

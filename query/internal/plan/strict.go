@@ -27,7 +27,8 @@ func (p *draft) strictJoins(s *scope, where []syntax.Expr) {
 	for i, src := range s.sources {
 		join := src.item.Join
 		st := newStep(src)
-		st.Left, st.Right = join == syntax.LeftJoin || join == syntax.FullJoin, join == syntax.RightJoin || join == syntax.FullJoin
+		st.Left, st.Right = join == syntax.LeftJoin || join == syntax.FullJoin, join == syntax.RightJoin ||
+			join == syntax.FullJoin
 		mine |= 1 << src.Slot
 		p.steps = append(p.steps, st)
 		st.size()
@@ -93,7 +94,8 @@ func (s *scope) joined(f *syntax.FromItem, src *source) {
 			if st.tables != nil && name == "" {
 				name = st.tables[i]
 			}
-			if st.merged[values.Lower(st.Columns[i].Name)] && (st.item.Join == syntax.RightJoin || st.item.Join == syntax.FullJoin) {
+			if st.merged[values.Lower(st.Columns[i].Name)] && (st.item.Join == syntax.RightJoin ||
+				st.item.Join == syntax.FullJoin) {
 				s.c.fail(f, "a RIGHT or FULL join by USING in parentheses is not supported: say ON")
 			}
 			src.tables = append(src.tables, name)

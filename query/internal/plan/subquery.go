@@ -54,7 +54,8 @@ func (s *scope) inSubquery(x *syntax.In, a exec.Code) exec.Code {
 	p := s.inside(x.Sub, true)
 	c := exec.Over(a)
 	c.Constant, c.Sub, c.Uses = false, true, c.Uses|p.Outer
-	of1 := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Item }, Sub: true, Affinity: p.Columns[0].Type, Unit: p.Columns[0].Unit, Prefix: prefixed(p)}
+	of1 := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Item }, Sub: true, Affinity: p.Columns[0].Type,
+		Unit: p.Columns[0].Unit, Prefix: prefixed(p)}
 	of1 = s.member(of1, p, x.Sub, 0)
 	by := exec.CollationOf(&a, &of1)
 	a, item := s.beside(a, of1, x.X, &syntax.Subquery{Span: x.Sub.Span, Sub: x.Sub})

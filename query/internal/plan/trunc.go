@@ -26,7 +26,8 @@ func (s *scope) dateTrunc(x *syntax.Call, args []exec.Code) exec.Code {
 		if len(args) == 3 {
 			zone := args[2].Eval(e)
 			if local = values.Lower(zone.String()) == "localtime"; !local && values.Lower(zone.String()) != "utc" {
-				return e.Fail(&fault.Error{Text: s.c.text, Offset: x.Args[2].Pos(), Msg: "the third argument of date_trunc is 'localtime' or 'utc'"})
+				return e.Fail(&fault.Error{Text: s.c.text, Offset: x.Args[2].Pos(),
+					Msg: "the third argument of date_trunc is 'localtime' or 'utc'"})
 			}
 		}
 		if part.Kind() == values.Null || at.Kind() == values.Null {
@@ -40,8 +41,10 @@ func (s *scope) dateTrunc(x *syntax.Call, args []exec.Code) exec.Code {
 			return values.Value{}
 		}
 		if t, local = t.CutTo(values.Lower(part.String())), local && s.c.opt.Ahead != nil; t < 0 {
-			return e.Fail(&fault.Error{Text: s.c.text, Offset: x.Args[0].Pos(), Msg: fmt.Sprintf("date_trunc cuts to second, minute, hour, day, week, month, quarter or year, not to %s%s",
-				part.Literal(), didYouMean(part.String(), truncations))})
+			return e.Fail(&fault.Error{Text: s.c.text, Offset: x.Args[0].Pos(),
+				Msg: fmt.Sprintf(
+					"date_trunc cuts to second, minute, hour, day, week, month, quarter or year, not to %s%s",
+					part.Literal(), didYouMean(part.String(), truncations))})
 		}
 		if local {
 			t = s.c.opt.toUTC(t)

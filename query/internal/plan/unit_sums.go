@@ -104,7 +104,8 @@ func (s *scope) meaningless(x *syntax.Binary, a, b tables.Unit, hint string) {
 // namedSum refuses arithmetic with the result of datetime().
 func (s *scope) namedSum(x *syntax.Binary, a, b exec.Code) {
 	if a.Named && b.Unit != tables.Time || b.Named && a.Unit != tables.Time {
-		s.c.fail(x, "a date function makes a text: to count with the time leave the function away, as in start %s '1h'", x.Op)
+		s.c.fail(x, "a date function makes a text: to count with the time leave the function away, as in start %s '1h'",
+			x.Op)
 	}
 }
 

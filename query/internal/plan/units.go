@@ -104,7 +104,8 @@ func (s *scope) number(v values.Value, u tables.Unit, utc bool) (values.Value, e
 func (s *scope) readSum(c exec.Code, u tables.Unit, x syntax.Expr) exec.Code {
 	b, ok := x.(*syntax.Binary)
 	if !ok || b.Op != "+" && b.Op != "-" {
-		s.c.fail(x, "%s would take a text by the number that it begins with; beside it %s is meant: write %s", x, u.Shown(), u.Written())
+		s.c.fail(x, "%s would take a text by the number that it begins with; beside it %s is meant: write %s", x,
+			u.Shown(), u.Written())
 	}
 	left, right := s.compile(b.X), s.compile(b.Y)
 	second := u

@@ -27,7 +27,8 @@ func (c *compiler) renamed(at syntax.Node, p exec.Producer, name string, names [
 // wrap makes a plan of a producer: SELECT * FROM it, with order and limit.
 func (c *compiler) wrap(x *syntax.Select, p exec.Producer, parent *scope) *exec.Plan {
 	from := syntax.FromItem{Span: x.Span}
-	return c.compileOf(&syntax.Select{Span: x.Span, Columns: []syntax.ResultColumn{{Span: x.Span, Star: true}}, From: []syntax.FromItem{from},
+	return c.compileOf(&syntax.Select{Span: x.Span, Columns: []syntax.ResultColumn{{Span: x.Span, Star: true}},
+		From:    []syntax.FromItem{from},
 		OrderBy: x.OrderBy, Limit: x.Limit, Offset: x.Offset}, parent, given{from: p}).Plan
 }
 
@@ -43,7 +44,8 @@ func (c *compiler) values(x *syntax.Select, parent *scope) exec.Producer {
 		v.Rows = append(v.Rows, codes)
 	}
 	for i := range v.Rows[0] {
-		column := tables.Column{Name: "column" + strconv.Itoa(i+1), Unit: v.Rows[0][i].Unit, Collate: v.Rows[0][i].Collate}
+		column := tables.Column{Name: "column" + strconv.Itoa(i+1), Unit: v.Rows[0][i].Unit,
+			Collate: v.Rows[0][i].Collate}
 		for _, row := range v.Rows {
 			column.Unit = c.sameUnit(x, column.Unit, row[i].Unit)
 		}

@@ -25,7 +25,8 @@ func (s *scope) openWindows(p *exec.Plan, x *syntax.Select, list []syntax.Result
 	for i := range x.OrderBy {
 		found = found || s.windowed(x.OrderBy[i].X)
 	}
-	w := &windowing{Windows: &exec.Windows{}, s: s, named: map[string]*syntax.Window{}, byCanon: map[string]*exec.WindowCall{}, bySpec: map[string]*exec.WindowSpec{}}
+	w := &windowing{Windows: &exec.Windows{}, s: s, named: map[string]*syntax.Window{},
+		byCanon: map[string]*exec.WindowCall{}, bySpec: map[string]*exec.WindowSpec{}}
 	for i := range x.Windows {
 		name := values.Lower(x.Windows[i].Name)
 		if w.named[name] != nil {
@@ -75,7 +76,8 @@ func (s *scope) windowCall(x *syntax.Call) exec.Code {
 	}
 	switch {
 	case !isWindow && !isAggregate:
-		s.c.fail(x, "%s is neither a window function nor an aggregate%s", x.Name, didYouMean(x.Name, exec.WindowNames()))
+		s.c.fail(x, "%s is neither a window function nor an aggregate%s", x.Name,
+			didYouMean(x.Name, exec.WindowNames()))
 	case x.Distinct:
 		s.c.fail(x, "DISTINCT is not supported for window functions")
 	case x.OrderBy != nil:
@@ -88,7 +90,8 @@ func (s *scope) windowCall(x *syntax.Call) exec.Code {
 	canon := s.canon(x)
 	call := w.byCanon[canon]
 	if call == nil {
-		call = &exec.WindowCall{Name: x.Name, Kind: kind, Made: s.c.nmade, Filter: -1, Words: x.String(), Failed: s.c.failed(x)}
+		call = &exec.WindowCall{Name: x.Name, Kind: kind, Made: s.c.nmade, Filter: -1, Words: x.String(),
+			Failed: s.c.failed(x)}
 		s.c.nmade++
 		s.windows = nil
 		var args []exec.Code
@@ -106,11 +109,14 @@ func (s *scope) windowCall(x *syntax.Call) exec.Code {
 		if x.Filter != nil {
 			f := s.compile(x.Filter)
 			test := f.Condition()
-			call.Filter = w.input(exec.Code{Eval: func(e *exec.Env) values.Value { return values.Bool(test(e) == values.Yes) }})
+			call.Filter = w.input(exec.Code{Eval: func(e *exec.Env) values.Value {
+				return values.Bool(test(e) == values.Yes)
+			}})
 		}
 		call.Spec = w.spec(s.wholeWindow(w, x.Over, 0))
 		if isAggregate && !isWindow {
-			call.Agg = &exec.Aggregate{AggregateKind: agg, Args: args, Star: x.Star || len(args) == 0, Name: x.String(), Best: x.Name == "min" || x.Name == "max", By: firstCollation(args)}
+			call.Agg = &exec.Aggregate{AggregateKind: agg, Args: args, Star: x.Star || len(args) == 0, Name: x.String(),
+				Best: x.Name == "min" || x.Name == "max", By: firstCollation(args)}
 			if call.Agg.Best {
 				call.Agg.Add = functions.Best(map[string]int{"min": -1, "max": 1}[x.Name], call.Agg.By)
 			}

@@ -101,7 +101,8 @@ func (w *windowing) bound(spec *exec.WindowSpec, b syntax.Bound) exec.Code {
 		c = s.read(c, unit, b.X)
 	}
 	v, ok := c.ConstantOf()
-	if v = values.NumericAffinity.Stored(v); !ok || v.Kind() != values.Integer && (v.Kind() != values.Real || spec.Frame.Unit != syntax.FrameRange) || v.AsFloat() < 0 {
+	if v = values.NumericAffinity.Stored(v); !ok || v.Kind() != values.Integer && (v.Kind() != values.Real ||
+		spec.Frame.Unit != syntax.FrameRange) || v.AsFloat() < 0 {
 		s.c.fail(b.X, "a frame goes so many rows or so far, not %s", b.X)
 	}
 	return exec.Constant(v)

@@ -112,7 +112,8 @@ func (t *common) recursive(c *compiler, x *syntax.Select, from int) {
 		t.self, t.used = &exec.Self{Columns: r.Columns}, false
 		plan := c.compileSelect(arm.Select, at)
 		if len(plan.Columns) != len(r.Columns) {
-			c.fail(arm.Select, "queries that are joined have as many columns: %d here, %d before", len(plan.Columns), len(r.Columns))
+			c.fail(arm.Select, "queries that are joined have as many columns: %d here, %d before", len(plan.Columns),
+				len(r.Columns))
 		}
 		if plan.Group != nil {
 			c.fail(arm.Select, "the part of a query that names itself takes no aggregates")

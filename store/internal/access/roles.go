@@ -73,7 +73,8 @@ func (rs Roles) Permit(right Right, what string) error {
 		}
 		return fmt.Errorf("%w: %s: only operators may do that, not %s", kernel.ErrNotPermitted, what, a.User)
 	}
-	return fmt.Errorf("%w: %s: only the owner of the database may do that, not %s", kernel.ErrNotPermitted, what, a.User)
+	return fmt.Errorf("%w: %s: only the owner of the database may do that, not %s", kernel.ErrNotPermitted, what,
+		a.User)
 }
 
 // Owner returns the uid with all rights. A database in a log has no owner.
@@ -99,7 +100,8 @@ func (rs Roles) owner() (bool, error) {
 	if a == nil || a.UID == 0 || rs.tx.Logged {
 		return true, nil
 	}
-	if shared, uid, err := kernel.OnDisk(rs.tx.Path); err != nil || !shared && uid == a.UID { // the database is being made
+	// the database is being made
+	if shared, uid, err := kernel.OnDisk(rs.tx.Path); err != nil || !shared && uid == a.UID {
 		return true, nil
 	}
 	uid, known, err := rs.Owner()
@@ -170,7 +172,8 @@ func (rs Roles) Owns(j *row.Job) error {
 	if is, err := rs.operator(); is || err != nil {
 		return err
 	}
-	return fmt.Errorf("%w: job %d belongs to %s, and %s is not an operator", kernel.ErrNotPermitted, j.ID, j.User, rs.tx.Opt.Actor.User)
+	return fmt.Errorf("%w: job %d belongs to %s, and %s is not an operator", kernel.ErrNotPermitted, j.ID, j.User,
+		rs.tx.Opt.Actor.User)
 }
 
 // Executes returns ErrNotPermitted if the actor's processes may not execute a job. If a run
@@ -199,7 +202,8 @@ func (rs Roles) Executes(j *row.Job) error {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: job %d is executed by its submitter's processes, and %s is another user", kernel.ErrNotPermitted, j.ID, a.User)
+	return fmt.Errorf("%w: job %d is executed by its submitter's processes, and %s is another user",
+		kernel.ErrNotPermitted, j.ID, a.User)
 }
 
 // Sees reports whether the actor may see a job's script and environment. Its submitter, its

@@ -104,7 +104,9 @@ func (ak Ask) WaitsFor(plan *placer.Plan) ([]kernel.Owner, error) {
 		}
 	}
 	for _, d := range plan.Demands {
-		for _, h := range slices.SortedFunc(d.Holders, func(a, b limits.Holder) int { return cmp.Compare(a.Owner, b.Owner) }) {
+		for _, h := range slices.SortedFunc(d.Holders, func(a, b limits.Holder) int {
+			return cmp.Compare(a.Owner, b.Owner)
+		}) {
 			if d.End(h) != plan.Start || seen[h.Owner] {
 				continue
 			}
@@ -155,12 +157,14 @@ func (ak Ask) Stats() (*Stats, error) {
 		s.ByState[index.NodeFree] += int(b.Count[index.Free] + b.Count[index.Later])
 		s.ByState[index.NodeBusy] += int(b.Count[index.Busy])
 		if b.Count[index.None] > 0 {
-			notUp.Or(roaring.AndNot(ix.Nodes(b, index.None), roaring.FastOr(ix.Nodes(b, index.Free), ix.Nodes(b, index.Later), ix.Nodes(b, index.Busy))))
+			notUp.Or(roaring.AndNot(ix.Nodes(b, index.None),
+				roaring.FastOr(ix.Nodes(b, index.Free), ix.Nodes(b, index.Later), ix.Nodes(b, index.Busy))))
 		}
 	}
 	s.ByState[index.NodePartly] = int(ix.Partly().GetCardinality())
 	s.ByState[index.NodeBusy] -= s.ByState[index.NodePartly]
-	if err := ak.tx.Loaded.Nodes.NotUp(notUp, func(_ uint32, state index.NodeState) { s.ByState[state]++ }); err != nil {
+	if err := ak.tx.Loaded.Nodes.NotUp(notUp,
+		func(_ uint32, state index.NodeState) { s.ByState[state]++ }); err != nil {
 		return nil, err
 	}
 	for _, state := range row.AllJobStates() {

@@ -33,7 +33,8 @@ type Explained struct {
 
 	Priority float64          // for a planned job from the queue, as in Queueing
 	Terms    []priorityf.Term // the terms that Priority adds up
-	Stops    []cycle.MadeWay  // for a waiting job: the jobs that would be stopped for it, if WouldStop was called; nil from ExplainJob
+	// for a waiting job: the jobs that would be stopped for it, if WouldStop was called; nil from ExplainJob
+	Stops []cycle.MadeWay
 }
 
 // Ahead is a job or reservation that has nodes of a planned job before that job starts.
@@ -168,7 +169,8 @@ func (e explainer) ahead(j *row.Job) ([]Ahead, error) {
 		for _, b := range c.At(node) {
 			end := c.End(b)
 			overdue := b.Held && b.End <= tx.Now
-			if b.Owner == row.JobOwner(j.ID) || b.Start >= j.Start || end <= tx.Now || end > j.Start && !(overdue && blocks(b, shared[node])) {
+			if b.Owner == row.JobOwner(j.ID) || b.Start >= j.Start || end <= tx.Now ||
+				end > j.Start && !(overdue && blocks(b, shared[node])) {
 				continue
 			}
 			i, known := at[b.Owner]

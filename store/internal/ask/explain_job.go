@@ -24,8 +24,9 @@ type Queueing struct {
 
 	Forecasts *cycle.Forecasts // including its own; nil for none
 
-	Priority float64          // its value of the setting job_priority
-	Terms    []priorityf.Term // the terms that Priority adds up; nil if jobs wait in the order of their submitted priorities
+	Priority float64 // its value of the setting job_priority
+	// the terms that Priority adds up; nil if jobs wait in the order of their submitted priorities
+	Terms []priorityf.Term
 }
 
 // Awaited is a job or an array that a job depends on.
@@ -212,7 +213,8 @@ func (ak Ask) WhenJob(id uint64) (Prospect, error) {
 
 // planOf returns when and on which nodes a job runs or is planned.
 func planOf(j *row.Job) *placer.Plan {
-	plan := &placer.Plan{Path: j.Path, Policy: j.Policy, Set: j.Set, Start: j.Start, End: j.End, Chunks: make([]placer.Allotment, 1)}
+	plan := &placer.Plan{Path: j.Path, Policy: j.Policy, Set: j.Set, Start: j.Start, End: j.End,
+		Chunks: make([]placer.Allotment, 1)}
 	for _, n := range j.AllNodes() {
 		plan.Chunks[0].Picks = append(plan.Chunks[0].Picks, placer.Pick{Node: n})
 	}

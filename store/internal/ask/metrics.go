@@ -21,12 +21,13 @@ type Metrics struct {
 	Format    uint32
 	Nodes     []NodeCount     // of the queues that have nodes, one for each state
 	Resources []ConsumableUse // of the consumables
-	Queues    []QueueMetrics  // of the existing queues and those that have had jobs, by name; "" for jobs without a queue
-	Classes   []ClassMetrics  // of the shares
-	LastCycle time.Time       // when the last cycle began; zero if there was none
-	Took      time.Duration   // duration of the last cycle
-	Bytes     int64           // of the file
-	FreeBytes int64           // of its free pages
+	// of the existing queues and those that have had jobs, by name; "" for jobs without a queue
+	Queues    []QueueMetrics
+	Classes   []ClassMetrics // of the shares
+	LastCycle time.Time      // when the last cycle began; zero if there was none
+	Took      time.Duration  // duration of the last cycle
+	Bytes     int64          // of the file
+	FreeBytes int64          // of its free pages
 }
 
 // NodeCount is the number of nodes of a queue in a state.
@@ -53,9 +54,10 @@ type QueueMetrics struct {
 	Jobs      map[row.JobState]uint64 // number of jobs, by state
 	Submitted uint64                  // since the database was made, including placed jobs
 	Ended     map[row.JobState]uint64 // since then, by final state: finished, failed or cancelled
-	Waits     []uint64                // ended jobs that had started, by their waiting time, those beyond all bounds last
-	Waited    time.Duration           // sum of those times
-	Oldest    time.Duration           // how long the oldest job that waits for nodes has waited; 0 if none does
+	// ended jobs that had started, by their waiting time, those beyond all bounds last
+	Waits  []uint64
+	Waited time.Duration // sum of those times
+	Oldest time.Duration // how long the oldest job that waits for nodes has waited; 0 if none does
 }
 
 // ClassMetrics holds a class's target and actual share of the cluster.
@@ -141,7 +143,9 @@ func (g *gauges) nodes(m *Metrics) error {
 			c[index.NodeBusy] += busy - part
 		}
 	}
-	err := g.tx.Loaded.Nodes.NotUp(g.notUp, func(node uint32, state index.NodeState) { counts[g.queueOf(node)][state]++ })
+	err := g.tx.Loaded.Nodes.NotUp(g.notUp, func(node uint32, state index.NodeState) {
+		counts[g.queueOf(node)][state]++
+	})
 	for _, name := range g.names {
 		for state, n := range counts[name] {
 			m.Nodes = append(m.Nodes, NodeCount{name, index.NodeState(state), n})
@@ -185,7 +189,8 @@ func (g *gauges) resources(m *Metrics) error {
 		for _, queue := range g.names {
 			if n := capacity[queue]; n > 0 {
 				units := func(n int64) float64 { return def.Units(index.Value{Num: n}) }
-				m.Resources = append(m.Resources, ConsumableUse{def.Name, def.Type == index.Size, queue, units(n), units(used[def.ID][queue] - left[def.ID][queue]), units(reserved[def.ID][queue])})
+				m.Resources = append(m.Resources, ConsumableUse{def.Name, def.Type == index.Size, queue, units(n),
+					units(used[def.ID][queue] - left[def.ID][queue]), units(reserved[def.ID][queue])})
 			}
 		}
 	}
@@ -290,9 +295,11 @@ func (g *gauges) jobs(m *Metrics) error {
 
 func queueMetrics(q *tallies.Queue) QueueMetrics {
 	t := q.Tally
-	out := QueueMetrics{Queue: q.Name, Submitted: t.Submitted, Waits: slices.Clone(t.Waits[:]), Waited: time.Duration(t.Waited) * time.Second,
-		Jobs:  make(map[row.JobState]uint64),
-		Ended: map[row.JobState]uint64{row.JobFinished: t.Finished, row.JobFailed: t.Failed, row.JobCancelled: t.Cancelled}}
+	out := QueueMetrics{Queue: q.Name, Submitted: t.Submitted, Waits: slices.Clone(t.Waits[:]),
+		Waited: time.Duration(t.Waited) * time.Second,
+		Jobs:   make(map[row.JobState]uint64),
+		Ended: map[row.JobState]uint64{row.JobFinished: t.Finished, row.JobFailed: t.Failed,
+			row.JobCancelled: t.Cancelled}}
 	for _, state := range row.AllJobStates() {
 		out.Jobs[state] = q.Counts[state]
 	}
@@ -356,7 +363,8 @@ func (g *gauges) classes(m *Metrics) error {
 	}
 	workers := float64(max(1, t.State.TotalWorkers))
 	for i, c := range plan.Classes {
-		m.Classes = append(m.Classes, ClassMetrics{c.Name, float64(c.Entitlement) / workers, float64(t.State.Classes[i].Running) / workers})
+		m.Classes = append(m.Classes, ClassMetrics{c.Name, float64(c.Entitlement) / workers,
+			float64(t.State.Classes[i].Running) / workers})
 	}
 	return nil
 }

@@ -76,7 +76,8 @@ type Prospect struct {
 	booking.Opening           // the expected start; zero if unknown. Only WhenJob and ExplainJob set its Plan
 	cycle.Forecast            // the forecast behind it; zero for a job with planned nodes
 	After           time.Time // the job is behind those that were played, and starts later than this; zero if it is not
-	Guess           uint64    // the overdue job that its planned start rests on, which makes it a guess; 0 if there is none
+	// the overdue job that its planned start rests on, which makes it a guess; 0 if there is none
+	Guess uint64
 }
 
 // Code returns the word for programs: what the job waits for, or the cause of its state.
@@ -146,7 +147,8 @@ func decided(state row.JobState, ending bool, because row.Reason, runs booking.O
 
 func (o *Outlook) Look(j *row.Job) (p Prospect, err error) {
 	if j.State != row.JobHeld && j.State != row.JobQueued {
-		p = decided(j.State, j.Ending, j.Reason, booking.Opening{Start: kernel.Instant(j.Start), End: kernel.Instant(j.End)})
+		p = decided(j.State, j.Ending, j.Reason, booking.Opening{Start: kernel.Instant(j.Start),
+			End: kernel.Instant(j.End)})
 		if err = o.guess(j, &p); err != nil {
 			return p, err
 		}

@@ -85,7 +85,9 @@ func (rs *requests) earliest(j *row.Job, after int64) (plan *placer.Plan, refuse
 	if err != nil {
 		return nil, nil, err
 	}
-	at := slices.IndexFunc(w.starts, func(s start) bool { return s.after <= after && (s.plan == nil || after <= s.plan.Start) })
+	at := slices.IndexFunc(w.starts, func(s start) bool {
+		return s.after <= after && (s.plan == nil || after <= s.plan.Start)
+	})
 	if at >= 0 {
 		return w.starts[at].plan, w.starts[at].refused, nil
 	}

@@ -33,7 +33,8 @@ type Batches struct {
 // New returns the batches in a transaction's rows. A change that fails halfway is reported to
 // the transaction.
 func New(rows *file.Recorder, now int64, tx Transaction) *Batches {
-	return &Batches{file: rows, hosts: state.NewTable(rows, &row.HostRows, nil), ranges: state.NewTable(rows, &row.RangeRows, nil), now: now, tx: tx}
+	return &Batches{file: rows, hosts: state.NewTable(rows, &row.HostRows, nil),
+		ranges: state.NewTable(rows, &row.RangeRows, nil), now: now, tx: tx}
 }
 
 func (b *Batches) put(one *row.Batch) error {
@@ -92,7 +93,8 @@ func (b *Batches) Remove(name string) (*row.Batch, error) {
 
 // removeRows deletes all rows of a batch except the batch's own row.
 func (b *Batches) removeRows(number uint32) error {
-	for _, t := range []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges, row.BatchLongest,
+	for _, t := range []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges,
+		row.BatchLongest,
 		row.BatchBacks, row.BatchDues} {
 		if err := b.file.RemoveAll(t, row.Key32(number)); err != nil {
 			return err

@@ -42,7 +42,8 @@ func (b *Batches) Host(name string) (*locality.Host, error) {
 // the one recorded before.
 func (b *Batches) meet(name, user string) (*locality.Host, error) {
 	if !index.ValidNodeName(name) {
-		return nil, fmt.Errorf("%w host name %q: at most 255 printable characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", row.ErrInvalid, name)
+		return nil, fmt.Errorf("%w host name %q: at most 255 printable characters, without blanks, commas, quotes "+
+			"and ()+:=*?\\$;&|<>#", row.ErrInvalid, name)
 	}
 	payload, err := b.file.Get(row.HostNames, []byte(name))
 	if err != nil {

@@ -27,7 +27,8 @@ type Maker struct {
 // Make begins a batch. Add all its files first, then its jobs.
 func (b *Batches) Make(name string, s locality.Settings, by *uint32) (*Maker, error) {
 	if !index.ValidNodeName(name) {
-		return nil, fmt.Errorf("%w batch name %q: at most 255 printable characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", row.ErrInvalid, name)
+		return nil, fmt.Errorf("%w batch name %q: at most 255 printable characters, without blanks, commas, quotes "+
+			"and ()+:=*?\\$;&|<>#", row.ErrInvalid, name)
 	}
 	if !b.file.Writable() {
 		return nil, file.ErrReadOnly
@@ -112,7 +113,8 @@ func (m *Maker) AddJob(j locality.Job) error {
 }
 
 func (m *Maker) keep(b *locality.JobBlock) error {
-	return m.all.file.Put(row.BatchJobs, row.BatchBlockKey(m.number, b.First/locality.BlockJobs), row.EncodeBatchJobs(b))
+	return m.all.file.Put(row.BatchJobs, row.BatchBlockKey(m.number, b.First/locality.BlockJobs),
+		row.EncodeBatchJobs(b))
 }
 
 // Finish makes the batch from the added files and jobs. It fails with a Conflict if another

@@ -184,13 +184,14 @@ func (r *Rows) EachBack(first, last int, fn func(slot int) (bool, error)) error 
 	if first > last {
 		return nil
 	}
-	return r.file.EachFrom(row.BatchBacks, row.RangeKey(r.number, first), row.Key32(r.number), func(key, _ []byte) (bool, error) {
-		slot := int(binary.BigEndian.Uint64(key[4:]))
-		if slot > last {
-			return false, nil
-		}
-		return fn(slot)
-	})
+	return r.file.EachFrom(row.BatchBacks, row.RangeKey(r.number, first), row.Key32(r.number),
+		func(key, _ []byte) (bool, error) {
+			slot := int(binary.BigEndian.Uint64(key[4:]))
+			if slot > last {
+				return false, nil
+			}
+			return fn(slot)
+		})
 }
 
 // PutDue stores a due.

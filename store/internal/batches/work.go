@@ -98,7 +98,8 @@ func (b *Batches) Fail(name, host string, jobs []int) ([]locality.Report, error)
 	return b.answer(name, host, jobs, (*locality.Op).Fail)
 }
 
-func (b *Batches) answer(name, host string, jobs []int, take func(*locality.Op, *locality.Host, int) (locality.Report, error)) ([]locality.Report, error) {
+func (b *Batches) answer(name, host string, jobs []int, take func(*locality.Op, *locality.Host, int) (locality.Report,
+	error)) ([]locality.Report, error) {
 	var out []locality.Report
 	_, err := b.work(name, func(op *locality.Op, _ *row.Batch) error {
 		for i, job := range jobs {

@@ -34,10 +34,12 @@ func AskingOfJob(tx *kernel.Tx, j *row.Job) Asking { return Asking{tx, j.Request
 
 // CheckNames refuses a request with names that are too long to store.
 func CheckNames(r *placer.Request) error {
-	for _, n := range []struct{ what, name string }{{"name", r.Name}, {"user", r.User}, {"group", r.Group}, {"account", r.Account},
+	for _, n := range []struct{ what, name string }{{"name", r.Name}, {"user", r.User}, {"group", r.Group},
+		{"account", r.Account},
 		{"queue", r.Queue}, {"class", r.Class}, {"reservation", r.Reservation}} {
 		if len(n.name) > index.MaxNodeName {
-			return fmt.Errorf("%w %s: it has %d bytes, and a name has at most %d", row.ErrInvalid, n.what, len(n.name), index.MaxNodeName)
+			return fmt.Errorf("%w %s: it has %d bytes, and a name has at most %d", row.ErrInvalid, n.what, len(n.name),
+				index.MaxNodeName)
 		}
 	}
 	return nil
@@ -87,7 +89,8 @@ func (q Asking) Read() (placer.Ask, error) {
 		a.Duration = kernel.Seconds(set.DefaultWalltime)
 	}
 	if a.Duration < 1 || a.Duration > kernel.MaxWalltime {
-		return placer.Ask{}, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", row.ErrInvalid, a.Duration, kernel.MaxWalltime)
+		return placer.Ask{}, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", row.ErrInvalid, a.Duration,
+			kernel.MaxWalltime)
 	}
 	if a.Access, err = index.ParseAccess(r.Access); err != nil {
 		return placer.Ask{}, fmt.Errorf("%w: %w", placer.ErrRequest, err)
@@ -187,14 +190,16 @@ func (q Asking) policy(a *placer.Ask, set *kernel.Settings) (err error) {
 	case a.Policy == placer.Priority && set.PriorityF != "":
 		a.PriorityF, err = priorityf.Parse(tx.Loaded.Defs, set.PriorityF)
 	case a.Policy == placer.Topology && len(set.Topology) == 0:
-		return fmt.Errorf("%w: policy topology needs the setting topology: the resources that name a node's switches, e.g. row,rack,switch", row.ErrInvalid)
+		return fmt.Errorf("%w: policy topology needs the setting topology: the resources that name a node's "+
+			"switches, e.g. row,rack,switch", row.ErrInvalid)
 	}
 	return err
 }
 
 // subjectOf returns the subject, for access lists, of a request without a job number.
 func subjectOf(r placer.Request) placer.Subject {
-	return placer.Subject{User: r.User, Group: r.Group, Account: r.Account, Class: r.Class, Queue: r.Queue, JobName: r.Name}
+	return placer.Subject{User: r.User, Group: r.Group, Account: r.Account, Class: r.Class, Queue: r.Queue,
+		JobName: r.Name}
 }
 
 // Subject returns the job as access lists of reservations see it.
@@ -224,9 +229,11 @@ func Snapshot(tx *kernel.Tx, queue string) (*placer.Snapshot, error) {
 			key = q.GroupKey
 		}
 	}
-	return &placer.Snapshot{Index: ix, Calendar: tx.Calendar(), Now: tx.Now, Releases: tx.Loaded.Releases.After, Planned: tx.Loaded.Releases.PlannedFrom, Rows: kernel.SnapshotRows(tx), Absent: tx.Absent, Used: tx.Used,
-		Rules: placer.Rules{GroupKey: kernel.ResIDs(ix.Defs(), key), ExplicitSets: set.ExplicitSets, DoNotSpan: set.DoNotSpan,
-			ExactFit: set.ExactFit, Access: set.Access, Topology: kernel.ResIDs(ix.Defs(), set.Topology),
+	return &placer.Snapshot{Index: ix, Calendar: tx.Calendar(), Now: tx.Now, Releases: tx.Loaded.Releases.After,
+		Planned: tx.Loaded.Releases.PlannedFrom, Rows: kernel.SnapshotRows(tx), Absent: tx.Absent, Used: tx.Used,
+		Rules: placer.Rules{GroupKey: kernel.ResIDs(ix.Defs(), key), ExplicitSets: set.ExplicitSets,
+			DoNotSpan: set.DoNotSpan,
+			ExactFit:  set.ExactFit, Access: set.Access, Topology: kernel.ResIDs(ix.Defs(), set.Topology),
 			SetOrder: set.SetOrder, SetDelay: kernel.Seconds(set.SetDelay)}}, nil
 }
 

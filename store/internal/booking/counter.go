@@ -31,7 +31,8 @@ func bind(tx *kernel.Tx, a *placer.Ask, r placer.Request, array uint64) (err err
 	if all, err := tx.Counters().Rules.All(); r.OverLimits || all == nil || err != nil {
 		return err
 	}
-	who, asked := [5]string{r.Queue, r.Class, r.Account, r.Group, r.User}, rules.Asked{Spec: a.Spec, Walltime: a.Duration}
+	who, asked := [5]string{r.Queue, r.Class, r.Account, r.Group, r.User},
+		rules.Asked{Spec: a.Spec, Walltime: a.Duration}
 	ruled, err := tx.Counters().Rules.Demands(who, asked)
 	if err != nil {
 		return err

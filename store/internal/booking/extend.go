@@ -26,7 +26,9 @@ func MayLast(tx *kernel.Tx, j *row.Job, walltime int64) error {
 		start = max(j.Begin, tx.Now)
 	}
 	if j.Deadline != 0 && start+walltime > j.Deadline {
-		return row.Clash("job "+strconv.FormatUint(j.ID, 10), fmt.Sprintf("it has to end by its deadline, %s, and would end at %s", kernel.Stamp(j.Deadline), kernel.Stamp(start+walltime)))
+		return row.Clash("job "+strconv.FormatUint(j.ID, 10),
+			fmt.Sprintf("it has to end by its deadline, %s, and would end at %s", kernel.Stamp(j.Deadline),
+				kernel.Stamp(start+walltime)))
 	}
 	return nil
 }
@@ -49,7 +51,8 @@ func MayReach(tx *kernel.Tx, j *row.Job, spans []kernel.Span, end int64) error {
 	}
 	for i := range spans {
 		spans[i].End = end
-		if err := (Taking{Tx: tx, What: what, Node: spans[i].Node, Span: spans[i].Busy, Guest: guest, User: j.User}).Conflict(); err != nil {
+		if err := (Taking{Tx: tx, What: what, Node: spans[i].Node, Span: spans[i].Busy, Guest: guest,
+			User: j.User}).Conflict(); err != nil {
 			return err
 		}
 	}
@@ -71,7 +74,8 @@ func staysWithin(tx *kernel.Tx, what string, j *row.Job, end int64) error {
 	}
 	for _, r := range list {
 		if r.Start <= j.Start && j.Start < r.End && end > r.End {
-			return row.Clash(what, fmt.Sprintf("it insists on reservation %s, which ends at %s", r.Name, kernel.Stamp(r.End)))
+			return row.Clash(what, fmt.Sprintf("it insists on reservation %s, which ends at %s", r.Name,
+				kernel.Stamp(r.End)))
 		}
 	}
 	return nil

@@ -68,7 +68,8 @@ func (r Booking) change(s Step) (err error) {
 		err = r.leave()
 	}
 	if err == nil && s.From != row.ReservationEnded {
-		err = r.Tx.Happened(row.Event{Event: kernel.ReservationEvents, Node: r.Name, Old: s.From, New: s.To, Reason: row.Because(row.CauseNone, r.Name)})
+		err = r.Tx.Happened(row.Event{Event: kernel.ReservationEvents, Node: r.Name, Old: s.From, New: s.To,
+			Reason: row.Because(row.CauseNone, r.Name)})
 	}
 	switch {
 	case err != nil:

@@ -74,7 +74,8 @@ func (ps Plans) Occupy(j *row.Job, p *PlannedFor) error {
 	for i, c := range plan.Chunks {
 		jc := row.JobChunk{Count: a.Chunks[i].Count, Nodes: make([]row.JobNode, len(c.Picks))}
 		for k, p := range c.Picks {
-			jc.Nodes[k] = row.JobNode{Node: p.Node, Chunks: int(p.Chunks), Shared: p.Shared, Alone: p.Alone, Within: plan.Claims[p.Node] >> 1}
+			jc.Nodes[k] = row.JobNode{Node: p.Node, Chunks: int(p.Chunks), Shared: p.Shared, Alone: p.Alone,
+				Within: plan.Claims[p.Node] >> 1}
 		}
 		j.Chunks = append(j.Chunks, jc)
 	}
@@ -150,7 +151,8 @@ func (p placing) occupyNodes() error {
 	nodes := make([]uint32, len(takings))
 	for i, t := range takings {
 		span := timeline.Busy{Start: p.plan.Start, End: p.plan.End, Owner: row.JobOwner(p.ID), Held: true, Use: t.Use}
-		if err := (Taking{Tx: p.tx, What: "the plan", Node: t.Node, Span: span, Guest: guest, User: p.User}).Conflict(); err != nil {
+		if err := (Taking{Tx: p.tx, What: "the plan", Node: t.Node, Span: span, Guest: guest,
+			User: p.User}).Conflict(); err != nil {
 			return err
 		}
 		if err := p.tx.Calendar().Put(t.Node, span); err != nil {

@@ -60,8 +60,9 @@ func (cs ClassShares) Tally() (*shares.Tally, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := shares.NewTally(shares.Source{Now: cs.tx.Now, Defs: cs.tx.Loaded.Defs, Nodes: cs.tx.Loaded.Nodes, Classes: cs, Allocations: cs.tx.Allocations(),
-		Overdue: cs.tx}, unit, s, timer, ix)
+	t := shares.NewTally(shares.Source{Now: cs.tx.Now, Defs: cs.tx.Loaded.Defs, Nodes: cs.tx.Loaded.Nodes, Classes: cs,
+		Allocations: cs.tx.Allocations(),
+		Overdue:     cs.tx}, unit, s, timer, ix)
 	if err := cs.tx.Reservations().Each(t.Keeps); err != nil {
 		return nil, err
 	}

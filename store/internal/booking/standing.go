@@ -56,14 +56,16 @@ func addStanding(tx *kernel.Tx, spec row.ReserveSpec) ([]*row.Reservation, error
 		return nil, err
 	}
 	if len(spec.Name) > MaxStandingName {
-		return nil, fmt.Errorf("%w: the name of a standing reservation has %d bytes; the maximum is %d, because its occurrences append numbers",
+		return nil, fmt.Errorf("%w: the name of a standing reservation has %d bytes; the maximum is %d, because its "+
+			"occurrences append numbers",
 			row.ErrInvalid, len(spec.Name), MaxStandingName)
 	}
 	if spec.Depth == 0 {
 		spec.Depth = kernel.DefaultDepth
 	}
 	if spec.Depth < 1 || spec.Depth > maxDepth {
-		return nil, fmt.Errorf("%w: a depth of %d occurrences; it must be from 1 to %d", row.ErrInvalid, spec.Depth, maxDepth)
+		return nil, fmt.Errorf("%w: a depth of %d occurrences; it must be from 1 to %d", row.ErrInvalid, spec.Depth,
+			maxDepth)
 	}
 	rule, err := recur.Parse(spec.Repeat.Rule, spec.Repeat.Zone, spec.Start)
 	if errors.Is(err, recur.ErrInvalid) {
@@ -92,7 +94,8 @@ func (s Series) first(rule *recur.Recurrence) ([]*row.Reservation, error) {
 	var out []*row.Reservation
 	for at, ok := rule.After(s.Start - 1); ok && len(out) < s.Depth; at, ok = rule.After(at) {
 		if len(out) > 0 && at < out[len(out)-1].End {
-			return out, fmt.Errorf("%w: an occurrence of reservation %s begins at %s, before the one before it ends", row.ErrInvalid, s.Name, kernel.Stamp(at))
+			return out, fmt.Errorf("%w: an occurrence of reservation %s begins at %s, before the one before it ends",
+				row.ErrInvalid, s.Name, kernel.Stamp(at))
 		}
 		note := ""
 		if len(out) == 0 && at != s.Start {

@@ -31,7 +31,8 @@ func (s Series) occurAgain(at int64) error {
 // has.
 func (s Series) stillFree(spec row.ReserveSpec) (nodes []uint32, note string) {
 	for _, n := range spec.Nodes {
-		r := &row.Reservation{ReservationFacts: row.ReservationFacts{Name: spec.Name, Nodes: []uint32{n}, Access: spec.Access}, Start: spec.Start, End: spec.End, Limit: spec.Limit}
+		r := &row.Reservation{ReservationFacts: row.ReservationFacts{Name: spec.Name, Nodes: []uint32{n},
+			Access: spec.Access}, Start: spec.Start, End: spec.End, Limit: spec.Limit}
 		_, _, err := s.Tx.Loaded.Nodes.Head(n)
 		if err == nil {
 			err = Booking{s.Tx, r}.keptOut(0)
@@ -135,7 +136,8 @@ func (s Series) Try(at int64) (had bool, err error) {
 	if err == nil {
 		return true, nil
 	}
-	for _, fine := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, row.ErrNotFound, row.ErrInvalid, row.ErrConflict} {
+	for _, fine := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, row.ErrNotFound, row.ErrInvalid,
+		row.ErrConflict} {
 		if errors.Is(err, fine) && s.Tx.Spoilt == nil {
 			s.Note = err.Error()
 			return false, nil
@@ -160,7 +162,8 @@ func (s Series) missed(first, last int64, why string) error {
 	if last > first {
 		what += ", and any since,"
 	}
-	return s.Tx.Happened(row.Event{Event: kernel.ReservationEvents, Node: s.Name, New: "missed", Reason: row.Because(row.CauseRoom, what+" could not be made: "+why)})
+	return s.Tx.Happened(row.Event{Event: kernel.ReservationEvents, Node: s.Name, New: "missed",
+		Reason: row.Because(row.CauseRoom, what+" could not be made: "+why)})
 }
 
 // RetryStandings retries the windows that standing reservations could not get. If over is

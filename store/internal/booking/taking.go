@@ -62,7 +62,8 @@ func (t Taking) TakenBy(b timeline.Busy) error {
 	if err != nil {
 		return err
 	}
-	return row.Clash(t.What, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, row.Stamp(b.Start), row.Stamp(t.Tx.Calendar().End(b))))
+	return row.Clash(t.What, fmt.Sprintf("node %s is taken by %s from %s to %s", name, who, row.Stamp(b.Start),
+		row.Stamp(t.Tx.Calendar().End(b))))
 }
 
 // overcommitted returns the Conflict of a part that exceeds what is left of the node.

@@ -22,7 +22,8 @@ func valid(r *row.Reservation, now, longest int64) error {
 func validTime(r *row.Reservation, now, longest int64) error {
 	switch {
 	case r.End <= r.Start || r.End-r.Start > longest:
-		return fmt.Errorf("%w: reservation %s lasts %d s; it must be from 1 s to %d s", row.ErrInvalid, r.Name, r.End-r.Start, longest)
+		return fmt.Errorf("%w: reservation %s lasts %d s; it must be from 1 s to %d s", row.ErrInvalid, r.Name,
+			r.End-r.Start, longest)
 	case r.Start > row.LastInstant:
 		return fmt.Errorf("%w: reservation %s would begin after the year 9999", row.ErrInvalid, r.Name)
 	case r.End <= now:

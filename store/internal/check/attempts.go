@@ -26,7 +26,8 @@ func (d *recomputed) attempts() error {
 		case a.State < row.AttemptClaimed || a.State > row.AttemptEnded:
 			d.contradict("attempt %d.%d has no legal state: %d", a.Job, a.Number, a.State)
 		case a.State.Live() && (a.Number != j.CurrentAttempt() || j.State != row.JobRunning):
-			d.contradict("attempt %d.%d is %s, and its job is %s, at attempt %d", a.Job, a.Number, a.State, j.State, j.CurrentAttempt())
+			d.contradict("attempt %d.%d is %s, and its job is %s, at attempt %d", a.Job, a.Number, a.State, j.State,
+				j.CurrentAttempt())
 		case a.State.Live() && a.By != row.ByLauncher:
 			delete(d.executed, a.Job)
 			if !j.Claimed || j.Ending != (a.State == row.AttemptEnding) {

@@ -95,14 +95,16 @@ func (d *recomputed) batchFiles(b *row.Batch) error {
 	err := d.store.Rows.Each(row.BatchFiles, row.Key32(b.Number), func(key, payload []byte) (bool, error) {
 		files, err := row.DecodeBatchFiles(key, payload)
 		first := blocks * row.BatchFileBlock
-		if err == nil && (string(key) != string(row.BatchBlockKey(b.Number, blocks)) || len(files) != min(row.BatchFileBlock, b.Files-first)) {
+		if err == nil && (string(key) != string(row.BatchBlockKey(b.Number, blocks)) ||
+			len(files) != min(row.BatchFileBlock, b.Files-first)) {
 			d.contradict("batch %s: its files from number %d on are not the next ones of %d", b.Name, first, b.Files)
 		}
 		blocks++
 		return true, err
 	})
 	if has := (b.Files + row.BatchFileBlock - 1) / row.BatchFileBlock; err == nil && blocks < has {
-		d.contradict("batch %s: it has %d files, and those from number %d on are missing", b.Name, b.Files, blocks*row.BatchFileBlock)
+		d.contradict("batch %s: it has %d files, and those from number %d on are missing", b.Name, b.Files,
+			blocks*row.BatchFileBlock)
 	}
 	return err
 }

@@ -163,8 +163,11 @@ func (f *Findings) Repair(s *Store) error {
 		return err
 	}
 	for t := range damaged {
-		if !t.Derived() && t != row.Decided && t != row.Invalidations && t != row.Decays && t != row.NodePasts && t != row.PastRuns { // caches may be lost
-			return fmt.Errorf("%w: rows of table %s are damaged or lost, and only derived data can be rebuilt; restore a backup, or salvage the rest", row.ErrDamaged, t)
+		// caches may be lost
+		if !t.Derived() && t != row.Decided && t != row.Invalidations && t != row.Decays && t != row.NodePasts &&
+			t != row.PastRuns {
+			return fmt.Errorf("%w: rows of table %s are damaged or lost, and only derived data can be rebuilt; "+
+				"restore a backup, or salvage the rest", row.ErrDamaged, t)
 		}
 		if err := s.Rows.Clear(t); err != nil { // its remaining rows are useless
 			return err

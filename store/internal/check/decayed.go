@@ -91,13 +91,15 @@ func (f *Findings) rates(s *Store) (mended map[string]*row.Decayed, err error) {
 			is := held[key][u.Name]
 			delete(held[key], u.Name)
 			if u.Rate != is.num {
-				f.Find("decaying use of %s: %d of %s are held by it, and %d by jobs that run", whose.User, u.Rate, u.Name, is.num)
+				f.Find("decaying use of %s: %d of %s are held by it, and %d by jobs that run", whose.User, u.Rate,
+					u.Name, is.num)
 				wrong = true
 			}
 		}
 		for _, name := range slices.Sorted(maps.Keys(held[key])) {
 			if h := held[key][name]; h.num != 0 {
-				f.Find("decaying use of %s: nothing of %s is held by it, and %d by jobs that run", whose.User, name, h.num)
+				f.Find("decaying use of %s: nothing of %s is held by it, and %d by jobs that run", whose.User, name,
+					h.num)
 				wrong = true
 			}
 		}

@@ -46,8 +46,11 @@ type recomputed struct {
 // derive recomputes every derived table. What it reports is about the rows that it derives
 // them from.
 func (f *Findings) derive(s *Store) (*recomputed, error) {
-	d := &recomputed{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf, derived.Grace), lists: map[row.Table]jobLists{row.JobStates: {}, row.JobKinds: {}}, tallied: make(map[row.Table]map[string]uint64),
-		holding: make(map[uint32][]holding), executed: make(map[uint64]bool), naming: make(map[row.PayloadKey]naming), rooms: make(map[uint32]*row.RoomBlock), sums: make(map[string]int64)}
+	d := &recomputed{Findings: f, store: s, now: s.State.AsOf, calendar: timeline.NewCalendar(nil, s.State.AsOf,
+		derived.Grace), lists: map[row.Table]jobLists{row.JobStates: {}, row.JobKinds: {}},
+		tallied: make(map[row.Table]map[string]uint64),
+		holding: make(map[uint32][]holding), executed: make(map[uint64]bool), naming: make(map[row.PayloadKey]naming),
+		rooms: make(map[uint32]*row.RoomBlock), sums: make(map[string]int64)}
 	for t := range row.TableCount {
 		if t.Derived() {
 			d.rows[t] = make(map[string][]byte)
@@ -90,7 +93,8 @@ func (d *recomputed) answers() error {
 		if err == nil {
 			d.at = Row{row.Answers, string(key)}
 			if a.Jobs > 0 && a.First+a.Jobs > d.store.State.NextJob {
-				d.contradict("key %q has made jobs %d to %d, and the next job number is %d", key, a.First, a.First+a.Jobs-1, d.store.State.NextJob)
+				d.contradict("key %q has made jobs %d to %d, and the next job number is %d", key, a.First,
+					a.First+a.Jobs-1, d.store.State.NextJob)
 			}
 			follow(d, &row.AnswerRows, a)
 		}
@@ -302,7 +306,8 @@ func (d *recomputed) takenTwice(n *index.Node) {
 		}
 		for _, a := range list[i].Use.Amounts {
 			if v, _ := n.Get(index.ResID(a.Quantity)); taken[a.Quantity] > v.Num {
-				d.contradict("node %s: job %d and others take %d of resource %d from @%d on, and it has %d", n.Name, list[i].Owner>>1, taken[a.Quantity], a.Quantity, list[i].Start, v.Num)
+				d.contradict("node %s: job %d and others take %d of resource %d from @%d on, and it has %d", n.Name,
+					list[i].Owner>>1, taken[a.Quantity], a.Quantity, list[i].Start, v.Num)
 			}
 		}
 	}
@@ -322,7 +327,8 @@ func (d *recomputed) beside(n *index.Node, who string, b, o *timeline.Busy) {
 		as := *b
 		as.Held = false // only until its planned end
 		if in, err := d.store.letsIn(r, as); err == nil && !in {
-			d.contradict("%s is on node %s in the time of reservation %s, which does not let it in", who, n.Name, r.Name)
+			d.contradict("%s is on node %s in the time of reservation %s, which does not let it in", who, n.Name,
+				r.Name)
 		}
 	case o.Owner == b.Owner:
 		d.contradict("%s is on node %s twice", who, n.Name)

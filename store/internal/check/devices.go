@@ -36,7 +36,8 @@ func (d *recomputed) devices(n *index.Node) {
 			d.contradict("node %s: %v", n.Name, err)
 		}
 		if v, _ := n.Get(named.Res); v.Num != int64(named.Set.Count()) {
-			d.contradict("node %s has %d of resource %d, and %d of its devices are in service", n.Name, v.Num, named.Res, named.Set.Count())
+			d.contradict("node %s has %d of resource %d, and %d of its devices are in service", n.Name, v.Num,
+				named.Res, named.Set.Count())
 		}
 	}
 	for i, h := range d.holding[n.Number] {
@@ -45,14 +46,17 @@ func (d *recomputed) devices(n *index.Node) {
 		for at := range h.Which.Each {
 			switch {
 			case at >= len(set):
-				d.contradict("job %d has device #%d of resource %d of node %s, which names %d", h.job, at, h.Res, n.Name, len(set))
+				d.contradict("job %d has device #%d of resource %d of node %s, which names %d", h.job, at, h.Res,
+					n.Name, len(set))
 			case set[at].Slices > 0:
-				d.contradict("job %d has device %s of resource %d of node %s, which is cut", h.job, set[at].ID, h.Res, n.Name)
+				d.contradict("job %d has device %s of resource %d of node %s, which is cut", h.job, set[at].ID, h.Res,
+					n.Name)
 			}
 		}
 		for _, o := range d.holding[n.Number][:i] {
 			if both := h.Which.And(o.Which); o.Res == h.Res && len(both) > 0 {
-				d.contradict("job %d and job %d both have device %s of resource %d of node %s", o.job, h.job, devices.FormatIDs(set.IDs(both)), h.Res, n.Name)
+				d.contradict("job %d and job %d both have device %s of resource %d of node %s", o.job, h.job,
+					devices.FormatIDs(set.IDs(both)), h.Res, n.Name)
 			}
 		}
 	}
@@ -85,7 +89,8 @@ func (d *recomputed) counted(n *index.Node) {
 				}
 			}
 			if counted != has {
-				d.contradict("job %d has %d devices of resource %d of node %s in service, and %d are counted", b.Owner>>1, has, named.Res, n.Name, counted)
+				d.contradict("job %d has %d devices of resource %d of node %s in service, and %d are counted",
+					b.Owner>>1, has, named.Res, n.Name, counted)
 			}
 		}
 	}

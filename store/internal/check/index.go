@@ -130,7 +130,8 @@ func (d *recomputed) adoptFromNodes(ix *index.Index) error {
 	for _, id := range slices.Sorted(maps.Keys(first)) {
 		if id >= d.store.State.NextBucket {
 			d.at = Row{row.Nodes, string(row.Key32(first[id].Number))}
-			d.contradict("node %s says it is in bucket %d, the next one is %d", first[id].Name, id, d.store.State.NextBucket)
+			d.contradict("node %s says it is in bucket %d, the next one is %d", first[id].Name, id,
+				d.store.State.NextBucket)
 			continue
 		}
 		ix.AdoptOf(id, first[id])
@@ -196,7 +197,8 @@ func sameBits(key, payload, expected []byte) error {
 		return err
 	}
 	if diff := roaring.Xor(a, b); !diff.IsEmpty() {
-		return fmt.Errorf("bitmap %x differs from what the rows say in %d places, first at %d", key, diff.GetCardinality(), diff.Minimum())
+		return fmt.Errorf("bitmap %x differs from what the rows say in %d places, first at %d", key,
+			diff.GetCardinality(), diff.Minimum())
 	}
 	return nil
 }

@@ -39,7 +39,8 @@ func (ds Devices) OfNode(n *index.Node) (list []booking.DeviceInfo, err error) {
 	of, err := booking.OnNode(ds.tx, n, nil)
 	for i := range of {
 		d := &of[i]
-		list = append(list, booking.DeviceInfo{Device: *d.Device, Resource: d.Resource, State: d.State, Job: d.Job, Attempt: d.Attempt, Since: kernel.Instant(d.Since), Until: kernel.Instant(d.Until)})
+		list = append(list, booking.DeviceInfo{Device: *d.Device, Resource: d.Resource, State: d.State, Job: d.Job,
+			Attempt: d.Attempt, Since: kernel.Instant(d.Since), Until: kernel.Instant(d.Until)})
 	}
 	return list, err
 }

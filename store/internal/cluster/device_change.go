@@ -23,7 +23,8 @@ func (ds Devices) Drain(node uint32, resource string, ids []string, reason strin
 	}
 	return change(ds.tx, node, resource, ids, func(n *index.Node, def index.Def, d *devices.Device) error {
 		if d.Slices > 0 {
-			return row.Clash(nodes.Called(def, n, d.ID), fmt.Sprintf("it is cut; drain its slices: %s=%s", d.Into, devices.FormatIDs(kernel.IdsOf(d.Cut(d.Slices)))))
+			return row.Clash(nodes.Called(def, n, d.ID), fmt.Sprintf("it is cut; drain its slices: %s=%s", d.Into,
+				devices.FormatIDs(kernel.IdsOf(d.Cut(d.Slices)))))
 		}
 		d.Drained, d.Reason = true, reason
 		return nil
@@ -139,11 +140,13 @@ func lacksOf(tx *kernel.Tx, node uint32, l Lack, host string, drain bool) error 
 		_, err := DevicesOf(tx).Drain(node, l.Resource, l.IDs, why)
 		return err
 	}
-	return tx.Happened(row.Event{Node: l.Node, Event: "device", Reason: row.Because(row.CauseNone, l.Resource+"="+devices.FormatIDs(l.IDs)+" "+why)})
+	return tx.Happened(row.Event{Node: l.Node, Event: "device",
+		Reason: row.Because(row.CauseNone, l.Resource+"="+devices.FormatIDs(l.IDs)+" "+why)})
 }
 
 // change changes some devices of a node and puts it back.
-func change(tx *kernel.Tx, node uint32, resource string, ids []string, fn func(*index.Node, index.Def, *devices.Device) error) (*index.Node, error) {
+func change(tx *kernel.Tx, node uint32, resource string, ids []string,
+	fn func(*index.Node, index.Def, *devices.Device) error) (*index.Node, error) {
 	if !tx.Writable() {
 		return nil, file.ErrReadOnly
 	}
@@ -157,7 +160,8 @@ func change(tx *kernel.Tx, node uint32, resource string, ids []string, fn func(*
 	}
 	def, ok := defs.Lookup(resource)
 	if !ok {
-		return nil, fmt.Errorf("no resource %q%s: %w", resource, index.DidYouMean(resource, defs.Names()), row.ErrNotFound)
+		return nil, fmt.Errorf("no resource %q%s: %w", resource, index.DidYouMean(resource, defs.Names()),
+			row.ErrNotFound)
 	}
 	set := n.DevicesOf(def.ID).Clone()
 	for _, id := range ids {
@@ -203,7 +207,8 @@ func (ds Devices) SplitNode(number uint32) (parts []*index.Node, err error) {
 			return nil, err
 		}
 	}
-	return parts, ds.tx.Happened(row.Event{Node: n.Name, Event: "node", Old: n.State.String(), New: "split", Reason: row.Because(row.CauseRequest, "into "+namesOf(parts))})
+	return parts, ds.tx.Happened(row.Event{Node: n.Name, Event: "node", Old: n.State.String(), New: "split",
+		Reason: row.Because(row.CauseRequest, "into "+namesOf(parts))})
 }
 
 // JoinNode undoes SplitNode. It joins all nodes that are named like parts of the node and have it
@@ -246,7 +251,8 @@ func (ds Devices) JoinNode(name string) (whole *index.Node, parts []*index.Node,
 	if err := putNew(ds.tx, whole); err != nil {
 		return nil, nil, err
 	}
-	return whole, parts, ds.tx.Happened(row.Event{Node: name, Event: "node", Old: "split", New: whole.State.String(), Reason: row.Because(row.CauseRequest, "of "+namesOf(parts))})
+	return whole, parts, ds.tx.Happened(row.Event{Node: name, Event: "node", Old: "split", New: whole.State.String(),
+		Reason: row.Because(row.CauseRequest, "of "+namesOf(parts))})
 }
 
 // putNew adds a node if its name is not taken.

@@ -52,7 +52,9 @@ func (r renaming) unknown(j *row.Job, res index.ResID) error {
 			}
 		}
 		if has {
-			return r.conflict(res, fmt.Sprintf("job %d has some of it from before its devices were named, so its devices are unknown", j.ID))
+			return r.conflict(res,
+				fmt.Sprintf("job %d has some of it from before its devices were named, so its devices are unknown",
+					j.ID))
 		}
 	}
 	return nil
@@ -72,7 +74,9 @@ func (r renaming) move(j *row.Job) error {
 		}
 		for _, id := range from.IDs(d.Which) {
 			if was, is := r.parts(r.old, d.Res, id), r.parts(r.now, d.Res, id); was != is {
-				return r.conflict(d.Res, fmt.Sprintf("job %d has device %s, which is one of %d slices and would be one of %d", j.ID, id, was, is))
+				return r.conflict(d.Res,
+					fmt.Sprintf("job %d has device %s, which is one of %d slices and would be one of %d", j.ID, id, was,
+						is))
 			}
 		}
 		for k := range moved.Each {

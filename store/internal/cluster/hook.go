@@ -71,7 +71,8 @@ func (hs Hook) Begin(holder row.Nonce) (*HookRun, error) {
 	}
 	run.Program, run.Failing = slices.Clone(set.Hook), kernel.Instant(h.Failing)
 	held := kernel.Seconds(HookHeld)
-	if h.Holder != (row.Nonce{}) && tx.Now < h.Until && h.Until <= tx.Now+held { // a time beyond that comes from a wrong clock
+	// a time beyond that comes from a wrong clock
+	if h.Holder != (row.Nonce{}) && tx.Now < h.Until && h.Until <= tx.Now+held {
 		return run, nil
 	}
 	err = tx.EachEvent(h.Cursor, func(ev *kernel.Event) (bool, error) {
@@ -125,7 +126,8 @@ func (hs Hook) End(run *HookRun, failure string) (since time.Time, err error) {
 		if err := hs.put(h); err != nil {
 			return err
 		}
-		return tx.Happened(row.Event{Event: "hook", Old: state[was != 0], New: state[h.Failing != 0], Reason: row.Because(row.CauseNone, why)})
+		return tx.Happened(row.Event{Event: "hook", Old: state[was != 0], New: state[h.Failing != 0],
+			Reason: row.Because(row.CauseNone, why)})
 	})
 }
 
@@ -147,7 +149,8 @@ func (hs Hook) State() (HookState, error) {
 	if err != nil {
 		return HookState{}, err
 	}
-	return HookState{Program: s.Hook, Failing: kernel.Instant(h.Failing), Failure: h.Failure, Behind: hs.tx.State.Events - h.Cursor}, nil
+	return HookState{Program: s.Hook, Failing: kernel.Instant(h.Failing), Failure: h.Failure,
+		Behind: hs.tx.State.Events - h.Cursor}, nil
 }
 
 // Hook is the part of a transaction that deals with the hook.

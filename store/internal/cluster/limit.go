@@ -157,7 +157,8 @@ func (ls Limits) valid(r *limits.Rule) error {
 		return fmt.Errorf("%w: limit %s=%d: it must be from 0 to %d", row.ErrInvalid, r, r.Max, most)
 	}
 	if r.Soft && !r.Measure.Timed() {
-		return fmt.Errorf("%w: limit %s: soft is for what jobs have while they run: running, RES or RES.left", row.ErrInvalid, r.Measure)
+		return fmt.Errorf("%w: limit %s: soft is for what jobs have while they run: running, RES or RES.left",
+			row.ErrInvalid, r.Measure)
 	}
 	for _, p := range r.Key {
 		if p.Kind == limits.Queue && p.Name != limits.Each && p.Name != "" {
@@ -183,7 +184,8 @@ func (ls Limits) valid(r *limits.Rule) error {
 	}
 	pool, ok := defs.Pool(name)
 	if !ok {
-		return fmt.Errorf("no resource or pool %q%s: %w", name, index.DidYouMean(name, append(defs.Names(), defs.Pools()...)), row.ErrNotFound)
+		return fmt.Errorf("no resource or pool %q%s: %w", name,
+			index.DidYouMean(name, append(defs.Names(), defs.Pools()...)), row.ErrNotFound)
 	}
 	r.Measure.Resource = pool
 	return nil
@@ -254,7 +256,8 @@ func recounted(tx *kernel.Tx) error {
 		return err
 	}
 	err = tx.EachJob(func(j *row.Job) error {
-		if err := tx.Counters().Rules.Changed(nil, j); err != nil || j.State != row.JobRunning && j.State != row.JobReserved {
+		if err := tx.Counters().Rules.Changed(nil, j); err != nil || j.State != row.JobRunning &&
+			j.State != row.JobReserved {
 			return err
 		}
 		return tx.Counters().Rules.EachTimed(j, tx.Counters().Put)

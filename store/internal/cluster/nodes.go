@@ -298,7 +298,8 @@ func (ns Nodes) Allocations(node uint32) ([]kernel.Allocation, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i] = kernel.Allocation{Owner: who, Start: time.Unix(b.Start, 0), End: time.Unix(c.End(b), 0), Due: time.Unix(b.End, 0), Now: c.Live(b)}
+		out[i] = kernel.Allocation{Owner: who, Start: time.Unix(b.Start, 0), End: time.Unix(c.End(b), 0),
+			Due: time.Unix(b.End, 0), Now: c.Live(b)}
 	}
 	return out, c.Err()
 }

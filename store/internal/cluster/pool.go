@@ -154,11 +154,14 @@ func (ps Pools) Set(p Pool, add bool) error {
 func validPool(p Pool, now int64) error {
 	switch {
 	case !index.ValidResourceName(p.Name):
-		return fmt.Errorf("%w pool name %q: use at most 64 letters, digits, - and _, a letter first", row.ErrInvalid, p.Name)
+		return fmt.Errorf("%w pool name %q: use at most 64 letters, digits, - and _, a letter first", row.ErrInvalid,
+			p.Name)
 	case p.Amount < 0 || p.Amount > limits.MaxAmount || p.Outside < 0 || p.Outside > limits.MaxAmount:
-		return fmt.Errorf("%w: pool %s: amounts are whole numbers from 0 to %d", row.ErrInvalid, p.Name, int64(limits.MaxAmount))
+		return fmt.Errorf("%w: pool %s: amounts are whole numbers from 0 to %d", row.ErrInvalid, p.Name,
+			int64(limits.MaxAmount))
 	case !p.Until.IsZero() && kernel.Unix(p.Until) <= now:
-		return fmt.Errorf("%w: pool %s: the outside use ended at %s, it is %s now", row.ErrInvalid, p.Name, kernel.Stamp(kernel.Unix(p.Until)), kernel.Stamp(now))
+		return fmt.Errorf("%w: pool %s: the outside use ended at %s, it is %s now", row.ErrInvalid, p.Name,
+			kernel.Stamp(kernel.Unix(p.Until)), kernel.Stamp(now))
 	}
 	return nil
 }
@@ -169,7 +172,8 @@ func (ps Pools) free(p Pool, defs *index.Defs) error {
 		return kernel.Taken("the name "+p.Name, ", by resource "+def.Name)
 	}
 	if index.ReservedName(p.Name) {
-		return fmt.Errorf("%w pool name %q: the name has another meaning in requests or in the table of nodes", row.ErrInvalid, p.Name)
+		return fmt.Errorf("%w pool name %q: the name has another meaning in requests or in the table of nodes",
+			row.ErrInvalid, p.Name)
 	}
 	if other, ok := defs.Pool(p.Name); ok {
 		return kernel.Taken("pool "+other, "")

@@ -104,7 +104,9 @@ func unused(tx *kernel.Tx, queue string) error {
 		return err
 	}
 	lets := func(list placer.AccessList) bool {
-		return slices.ContainsFunc(list, func(a placer.AccessEntry) bool { return a.Kind == placer.AccessQueue && a.Value == queue })
+		return slices.ContainsFunc(list, func(a placer.AccessEntry) bool {
+			return a.Kind == placer.AccessQueue && a.Value == queue
+		})
 	}
 	err = tx.Reservations().Each(func(r *row.Reservation) error {
 		if r.End > tx.Now && lets(r.Access) {

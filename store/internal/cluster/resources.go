@@ -57,7 +57,8 @@ func (cf Config) RemoveResource(name string) error {
 	if err != nil {
 		return err
 	}
-	if slices.Contains(set.Signature, def.Name) || slices.Contains(set.GroupKey, def.Name) || slices.Contains(set.Topology, def.Name) {
+	if slices.Contains(set.Signature, def.Name) || slices.Contains(set.GroupKey, def.Name) ||
+		slices.Contains(set.Topology, def.Name) {
 		return row.Clash("resource "+def.Name, "the setting signature, group_key or topology names it")
 	}
 	if set.ShareUnit == def.Name {

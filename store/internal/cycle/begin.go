@@ -34,13 +34,16 @@ func (p *clockAdvance) job(c change) error {
 		return err
 	}
 	if waitsFor != "" || err != nil { // for example, a job that it depends on was requeued
-		return jobs.MachineOf(tx).Do(j, jobs.Step{To: row.JobQueued, Reason: jobs.WasToStart(j, row.Because(row.CauseDependency, "it waits for another job again"))})
+		return jobs.MachineOf(tx).Do(j,
+			jobs.Step{To: row.JobQueued,
+				Reason: jobs.WasToStart(j, row.Because(row.CauseDependency, "it waits for another job again"))})
 	}
 	if absent, err := Unattended(tx, j); absent != "" || err != nil {
 		if err != nil {
 			return err
 		}
-		return jobs.MachineOf(tx).Do(j, jobs.Step{To: row.JobQueued, Reason: jobs.WasToStart(j, row.Because(row.CauseUnattended, absent))})
+		return jobs.MachineOf(tx).Do(j,
+			jobs.Step{To: row.JobQueued, Reason: jobs.WasToStart(j, row.Because(row.CauseUnattended, absent))})
 	}
 	spans, err := tx.Allocations().Spans(j)
 	if err != nil {
@@ -169,7 +172,8 @@ func (p *clockAdvance) notReady(s kernel.Span, j *row.Job) (string, error) {
 	}
 	first := s.Busy
 	first.End = now + 1
-	err = booking.Taking{Tx: p.tx, What: "it", Node: s.Node, Span: first, Guest: &beginner{s.Owner}, User: j.User}.Conflict()
+	err = booking.Taking{Tx: p.tx, What: "it", Node: s.Node, Span: first, Guest: &beginner{s.Owner},
+		User: j.User}.Conflict()
 	var conflict *row.Conflict
 	if !errors.As(err, &conflict) {
 		return "", err

@@ -47,7 +47,9 @@ func (p *pass) allot(anew bool) error {
 	for _, c := range plan.Classes {
 		for _, t := range c.StopTasks {
 			stops++
-			if err := p.givesBack(t.ID, row.Because(row.CauseClass, fmt.Sprintf("stopped: class %s had more than its %d%%", c.Name, c.LoadPct))); err != nil {
+			if err := p.givesBack(t.ID,
+				row.Because(row.CauseClass, fmt.Sprintf("stopped: class %s had more than its %d%%", c.Name,
+					c.LoadPct))); err != nil {
 				return err
 			}
 		}

@@ -68,11 +68,13 @@ func (p *clockAdvance) farBehind() error {
 	switch opt := tx.Opt; {
 	case opt.Behind:
 	case tx.Writable():
-		return fmt.Errorf("%w by %d s: it stands at %s, and it is %s now; wait, or correct the clock; if the database is wrong: placectl clock reset",
+		return fmt.Errorf("%w by %d s: it stands at %s, and it is %s now; wait, or correct the clock; if the "+
+			"database is wrong: placectl clock reset",
 			kernel.ErrClock, tx.State.AsOf-tx.Now, kernel.Stamp(tx.State.AsOf), kernel.Stamp(tx.Now))
 	case opt.Warn != nil:
 		tx.Warned.Do(func() {
-			opt.Warn(fmt.Sprintf("the database stands at %s, and it is %s now: the answer is as of then", kernel.Stamp(tx.State.AsOf), kernel.Stamp(tx.Now)))
+			opt.Warn(fmt.Sprintf("the database stands at %s, and it is %s now: the answer is as of then",
+				kernel.Stamp(tx.State.AsOf), kernel.Stamp(tx.Now)))
 		})
 	}
 	return nil

@@ -76,12 +76,14 @@ func (s *CycleSpec) asSet(tx *kernel.Tx) error {
 		s.Backfill = set.Backfill
 	}
 	if s.Depth < 0 || s.Depth > 0 && s.Backfill != kernel.EASY {
-		return fmt.Errorf("%w: a depth of %d with backfill %s; depth needs easy, and must be 1 or more", row.ErrInvalid, s.Depth, s.Backfill)
+		return fmt.Errorf("%w: a depth of %d with backfill %s; depth needs easy, and must be 1 or more", row.ErrInvalid,
+			s.Depth, s.Backfill)
 	}
 	s.Depth = cmp.Or(s.Depth, set.Depth)
 	s.stands, s.slack = s.Backfill == kernel.Relaxed, set.Slack
 	if s.Slack != nil && (!s.stands || *s.Slack < 0) {
-		return fmt.Errorf("%w: a slack of %v with backfill %s; slack needs relaxed, and must be 0 or more", row.ErrInvalid, *s.Slack, s.Backfill)
+		return fmt.Errorf("%w: a slack of %v with backfill %s; slack needs relaxed, and must be 0 or more",
+			row.ErrInvalid, *s.Slack, s.Backfill)
 	} else if s.Slack != nil {
 		s.slack = *s.Slack
 	}
@@ -131,7 +133,8 @@ func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 	if !tx.Writable() {
 		return nil, file.ErrReadOnly
 	}
-	asPasses := spec.By == row.BySupervisor && spec.Backfill == kernel.AsSet && spec.Depth == 0 && spec.Slack == nil && !spec.WidestFirst && spec.Enough == nil
+	asPasses := spec.By == row.BySupervisor && spec.Backfill == kernel.AsSet && spec.Depth == 0 && spec.Slack == nil &&
+		!spec.WidestFirst && spec.Enough == nil
 	if err := spec.asSet(tx); err != nil {
 		return nil, err
 	}
@@ -155,7 +158,8 @@ func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 	start, since := tx.Opt.Now(), tx.Written()
 	cyclesAs(tx, &spec)
 	p := newPass(tx, spec)
-	steps := []func() error{p.silent, p.overdue, p.standings, p.putOffs, p.listQueue, p.unclaim, p.shares, p.schedule, p.keepClaims, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
+	steps := []func() error{p.silent, p.overdue, p.standings, p.putOffs, p.listQueue, p.unclaim, p.shares, p.schedule,
+		p.keepClaims, p.keepPutOffs, p.stillNever, p.ages, p.keep, p.forget, p.soonest, p.stops, p.launches}
 	if spec.By == row.BySupervisor {
 		if err := jobs.AttemptsOf(tx).LaunchBy(kernel.LaunchWork); err != nil {
 			return nil, err
@@ -170,7 +174,8 @@ func RunPass(tx *kernel.Tx, spec CycleSpec) (*pass, error) {
 		}
 	}
 	err = tx.Loaded.Tallies.Cycled(tx.Now, tx.Opt.Now().Sub(start), tx.Changed())
-	if asPasses && !p.alone { // a cycle of the passes would see no more: this one saw everything before it in the transaction
+	// a cycle of the passes would see no more: this one saw everything before it in the transaction
+	if asPasses && !p.alone {
 		since = tx.Starts.Clock
 	}
 	tx.StartsLooked(since)
@@ -191,9 +196,13 @@ func (p *pass) Report() *CycleReport {
 		}
 		return kernel.JobOf(j)
 	})
-	return &CycleReport{Started: started, Stopped: list(p.stopped), Finished: list(p.finished), Planned: list(p.plans()),
-		Never:     kernel.Converted(p.never, func(n neverRuns) NeverRuns { return NeverRuns{kernel.JobOf(n.Job), n.why} }),
-		Cancelled: list(p.cancelled), Launch: launch, Waiting: p.waiting, Unreached: p.unreached, Next: kernel.Instant(p.next)}
+	return &CycleReport{Started: started, Stopped: list(p.stopped), Finished: list(p.finished),
+		Planned: list(p.plans()),
+		Never: kernel.Converted(p.never, func(n neverRuns) NeverRuns {
+			return NeverRuns{kernel.JobOf(n.Job), n.why}
+		}),
+		Cancelled: list(p.cancelled), Launch: launch, Waiting: p.waiting, Unreached: p.unreached,
+		Next: kernel.Instant(p.next)}
 }
 
 // plans lists the jobs that got a plan and have it still, each once. If a pass goes through the queue

@@ -45,7 +45,9 @@ func durationsOf(tx *kernel.Tx) (*durations, error) {
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(runs, func(a, b *row.PastRun) int { return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Job, b.Job)) })
+	slices.SortFunc(runs, func(a, b *row.PastRun) int {
+		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Job, b.Job))
+	})
 	for _, p := range runs[max(0, len(runs)-LearnedFrom):] {
 		d.history.Learn(forecast.Job{User: p.User, Name: p.Name, Asked: p.Asked, Size: p.Size}, p.Ran)
 		d.learned++
@@ -79,7 +81,8 @@ func (d *durations) ended() (runs []*row.PastRun, err error) {
 // run returns how an ended job ran.
 func (d *durations) run(j *row.Job) (*row.PastRun, error) {
 	of, err := d.of(j)
-	return &row.PastRun{Job: j.ID, User: of.User, Name: of.Name, Asked: of.Asked, Size: of.Size, End: j.End, Ran: j.End - j.Start}, err
+	return &row.PastRun{Job: j.ID, User: of.User, Name: of.Name, Asked: of.Asked, Size: of.Size, End: j.End,
+		Ran: j.End - j.Start}, err
 }
 
 // pastRuns stores the runs of jobs that leave the file.
@@ -124,7 +127,8 @@ func tells(j *row.Job) bool {
 		return false
 	}
 	switch j.Reason.Cause {
-	case row.CauseStopped, row.CauseLost, row.CauseRefused, row.CauseUnbegun, row.CauseLaunch, row.CauseUnsigned, row.CauseHealth:
+	case row.CauseStopped, row.CauseLost, row.CauseRefused, row.CauseUnbegun, row.CauseLaunch, row.CauseUnsigned,
+		row.CauseHealth:
 		return false
 	}
 	return true
@@ -235,6 +239,7 @@ func outcomeOf(o row.Foretold) forecast.Outcome {
 
 func foretold(list []forecast.Outcome) []row.Foretold {
 	return kernel.Converted(list, func(o forecast.Outcome) row.Foretold {
-		return row.Foretold{Job: o.Job, User: o.User, Said: row.Said{At: o.Now, Asked: o.Plays.Asked, Likely: o.Drawn, Says: o.Likely, Safe: o.Safe}, Start: o.Start}
+		return row.Foretold{Job: o.Job, User: o.User, Said: row.Said{At: o.Now, Asked: o.Plays.Asked, Likely: o.Drawn,
+			Says: o.Likely, Safe: o.Safe}, Start: o.Start}
 	})
 }

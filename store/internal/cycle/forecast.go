@@ -121,7 +121,8 @@ func KeptForecasts(tx *kernel.Tx) (*Forecasts, error) {
 }
 
 func forecastsOf(v *row.Forecasts) *Forecasts {
-	fs := &Forecasts{AsOf: kernel.Instant(v.AsOf), After: kernel.Instant(v.After), Value: v, revision: v.Revision, Took: time.Duration(v.Took), Jobs: make(map[uint64]row.Forecast, len(v.Jobs))}
+	fs := &Forecasts{AsOf: kernel.Instant(v.AsOf), After: kernel.Instant(v.After), Value: v, revision: v.Revision,
+		Took: time.Duration(v.Took), Jobs: make(map[uint64]row.Forecast, len(v.Jobs))}
 	for _, f := range v.Jobs {
 		fs.Jobs[f.Job] = f
 	}

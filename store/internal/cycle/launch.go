@@ -95,7 +95,8 @@ func (p *pass) launches() error {
 			return err
 		}
 		p.tx.Executed()
-		a.State, a.By, a.Nonce, a.Claimed, a.Chunks, a.Along = row.AttemptClaimed, row.ByLauncher, p.spec.Nonce, p.tx.Now, nil, nil
+		a.State, a.By, a.Nonce, a.Claimed, a.Chunks, a.Along = row.AttemptClaimed, row.ByLauncher, p.spec.Nonce,
+			p.tx.Now, nil, nil
 		if err := p.tx.Attempts().Put(a); err != nil {
 			return err
 		}

@@ -102,7 +102,8 @@ func (p *pass) Followers(c *cycle.Job) (out []*cycle.Job, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if waitsFor == "" && absent == "" && j.State == row.JobQueued && (j.Begin <= p.tx.Now || p.spec.Backfill == kernel.Conservative) {
+		if waitsFor == "" && absent == "" && j.State == row.JobQueued && (j.Begin <= p.tx.Now ||
+			p.spec.Backfill == kernel.Conservative) {
 			next := p.waits(j)
 			if p.turn != nil {
 				if next.Priority, err = p.turnAmong(j, c.Priority); err != nil {
@@ -157,7 +158,8 @@ func (p *pass) turnAmong(j *row.Job, behind int64) (int64, error) {
 // stays reports whether a waiting job may start. One that can never start is cancelled.
 func (p *pass) stays(j *row.Job) (bool, error) {
 	if j.Deadline != 0 && p.tx.Now+j.Walltime > j.Deadline {
-		return false, p.cancel(j, row.Because(row.CauseDeadline, "it cannot end by its deadline, "+kernel.Stamp(j.Deadline)))
+		return false,
+			p.cancel(j, row.Because(row.CauseDeadline, "it cannot end by its deadline, "+kernel.Stamp(j.Deadline)))
 	}
 	waitsFor, err := jobs.Ready(p.tx, j)
 	if errors.Is(err, kernel.ErrUnmet) {
@@ -165,7 +167,8 @@ func (p *pass) stays(j *row.Job) (bool, error) {
 	}
 	p.waiting++
 	if waitsFor != "" && j.State == row.JobReserved {
-		err = jobs.MachineOf(p.tx).Do(j, jobs.Step{To: row.JobQueued, Reason: row.Because(row.CauseDependency, waitsFor+" again")})
+		err = jobs.MachineOf(p.tx).Do(j,
+			jobs.Step{To: row.JobQueued, Reason: row.Because(row.CauseDependency, waitsFor+" again")})
 	}
 	if err != nil || waitsFor != "" {
 		return false, err

@@ -22,7 +22,8 @@ import (
 // its own place in the order, if a reservation admits jobs by number, or if jobs change
 // places.
 func (p *pass) inLots() (bool, error) {
-	if p.spec.Singly || p.spec.Backfill == kernel.Conservative || p.spec.Backfill == kernel.Relaxed || p.spec.WidestFirst {
+	if p.spec.Singly || p.spec.Backfill == kernel.Conservative || p.spec.Backfill == kernel.Relaxed ||
+		p.spec.WidestFirst {
 		return false, nil
 	}
 	set, err := p.tx.Settings()
@@ -148,7 +149,8 @@ func (p *pass) listLots() error {
 			return err
 		}
 		if len(p.held) > 0 {
-			l.alike = slices.DeleteFunc(l.alike, func(id uint64) bool { // its start is held, but its row does not say so yet
+			// its start is held, but its row does not say so yet
+			l.alike = slices.DeleteFunc(l.alike, func(id uint64) bool {
 				_, held := p.held[id]
 				if held {
 					p.waiting++

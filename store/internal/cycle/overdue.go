@@ -71,7 +71,10 @@ func notLaunched(tx *kernel.Tx, j *row.Job, set *kernel.Settings) error {
 // begins by the clock and has its nodes from then on, but only a cycle reports it for
 // launching. Without a cycle in that time it has not run, so it waits again.
 func missed(tx *kernel.Tx, j *row.Job) error {
-	return jobs.MachineOf(tx).Do(j, jobs.Step{To: row.JobQueued, Reason: row.Because(row.CauseUntold, "its start at "+kernel.Stamp(j.Start)+" was not reported before its end"), Leaving: jobs.NeverTold})
+	return jobs.MachineOf(tx).Do(j,
+		jobs.Step{To: row.JobQueued,
+			Reason: row.Because(row.CauseUntold, "its start at "+kernel.Stamp(j.Start)+
+				" was not reported before its end"), Leaving: jobs.NeverTold})
 }
 
 // unready requeues jobs that were not reported for launching yet and depend on a job that was
@@ -104,7 +107,9 @@ func (p *pass) unready() error {
 			waitsFor, err = err.Error(), nil
 		}
 		if waitsFor != "" {
-			err = jobs.MachineOf(p.tx).Do(j, jobs.Step{To: row.JobQueued, Reason: row.Because(row.CauseDependency, "its start at "+kernel.Stamp(j.Start)+" was not reported; "+waitsFor), Leaving: jobs.NeverTold})
+			err = jobs.MachineOf(p.tx).Do(j,
+				jobs.Step{To: row.JobQueued, Reason: row.Because(row.CauseDependency,
+					"its start at "+kernel.Stamp(j.Start)+" was not reported; "+waitsFor), Leaving: jobs.NeverTold})
 		}
 		if err != nil {
 			return err

@@ -11,7 +11,10 @@ import (
 
 // newPass begins a cycle.
 func newPass(tx *kernel.Tx, spec CycleSpec) *pass {
-	p := &pass{tx: tx, playing: *plays.In(tx), spec: spec, lifted: make(map[uint64][]kernel.Span), told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]jobs.HeldStart), why: make(map[uint64]row.Reason), EqualTo: make(map[uint64][]uint64), madeWay: make(map[uint64][]MadeWay), began: tx.State.Invalidations}
+	p := &pass{tx: tx, playing: *plays.In(tx), spec: spec, lifted: make(map[uint64][]kernel.Span),
+		told: make(map[uint64]bool), absent: make(map[uint64]bool), held: make(map[uint64]jobs.HeldStart),
+		why: make(map[uint64]row.Reason), EqualTo: make(map[uint64][]uint64), madeWay: make(map[uint64][]MadeWay),
+		began: tx.State.Invalidations}
 	if p.lists = new(lists); p.playing != nil {
 		p.lists = &p.playing.lists
 	}
@@ -38,28 +41,29 @@ type pass struct {
 	playing   *Playing // nil outside of a play
 	spec      CycleSpec
 	lists     *lists
-	queue     []*row.Job                // the jobs that may start, in order
-	placed    []placedJob               // the jobs placed before them
-	late      map[uint64]row.Reason     // jobs whose plans cannot be kept, and why
-	absent    map[uint64]bool           // jobs without a process to start them
-	aside     []*row.Job                // jobs that wait for something other than nodes
-	jobs      map[uint64]*row.Job       // jobs of queue and aside, by number, with the decisions so far
-	EqualTo   map[uint64][]uint64       // the equal jobs directly after one of the queue
-	decider   *cycle.Pass               // of the queue
-	told      map[uint64]bool           // the jobs in Never
-	lifted    map[uint64][]kernel.Span  // plans taken off the calendar to be made anew, by job
-	delayed   map[uint64]bool           // jobs whose plans are blocked by an overdue job
-	rank      map[uint64]int            // places of the waiting jobs in the queue; nil until needed
-	following map[uint64][]*row.Job     // the jobs of aside that depend on the start of a job
-	turn      map[uint64]int            // places of jobs in the queue, if not by priority
-	claims    map[uint64]*row.Claim     // claims as they were before
-	madeWay   map[uint64][]MadeWay      // the jobs preempted in this cycle, by the job that takes their room, 0 for the share of a class
-	why       map[uint64]row.Reason     // why a job was stopped in this cycle and requeued
-	held      map[uint64]jobs.HeldStart // jobs whose start is decided but not carried out yet
-	allotted  *shares.Allotment         // nil without classes
-	letting   *Letting                  // nil until needed
-	began     uint64                    // the count of freed room when the cycle began
-	looked    uint64                    // and when it came to the queue
+	queue     []*row.Job               // the jobs that may start, in order
+	placed    []placedJob              // the jobs placed before them
+	late      map[uint64]row.Reason    // jobs whose plans cannot be kept, and why
+	absent    map[uint64]bool          // jobs without a process to start them
+	aside     []*row.Job               // jobs that wait for something other than nodes
+	jobs      map[uint64]*row.Job      // jobs of queue and aside, by number, with the decisions so far
+	EqualTo   map[uint64][]uint64      // the equal jobs directly after one of the queue
+	decider   *cycle.Pass              // of the queue
+	told      map[uint64]bool          // the jobs in Never
+	lifted    map[uint64][]kernel.Span // plans taken off the calendar to be made anew, by job
+	delayed   map[uint64]bool          // jobs whose plans are blocked by an overdue job
+	rank      map[uint64]int           // places of the waiting jobs in the queue; nil until needed
+	following map[uint64][]*row.Job    // the jobs of aside that depend on the start of a job
+	turn      map[uint64]int           // places of jobs in the queue, if not by priority
+	claims    map[uint64]*row.Claim    // claims as they were before
+	// the jobs preempted in this cycle, by the job that takes their room, 0 for the share of a class
+	madeWay  map[uint64][]MadeWay
+	why      map[uint64]row.Reason     // why a job was stopped in this cycle and requeued
+	held     map[uint64]jobs.HeldStart // jobs whose start is decided but not carried out yet
+	allotted *shares.Allotment         // nil without classes
+	letting  *Letting                  // nil until needed
+	began    uint64                    // the count of freed room when the cycle began
+	looked   uint64                    // and when it came to the queue
 }
 
 // tally collects a CycleReport.
@@ -101,8 +105,10 @@ func (p *pass) schedule() (err error) {
 	if err != nil {
 		return err
 	}
-	p.decider = cycle.New(p, freed, cycle.Spec{Memory: memory, Depth: p.spec.depth(), InOrder: p.spec.Backfill == kernel.FCFS,
-		WidestFirst: p.spec.WidestFirst, Relaxed: p.spec.stands, Slack: p.spec.slack, Enough: p.spec.Enough, Preempter: making, Spare: p.playing.counts()}, p.tx.Now)
+	p.decider = cycle.New(p, freed, cycle.Spec{Memory: memory, Depth: p.spec.depth(),
+		InOrder:     p.spec.Backfill == kernel.FCFS,
+		WidestFirst: p.spec.WidestFirst, Relaxed: p.spec.stands, Slack: p.spec.slack, Enough: p.spec.Enough,
+		Preempter: making, Spare: p.playing.counts()}, p.tx.Now)
 	p.tx.Loaded.Displaced = nil
 	p.tx.Loaded.Releases.Often = true
 	for anew := true; anew; {
@@ -194,8 +200,10 @@ func (p *pass) waits(j *row.Job) *cycle.Job {
 	if p.absent[j.ID] {
 		begin = max(begin, j.Start)
 	}
-	c := cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: begin, Deadline: j.Deadline,
-		Planned: planned, Start: j.Start, Promised: j.Promised, Earliest: j.Earliest, Late: late, Delayed: late || p.delayed[j.ID], Never: j.Never, Alike: len(p.EqualTo[j.ID])}
+	c := cycle.Job{ID: j.ID, Priority: priority, Owner: row.JobOwner(j.ID), Submit: j.Submit, Begin: begin,
+		Deadline: j.Deadline,
+		Planned:  planned, Start: j.Start, Promised: j.Promised, Earliest: j.Earliest, Late: late, Delayed: late ||
+			p.delayed[j.ID], Never: j.Never, Alike: len(p.EqualTo[j.ID])}
 	if p.allotted != nil {
 		c.Class, _ = p.allotted.Place(j) // known since the queue was ordered
 		if !planned {
@@ -204,7 +212,8 @@ func (p *pass) waits(j *row.Job) *cycle.Job {
 	}
 	if q != nil {
 		q.Turn.Renew(c)
-		q.AsWas = j.State == row.JobQueued && len(p.late)+len(p.delayed)+len(p.absent) == 0 && p.turn == nil && p.allotted == nil
+		q.AsWas = j.State == row.JobQueued && len(p.late)+len(p.delayed)+len(p.absent) == 0 && p.turn == nil &&
+			p.allotted == nil
 		return &q.Turn
 	}
 	return &c

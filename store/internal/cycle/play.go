@@ -23,7 +23,8 @@ type PlaySpec struct {
 
 	Forgets bool // each pass examines everything again: for tests
 
-	Runs func(j *row.Job, ran int64) (int64, error) // total run time of a job that has run for a while; nil for its walltime
+	// total run time of a job that has run for a while; nil for its walltime
+	Runs func(j *row.Job, ran int64) (int64, error)
 }
 
 // Played is a waiting job and its start in a play.
@@ -57,7 +58,8 @@ func (cy Cycle) Play(spec PlaySpec) ([]Played, error) {
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, Played{Job: j.ID, User: j.User, Class: class, CPUs: cpus, Submit: kernel.Instant(j.Submit), Start: kernel.Instant(p.Started[j.ID])})
+		list = append(list, Played{Job: j.ID, User: j.User, Class: class, CPUs: cpus, Submit: kernel.Instant(j.Submit),
+			Start: kernel.Instant(p.Started[j.ID])})
 	}
 	slices.SortFunc(list, func(a, b Played) int { return cmp.Compare(a.Job, b.Job) })
 	return list, nil
@@ -234,7 +236,8 @@ func (p *Playing) step() (n int, err error) {
 		return 0, err
 	}
 	c := newPass(tx, p.spec.Cycle)
-	for _, step := range []func() error{c.standings, c.putOffs, c.listQueue, c.unclaim, c.shares, c.schedule, c.keepClaims, c.keepPutOffs, c.ages, c.keep, c.settle, c.launches} {
+	for _, step := range []func() error{c.standings, c.putOffs, c.listQueue, c.unclaim, c.shares, c.schedule,
+		c.keepClaims, c.keepPutOffs, c.ages, c.keep, c.settle, c.launches} {
 		if err := step(); err != nil {
 			return 0, err
 		}

@@ -54,8 +54,9 @@ func (p *pass) making() (cycle.Preempter, error) {
 	if ranks == nil || err != nil {
 		return nil, err
 	}
-	return &making{pass: p, ranks: ranks, below: make(map[asker]*cycle.Below), subject: make(map[*row.Job]preempt.Subject),
-		tried: make(map[uint64]trialEnd), costs: make(map[uint64]int64)}, nil
+	return &making{pass: p, ranks: ranks, below: make(map[asker]*cycle.Below),
+		subject: make(map[*row.Job]preempt.Subject),
+		tried:   make(map[uint64]trialEnd), costs: make(map[uint64]int64)}, nil
 }
 
 // subjectOf returns a job's subject in the rules. A job without a class has its user's.
@@ -170,7 +171,8 @@ func (m *making) add(b *cycle.Below, who asker, r *row.Job) error {
 		return nil
 	}
 	lost, err := m.lost(r)
-	b.Candidates = append(b.Candidates, preempt.Candidate{ID: r.ID, Owner: row.JobOwner(r.ID), Start: r.Start, Lost: lost, Grace: grace, Rule: rule})
+	b.Candidates = append(b.Candidates, preempt.Candidate{ID: r.ID, Owner: row.JobOwner(r.ID), Start: r.Start,
+		Lost: lost, Grace: grace, Rule: rule})
 	return err
 }
 

@@ -84,7 +84,8 @@ func (m *making) Stop(c *preempt.Candidate, other *cycle.Job) error {
 	m.awaited[other.ID] = c.Grace > 0 || m.awaited[other.ID]
 	m.urgent = nil
 	id := strconv.FormatUint(other.ID, 10)
-	return m.makesWay(r, stopping{forJob: other.ID, how: c.Rule.How, grace: c.Grace, rule: c.Rule.String(), reason: row.Because(row.CausePreempted, fmt.Sprintf("made way for job %s (%s)", id, c.Rule))})
+	return m.makesWay(r, stopping{forJob: other.ID, how: c.Rule.How, grace: c.Grace, rule: c.Rule.String(),
+		reason: row.Because(row.CausePreempted, fmt.Sprintf("made way for job %s (%s)", id, c.Rule))})
 }
 
 // stopping says how a job is preempted.
@@ -108,11 +109,14 @@ func (p *pass) makesWay(j *row.Job, s stopping) error {
 	}
 	j.YieldedTo = append(j.YieldedTo, s.forJob)
 	if s.forJob != 0 {
-		if err := p.tx.Happened(row.Event{Job: j.ID, Event: "preempt", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(), Reason: s.reason}); err != nil {
+		if err := p.tx.Happened(row.Event{Job: j.ID, Event: "preempt", Attempt: j.Attempt, Old: j.State.String(),
+			New: j.State.String(), Reason: s.reason}); err != nil {
 			return err
 		}
 	}
-	p.madeWay[s.forJob] = append(p.madeWay[s.forJob], MadeWay{Job: j.ID, Becomes: becomes, Until: kernel.Instant(min(p.tx.Now+s.grace, max(j.End, p.tx.Now))), Rule: s.rule})
+	p.madeWay[s.forJob] = append(p.madeWay[s.forJob],
+		MadeWay{Job: j.ID, Becomes: becomes, Until: kernel.Instant(min(p.tx.Now+s.grace, max(j.End, p.tx.Now))),
+			Rule: s.rule})
 	if s.grace > 0 {
 		return jobs.MachineOf(p.tx).EndsWithin(j, becomes, s.reason, s.grace)
 	}

@@ -210,7 +210,10 @@ func OrderOf(tx *kernel.Tx, line []*row.Job) (*Order, error) {
 func (o *Order) read(line []*row.Job) error {
 	if o.Expr.Speaks(priorityf.JobTermNumber, priorityf.JobTermMaxQueue, priorityf.JobTermMaxClass) {
 		o.Numbers = make(priority.Numbers)
-		err := sharing.EachNumber(o.tx.File, func(kind, name string, n int64) error { o.Numbers.Set(kind, name, n); return nil })
+		err := sharing.EachNumber(o.tx.File, func(kind, name string, n int64) error {
+			o.Numbers.Set(kind, name, n)
+			return nil
+		})
 		if err != nil {
 			return err
 		}
@@ -257,7 +260,8 @@ func (o *Order) use(line []*row.Job) error {
 		return err
 	}
 	err = o.tx.Loaded.Book.EachDecayed(o.at, func(s row.Sharer, use float64) error {
-		o.Use.Had(o.who(&row.JobTerms{User: s.User, Account: s.Account, Class: s.Class, Queue: s.Queue, Group: s.Group}), use)
+		o.Use.Had(o.who(&row.JobTerms{User: s.User, Account: s.Account, Class: s.Class, Queue: s.Queue,
+			Group: s.Group}), use)
 		return nil
 	})
 	if err != nil {
@@ -310,8 +314,11 @@ func (o *Order) who(j *row.JobTerms) preempt.Subject {
 
 // Of returns the value of a job.
 func (o *Order) Of(j *row.Job) (float64, error) {
-	is := priority.Job{ID: j.ID, Subject: o.who(&j.JobTerms), Asks: func(name string) int64 { return o.ledger.Asked(j, name) },
-		JobFacts: priorityf.JobFacts{Priority: j.Priority, Walltime: j.Walltime, Nodes: int64(o.ledger.Chunks(j)), Size: o.ledger.Asked(j, "ncpus")}}
+	is := priority.Job{ID: j.ID, Subject: o.who(&j.JobTerms), Asks: func(name string) int64 {
+		return o.ledger.Asked(j, name)
+	},
+		JobFacts: priorityf.JobFacts{Priority: j.Priority, Walltime: j.Walltime, Nodes: int64(o.ledger.Chunks(j)),
+			Size: o.ledger.Asked(j, "ncpus")}}
 	if j.Deadline != 0 {
 		is.Deadline = max(1, j.Deadline-o.at)
 	}

@@ -26,7 +26,8 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	if plan.Start > p.tx.Now {
 		reason = cmp.Or(reason, p.why[j.ID])
 	}
-	s := jobs.Step{To: jobs.StateOfPlan(p.tx, plan), Reason: reason, Lifted: true, Plan: &booking.PlannedFor{Ask: *a, Plan: plan}, Promise: promiseOf(c, plan), Breaks: breaks, Around: c.Around}
+	s := jobs.Step{To: jobs.StateOfPlan(p.tx, plan), Reason: reason, Lifted: true,
+		Plan: &booking.PlannedFor{Ask: *a, Plan: plan}, Promise: promiseOf(c, plan), Breaks: breaks, Around: c.Around}
 	var err error
 	if s.Announced, err = p.announces(j); err != nil {
 		return err
@@ -47,7 +48,9 @@ func (p *pass) Take(c *cycle.Job, a *placer.Ask, plan *placer.Plan) error {
 	}
 	p.planned = append(p.planned, j)
 	if was == row.JobReserved && then != j.Start {
-		return p.tx.Happened(kernel.Replanned(j, cmp.Or(j.Reason, row.Because(row.CauseDisplaced, "was to start at "+kernel.Stamp(then)))))
+		return p.tx.Happened(
+			kernel.Replanned(j,
+				cmp.Or(j.Reason, row.Because(row.CauseDisplaced, "was to start at "+kernel.Stamp(then)))))
 	}
 	return nil
 }
@@ -68,7 +71,8 @@ func (p *pass) Hold(c *cycle.Job, a *placer.Ask, plan *placer.Plan) (err error) 
 	j := p.jobs[c.ID]
 	delete(p.lifted, j.ID)
 	delete(p.delayed, j.ID)
-	if p.held[j.ID], err = jobs.MachineOf(p.tx).Hold(j, &booking.PlannedFor{Ask: *a, Plan: plan}, p.late[j.ID]); err != nil {
+	if p.held[j.ID], err = jobs.MachineOf(p.tx).Hold(j, &booking.PlannedFor{Ask: *a, Plan: plan},
+		p.late[j.ID]); err != nil {
 		return err
 	}
 	j.Backfilled = c.Around
@@ -121,7 +125,8 @@ func (p *pass) PutBack(c *cycle.Job) (bool, error) {
 	if j.State == row.JobRunning { // its start is held
 		return true, booking.OccupyAgain(p.tx, j, spans, row.JobRunning)
 	}
-	return true, jobs.MachineOf(p.tx).Do(j, jobs.Step{To: row.JobReserved, Reason: j.Reason, Lifted: true, Keeps: spans})
+	return true, jobs.MachineOf(p.tx).Do(j, jobs.Step{To: row.JobReserved, Reason: j.Reason, Lifted: true,
+		Keeps: spans})
 }
 
 func (p *pass) Nodes(c *cycle.Job) []uint32 { return p.jobs[c.ID].AllNodes() }

@@ -39,7 +39,8 @@ func replan(tx *kernel.Tx, late []*row.Job) (moved bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	p := newPass(tx, CycleSpec{Backfill: kernel.Conservative, Silent: true, stands: set.Backfill == kernel.Relaxed, slack: set.Slack})
+	p := newPass(tx, CycleSpec{Backfill: kernel.Conservative, Silent: true, stands: set.Backfill == kernel.Relaxed,
+		slack: set.Slack})
 	p.late = make(map[uint64]row.Reason)
 	known := make(map[uint64]*row.Job)
 	for _, j := range late {
@@ -109,7 +110,9 @@ func (p *pass) putOffs() error {
 			p.placed = append(p.placed, placedJob{j, x.Wanted})
 		}
 	}
-	slices.SortFunc(p.placed, func(a, b placedJob) int { return cmp.Or(cmp.Compare(a.wanted, b.wanted), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(p.placed, func(a, b placedJob) int {
+		return cmp.Or(cmp.Compare(a.wanted, b.wanted), cmp.Compare(a.ID, b.ID))
+	})
 	return nil
 }
 

@@ -17,7 +17,8 @@ import (
 // them. Facts about a request are cached by this key.
 func RequestKind(j *row.Job, apart []string) string {
 	var b strings.Builder
-	words := []string{j.Select, j.Place, j.Queue, j.User, j.Request().Policy, j.Access.String(), j.Reservation, strconv.FormatInt(j.Walltime, 10)}
+	words := []string{j.Select, j.Place, j.Queue, j.User, j.Request().Policy, j.Access.String(), j.Reservation,
+		strconv.FormatInt(j.Walltime, 10)}
 	if len(j.Pools) > 0 {
 		words = append(words, "pools", placer.FormatPools(j.Pools))
 	}
@@ -40,7 +41,10 @@ type Letting struct{ some, jobs bool }
 func LettingOf(tx *kernel.Tx) (l Letting, err error) {
 	err = tx.File.Each(row.Access, nil, func(_, _ []byte) (bool, error) { l.some = true; return false, nil })
 	if err == nil && l.some {
-		err = tx.File.Each(row.Access, []byte{byte(placer.AccessJob)}, func(_, _ []byte) (bool, error) { l.jobs = true; return false, nil })
+		err = tx.File.Each(row.Access, []byte{byte(placer.AccessJob)}, func(_, _ []byte) (bool, error) {
+			l.jobs = true
+			return false, nil
+		})
 	}
 	return l, err
 }
@@ -75,10 +79,11 @@ func TellsApart(tx *kernel.Tx, j *row.Job, l Letting) (apart []string, err error
 	}
 	if l.jobs {
 		byNumber := false
-		err = tx.Reservations().LettingIn(placer.Subject{Job: j.ID, Array: j.Array, Index: j.Index}, func(uint64, placer.AccessEntry) error {
-			byNumber = true
-			return nil
-		})
+		err = tx.Reservations().LettingIn(placer.Subject{Job: j.ID, Array: j.Array, Index: j.Index},
+			func(uint64, placer.AccessEntry) error {
+				byNumber = true
+				return nil
+			})
 		if byNumber {
 			apart = append(apart, "number", strconv.FormatUint(j.ID, 10))
 		}

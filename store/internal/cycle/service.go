@@ -50,7 +50,8 @@ func (cy Cycle) Overdue() (bool, error) {
 // NextChange returns when something planned next begins or ends by the clock, or the zero time
 // for never.
 func (cy Cycle) NextChange() (next time.Time, err error) {
-	for t, from := range map[row.Table]int64{row.Changes: cy.tx.Now, row.Releases: cy.tx.Now + 1} { // a job may wait at this instant
+	// a job may wait at this instant
+	for t, from := range map[row.Table]int64{row.Changes: cy.tx.Now, row.Releases: cy.tx.Now + 1} {
 		err := cy.tx.File.EachFrom(t, row.TimeKey(from, 0), nil, func(key, _ []byte) (bool, error) {
 			if at, _ := row.SplitTimeKey(key); next.IsZero() || at < next.Unix() {
 				next = kernel.Instant(at)

@@ -14,7 +14,9 @@ import (
 // declaration.
 func Suppose(tx *kernel.Tx, fn func(*kernel.Tx) error) error {
 	if tx.File.Format() < kernel.FirstLog {
-		return row.Clash("the database", fmt.Sprintf("it has format %d: a play needs %d, and the first command that changes it brings it there", tx.File.Format(), row.Format))
+		return row.Clash("the database",
+			fmt.Sprintf("it has format %d: a play needs %d, and the first command that changes it brings it there",
+				tx.File.Format(), row.Format))
 	}
 	rows, err := tx.File.Suppose()
 	if err != nil {

@@ -97,5 +97,6 @@ func (f *Freed) Flush() error {
 	if !list.Any && list.Nodes.IsEmpty() {
 		return f.Rows.Remove(row.Invalidations, row.KeyFreed)
 	}
-	return f.Rows.Put(row.Invalidations, row.KeyFreed, row.EncodeFreed(&row.Freed{Anywhere: list.Any, Nodes: list.Nodes.ToArray()}))
+	return f.Rows.Put(row.Invalidations, row.KeyFreed,
+		row.EncodeFreed(&row.Freed{Anywhere: list.Any, Nodes: list.Nodes.ToArray()}))
 }

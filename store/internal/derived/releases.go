@@ -81,7 +81,8 @@ func (r *Releases) Remove(at int64, owner uint64) error {
 }
 
 // from calls fn for the release times from an instant on.
-func (r *Releases) from(from int64, fn func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool, error)) error {
+func (r *Releases) from(from int64, fn func(at int64, owner uint64, nodes func() ([]uint32, error)) (bool,
+	error)) error {
 	list, err := r.held()
 	if err != nil {
 		return err

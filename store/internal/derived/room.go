@@ -78,7 +78,9 @@ func (r *Rooms) Each(fn func(node uint32, room []index.Amount)) error {
 		if r.blocks[number] != nil { // it was read, and maybe changed
 			return true, nil
 		}
-		return true, row.EachRoom(key, payload, scratch[:0], func(at int, room []index.Amount) { fn(number*timeline.BlockNodes+uint32(at), room) })
+		return true, row.EachRoom(key, payload, scratch[:0], func(at int, room []index.Amount) {
+			fn(number*timeline.BlockNodes+uint32(at), room)
+		})
 	})
 	if err != nil {
 		return err

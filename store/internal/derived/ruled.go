@@ -104,7 +104,8 @@ func (ru *Ruled) Counter(a *limits.Applied) (string, *limits.Counter, error) {
 			return key, nil, err
 		}
 		c = limits.New(a.Rule.String(), true, a.Max, ru.Calendar().Now(), Grace)
-		c.Who, c.Left, c.Soft, c.Overrun, c.Text = a.Who(), a.Measure.Form == limits.Left, a.Soft, ru.Overrun, ru.rules.Text(a.Measure)
+		c.Who, c.Left, c.Soft, c.Overrun, c.Text = a.Who(), a.Measure.Form == limits.Left, a.Soft, ru.Overrun,
+			ru.rules.Text(a.Measure)
 		if err := ru.claimed(key, func(h limits.Holder) { sum += h.Amount }); err != nil {
 			return key, nil, err
 		}
@@ -176,7 +177,8 @@ func (ru *Ruled) counted(all *rules.Rules, j *row.Job, sign int64) error {
 
 // alike reports whether two jobs count the same.
 func alike(a, b *row.Job) bool {
-	return a.State.Live() == b.State.Live() && (a.State == row.JobRunning) == (b.State == row.JobRunning) && rules.Subject(a) == rules.Subject(b) &&
+	return a.State.Live() == b.State.Live() && (a.State == row.JobRunning) == (b.State == row.JobRunning) &&
+		rules.Subject(a) == rules.Subject(b) &&
 		a.Select == b.Select && a.Place == b.Place && a.Walltime == b.Walltime && slices.Equal(a.Pools, b.Pools)
 }
 
@@ -287,7 +289,8 @@ const isFull, tooMuch = "is full", "too much"
 
 // broken returns the text of the first hard rule that is broken, or "". The function is says
 // how, "" if it is not, and how much was used or asked for.
-func (ru *Ruled) broken(who [5]string, asked rules.Asked, is func(a *limits.Applied, n int64) (how string, much int64, err error)) (string, error) {
+func (ru *Ruled) broken(who [5]string, asked rules.Asked, is func(a *limits.Applied, n int64) (how string, much int64,
+	err error)) (string, error) {
 	all, err := ru.All()
 	if all == nil || err != nil {
 		return "", err

@@ -37,7 +37,9 @@ func (ru *Ruled) Past(running []*row.Job) (map[uint64]bool, error) {
 	}
 	now, sums, past := ru.Calendar().Now(), make(map[string]int64), make(map[uint64]bool)
 	running = slices.Clone(running)
-	slices.SortFunc(running, func(a, b *row.Job) int { return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(running, func(a, b *row.Job) int {
+		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.ID, b.ID))
+	})
 	for _, j := range running {
 		err := all.Of(j, func(a *limits.Applied, amount int64) error {
 			if !a.Soft {

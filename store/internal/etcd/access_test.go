@@ -51,10 +51,12 @@ func TestLogin(t *testing.T) {
 		}
 	}
 	write("batch:wrong\n", 0o600)
-	if _, err := connectWith(t, c, map[string]string{envAuth: path}).After(ending(t), testID.Start()); err == nil || !strings.Contains(err.Error(), "user batch") {
+	if _, err := connectWith(t, c, map[string]string{envAuth: path}).After(ending(t), testID.Start()); err == nil ||
+		!strings.Contains(err.Error(), "user batch") {
 		t.Errorf("a wrong password: %v", err)
 	}
-	if _, err := connect(t, "login", host).After(ending(t), testID.Start()); err == nil || !strings.Contains(err.Error(), envAuth) {
+	if _, err := connect(t, "login", host).After(ending(t), testID.Start()); err == nil ||
+		!strings.Contains(err.Error(), envAuth) {
 		t.Errorf("without a user: %v", err)
 	}
 	write(f.user+"\n", 0o600)
@@ -85,7 +87,9 @@ func TestRealLogin(t *testing.T) {
 		ask("/v3/auth/user/grant", map[string]string{"user": "root", "role": "root"})
 		ask("/v3/auth/user/add", map[string]string{"name": "batch", "password": "b"})
 		ask("/v3/auth/role/add", map[string]string{"name": "batch"})
-		ask("/v3/auth/role/grant", map[string]any{"name": "batch", "perm": map[string]any{"permType": "READWRITE", "key": from, "range_end": end}})
+		ask("/v3/auth/role/grant",
+			map[string]any{"name": "batch", "perm": map[string]any{"permType": "READWRITE", "key": from,
+				"range_end": end}})
 		ask("/v3/auth/user/grant", map[string]string{"user": "batch", "role": "batch"})
 		ask("/v3/auth/enable", struct{}{})
 		path := filepath.Join(t.TempDir(), "auth")
@@ -105,7 +109,8 @@ func TestRealLogin(t *testing.T) {
 		if err := <-seen; err != nil {
 			t.Fatal(err)
 		}
-		if _, err := connect(t, "ours", cluster.Hosts...).After(ending(t), at); err == nil || !strings.Contains(err.Error(), envAuth) {
+		if _, err := connect(t, "ours", cluster.Hosts...).After(ending(t), at); err == nil ||
+			!strings.Contains(err.Error(), envAuth) {
 			t.Errorf("without a user: %v", err)
 		}
 		other := connectWith(t, replica.Config{Scheme: schemePlain, Members: cluster.Hosts, Prefix: "theirs"}, env)
@@ -127,18 +132,21 @@ type authority struct {
 
 func newAuthority(t *testing.T, dir, name string) *authority {
 	a := &authority{path: filepath.Join(dir, name+".pem")}
-	a.cert, a.key = a.sign(t, &x509.Certificate{Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}, a.path, "")
+	a.cert, a.key = a.sign(t, &x509.Certificate{Subject: pkix.Name{CommonName: name}, IsCA: true,
+		BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign}, a.path, "")
 	return a
 }
 
 // sign makes a certificate and a key, and writes them. An authority signs its own first.
-func (a *authority) sign(t *testing.T, c *x509.Certificate, certPath, keyPath string) (*x509.Certificate, *ecdsa.PrivateKey) {
+func (a *authority) sign(t *testing.T, c *x509.Certificate, certPath, keyPath string) (*x509.Certificate,
+	*ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.SerialNumber, c.NotBefore, c.NotAfter = big.NewInt(time.Now().UnixNano()), time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	c.SerialNumber, c.NotBefore, c.NotAfter = big.NewInt(time.Now().UnixNano()), time.Now().Add(-time.Hour),
+		time.Now().Add(time.Hour)
 	parent, by := a.cert, a.key
 	if parent == nil {
 		parent, by = c, key
@@ -175,15 +183,19 @@ func TestTLS(t *testing.T) {
 	dir := t.TempDir()
 	ca, other := newAuthority(t, dir, "ca"), newAuthority(t, dir, "other")
 	at := func(name string) string { return filepath.Join(dir, name) }
-	ca.sign(t, &x509.Certificate{Subject: pkix.Name{CommonName: "member"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth}}, at("member.pem"), at("member.key"))
-	ca.sign(t, &x509.Certificate{Subject: pkix.Name{CommonName: "batch"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, at("client.pem"), at("client.key"))
+	ca.sign(t, &x509.Certificate{Subject: pkix.Name{CommonName: "member"},
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth,
+			x509.ExtKeyUsageClientAuth}}, at("member.pem"), at("member.key"))
+	ca.sign(t, &x509.Certificate{Subject: pkix.Name{CommonName: "batch"},
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}}, at("client.pem"), at("client.key"))
 	test := func(t *testing.T, host string) {
 		dial := func(env map[string]string) *driver {
 			return connectWith(t, replica.Config{Scheme: schemeSecure, Members: []string{host}, Prefix: "tls"}, env)
 		}
 		full := map[string]string{envCA: ca.path, envCert: at("client.pem"), envKey: at("client.key")}
 		for until := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
-			if _, err := dial(full).After(ending(t), testID.Start()); errors.Is(err, replica.ErrNoLog) || time.Now().After(until) {
+			if _, err := dial(full).After(ending(t), testID.Start()); errors.Is(err, replica.ErrNoLog) ||
+				time.Now().After(until) {
 				break // it is up
 			}
 		}
@@ -197,10 +209,14 @@ func TestTLS(t *testing.T) {
 			t.Error(err)
 		}
 		began := time.Now()
-		if _, err := dial(map[string]string{envCA: other.path, envCert: at("client.pem"), envKey: at("client.key")}).After(ending(t), start); err == nil || !strings.Contains(err.Error(), "certificate") {
+		if _,
+			err := dial(map[string]string{envCA: other.path, envCert: at("client.pem"),
+			envKey: at("client.key")}).After(ending(t), start); err == nil ||
+			!strings.Contains(err.Error(), "certificate") {
 			t.Errorf("of another CA: %v", err)
 		}
-		if _, err := dial(map[string]string{envCA: ca.path}).After(ending(t), start); err == nil || !strings.Contains(err.Error(), "certificate") {
+		if _, err := dial(map[string]string{envCA: ca.path}).After(ending(t), start); err == nil ||
+			!strings.Contains(err.Error(), "certificate") {
 			t.Errorf("without a certificate: %v", err)
 		}
 		if took := time.Since(began); took > 5*time.Second {
@@ -215,19 +231,23 @@ func TestTLS(t *testing.T) {
 		}
 		trusted := x509.NewCertPool()
 		trusted.AddCert(ca.cert)
-		s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: trusted, ClientAuth: tls.RequireAndVerifyClientCert}
+		s.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, ClientCAs: trusted,
+			ClientAuth: tls.RequireAndVerifyClientCert}
 		s.StartTLS()
 		t.Cleanup(s.Close)
 		test(t, strings.TrimPrefix(s.URL, "https://"))
 	})
 	for _, binary := range members.Find() {
 		t.Run(filepath.Base(binary), func(t *testing.T) {
-			test(t, startEtcd(t, binary, 1, "--cert-file="+at("member.pem"), "--key-file="+at("member.key"), "--trusted-ca-file="+ca.path, "--client-cert-auth").Hosts[0])
+			test(t, startEtcd(t, binary, 1, "--cert-file="+at("member.pem"), "--key-file="+at("member.key"),
+				"--trusted-ca-file="+ca.path, "--client-cert-auth").Hosts[0])
 		})
 	}
 	c := replica.Config{Scheme: schemeSecure, Members: []string{"127.0.0.1"}, Prefix: "x"}
-	for _, env := range []map[string]string{{envCA: at("none.pem")}, {envCA: at("client.key")}, {envCert: at("client.pem")}, {envCert: at("client.pem"), envKey: ca.path}} {
-		if _, err := open(c, func(name string) string { return env[name] }); err == nil || !strings.Contains(err.Error(), "PLACECTL_ETCD_") {
+	for _, env := range []map[string]string{{envCA: at("none.pem")}, {envCA: at("client.key")},
+		{envCert: at("client.pem")}, {envCert: at("client.pem"), envKey: ca.path}} {
+		if _, err := open(c, func(name string) string { return env[name] }); err == nil ||
+			!strings.Contains(err.Error(), "PLACECTL_ETCD_") {
 			t.Errorf("%v: %v", env, err)
 		}
 	}

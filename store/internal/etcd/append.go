@@ -16,7 +16,8 @@ import (
 const unsurePause = 20 * time.Millisecond
 
 // Append puts an entry after a position, see replica.Log.
-func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, where replica.Place, answers ...replica.Answer) (*replica.Tail, error) {
+func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, where replica.Place,
+	answers ...replica.Answer) (*replica.Tail, error) {
 	if len(entry) == 0 || entry[0] == inParts {
 		return nil, fmt.Errorf("an entry begins with its version, and not with %q", entry[:min(len(entry), 1)])
 	}
@@ -101,7 +102,8 @@ func (d *driver) appending(at replica.Position, entry, value []byte, parts *depo
 }
 
 // refused returns the result for an entry that was not put.
-func (d *driver) refused(ctx context.Context, at replica.Position, id [16]byte, s described, mine *place, copies bool) (*replica.Tail, error) {
+func (d *driver) refused(ctx context.Context, at replica.Position, id [16]byte, s described, mine *place, copies bool) (
+	*replica.Tail, error) {
 	if s.tail.Head == at && (copies || d.isUnsure(id)) {
 		select { // head has not moved: a copy may still get through
 		case <-ctx.Done():
@@ -130,13 +132,15 @@ func (d *driver) refused(ctx context.Context, at replica.Position, id [16]byte, 
 }
 
 // depositEntry puts an entry that is too long in parts. value is the value for log/<n>.
-func (d *driver) depositEntry(ctx context.Context, n uint64, id [16]byte, entry []byte) (value []byte, parts *deposit, err error) {
+func (d *driver) depositEntry(ctx context.Context, n uint64, id [16]byte, entry []byte) (value []byte, parts *deposit,
+	err error) {
 	if len(entry) <= pieceBytes {
 		return entry, nil, nil
 	}
 	list := pieces(entry)
 	if len(list) > mostPieces {
-		return nil, nil, fmt.Errorf("%w: the change has %d MiB, and at most %d MiB fit: split it", replica.ErrFull, len(list), mostPieces)
+		return nil, nil, fmt.Errorf("%w: the change has %d MiB, and at most %d MiB fit: split it", replica.ErrFull,
+			len(list), mostPieces)
 	}
 	value = stub{id, uint32(len(list)), uint64(len(entry))}.encode()
 	if parts = d.deposited(id); parts != nil {

@@ -41,7 +41,8 @@ type writer struct {
 // fell notes how many entries of others a call has found.
 func (w *writer) fell(call string, began time.Time, tail *replica.Tail) {
 	if n := int(tail.Head.N - min(tail.Head.N, w.at.N)); n > w.most {
-		w.most, w.late = n, fmt.Sprintf("%d entries behind %s that took %v", n, call, time.Since(began).Round(time.Millisecond))
+		w.most, w.late = n, fmt.Sprintf("%d entries behind %s that took %v", n, call,
+			time.Since(began).Round(time.Millisecond))
 	}
 }
 
@@ -121,7 +122,8 @@ func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 			continue
 		}
 		began = time.Now()
-		for place, tail, err = w.d.Turn(ctx, place, w.at, words); err != nil; place, tail, err = w.d.Turn(ctx, nil, w.at, words) {
+		for place, tail, err = w.d.Turn(ctx, place, w.at, words); err != nil; place, tail,
+			err = w.d.Turn(ctx, nil, w.at, words) {
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
@@ -192,7 +194,8 @@ func chaos(t *testing.T, open func(prefix string) *driver, disturb func(ctx cont
 	var all sync.WaitGroup
 	writers := make([]*writer, 4)
 	for i := range writers {
-		w := &writer{d: open(prefix), number: uint64(i), at: start, acked: make(map[string]bool), tried: make(map[string]bool)}
+		w := &writer{d: open(prefix), number: uint64(i), at: start, acked: make(map[string]bool),
+			tried: make(map[string]bool)}
 		writers[i] = w
 		all.Go(func() {
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
@@ -294,7 +297,9 @@ func TestChaos(t *testing.T) {
 
 // quietly does what connect does, without messages about members that fail on purpose.
 func quietly(t *testing.T, prefix string, hosts []string) *driver {
-	d, err := open(replica.Config{Scheme: schemePlain, Members: hosts, Prefix: prefix}, func(string) string { return "" })
+	d, err := open(replica.Config{Scheme: schemePlain, Members: hosts, Prefix: prefix}, func(string) string {
+		return ""
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,8 @@ import (
 type stranger struct{ has, other uint64 }
 
 func (s *stranger) Error() string {
-	return fmt.Sprintf("this member is of another etcd (%x) than the one that has the database (%x): take it off the list", s.other, s.has)
+	return fmt.Sprintf("this member is of another etcd (%x) than the one that has the database (%x): take it "+
+		"off the list", s.other, s.has)
 }
 
 // same refuses answers from another etcd cluster.
@@ -63,7 +64,8 @@ func (d *driver) elsewhere(ctx context.Context) error {
 		of[a.Header.Cluster] = name
 	}
 	if len(of) > 1 {
-		return fmt.Errorf("%s are members of different clusters, and none has a database below %s: correct the list of members", strings.Join(slices.Sorted(maps.Values(of)), " and "), d.keys)
+		return fmt.Errorf("%s are members of different clusters, and none has a database below %s: correct the "+
+			"list of members", strings.Join(slices.Sorted(maps.Values(of)), " and "), d.keys)
 	}
 	return replica.ErrNoLog
 }

@@ -45,7 +45,9 @@ func eachReal(t *testing.T, test func(t *testing.T, c *members.Cluster)) {
 		t.Skip(members.Missing)
 	}
 	for _, binary := range list {
-		t.Run(filepath.Base(binary), func(t *testing.T) { test(t, startEtcd(t, binary, 3, "--auto-compaction-retention=1m")) })
+		t.Run(filepath.Base(binary), func(t *testing.T) {
+			test(t, startEtcd(t, binary, 3, "--auto-compaction-retention=1m"))
+		})
 	}
 }
 

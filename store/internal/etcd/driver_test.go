@@ -60,7 +60,8 @@ func TestDriver(t *testing.T) {
 		start := at
 		at = appended(t, d, at, []byte("\x01one"), nil)
 		tail, err := d.Append(ctx, start, []byte("\x01two"), nil)
-		if err != nil || tail == nil || tail.Head != at || len(tail.Entries) != 1 || tail.Waiting || tail.Log != testID || tail.First != 1 {
+		if err != nil || tail == nil || tail.Head != at || len(tail.Entries) != 1 || tail.Waiting ||
+			tail.Log != testID || tail.First != 1 {
 			t.Fatalf("behind the last but one: %+v, %v", tail, err)
 		}
 		first, behind, err := d.Turn(ctx, nil, start, nil)
@@ -89,7 +90,8 @@ func TestDriver(t *testing.T) {
 		if err := <-waited; err != nil {
 			t.Fatalf("the one before has gone: %v", err)
 		}
-		if tail, err = d.Append(ctx, start, []byte("\x01three"), nil); err != nil || tail == nil || !tail.Waiting || len(tail.Entries) != 2 {
+		if tail, err = d.Append(ctx, start, []byte("\x01three"), nil); err != nil || tail == nil || !tail.Waiting ||
+			len(tail.Entries) != 2 {
 			t.Fatalf("behind, and a writer waits: %+v, %v", tail, err)
 		}
 		(<-second).Leave()
@@ -156,7 +158,8 @@ func TestLongEntries(t *testing.T) {
 		if tail, err = d.Append(ctx, start, want[3], nil); err != nil || len(tail.Entries) != len(want) {
 			t.Fatalf("refused: %v", err)
 		}
-		if _, err = d.Append(ctx, at, append([]byte{1}, make([]byte, mostPieces*pieceBytes)...), nil); !errors.Is(err, replica.ErrFull) {
+		if _, err = d.Append(ctx, at, append([]byte{1}, make([]byte, mostPieces*pieceBytes)...), nil); !errors.Is(err,
+			replica.ErrFull) {
 			t.Fatalf("too long: %v", err)
 		}
 		if left := leased(t, d, string(d.keys)+"/part/"); left != 0 {
@@ -172,7 +175,8 @@ func leased(t testing.TB, d *driver, under string) (count int) {
 			Lease int64 `json:"lease,string"`
 		} `json:"kvs"`
 	}
-	if err := d.read(ending(t), "/v3/kv/range", ranged{Key: []byte(under), End: behind([]byte(under)), KeysOnly: true}, &a); err != nil {
+	if err := d.read(ending(t), "/v3/kv/range", ranged{Key: []byte(under), End: behind([]byte(under)), KeysOnly: true},
+		&a); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range a.Pairs {
@@ -211,7 +215,8 @@ func TestSnapshots(t *testing.T) {
 		if err := d.Trim(ctx, start.N+1); err != nil {
 			t.Fatal(err)
 		}
-		if tail, err := d.After(ctx, start); err != nil || len(tail.Entries) != 10 || tail.First != 1 || tail.Snapshot != at || tail.SnapshotBytes != int64(len(body)) {
+		if tail, err := d.After(ctx, start); err != nil || len(tail.Entries) != 10 || tail.First != 1 ||
+			tail.Snapshot != at || tail.SnapshotBytes != int64(len(body)) {
 			t.Fatalf("nothing should be trimmed: %+v, %v", tail, err)
 		}
 		if err := d.Trim(ctx, at.N+1); err != nil {
@@ -222,7 +227,8 @@ func TestSnapshots(t *testing.T) {
 			t.Fatalf("trimmed: %+v, %v", tail, err)
 		}
 		size, err := d.Size(ctx)
-		if err != nil || size.Prefix < int64(len(body)) || size.Prefix > int64(len(body))+2000 || size.Stored == 0 || size.NoSpace {
+		if err != nil || size.Prefix < int64(len(body)) || size.Prefix > int64(len(body))+2000 || size.Stored == 0 ||
+			size.NoSpace {
 			t.Fatalf("only the newest snapshot is left, of %d bytes: %+v, %v", len(body), size, err)
 		}
 		if left := leased(t, d, string(d.keys)+"/snap/"); left != 0 {

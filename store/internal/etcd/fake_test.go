@@ -42,7 +42,9 @@ type fakePair struct {
 }
 
 func newFake() *fake {
-	return &fake{changed: make(chan struct{}), revision: 1, cluster: 14841639068965178418, pairs: make(map[string]*fakePair), ever: make(map[string]bool), leases: make(map[int64]time.Time), tokens: make(map[string]bool), now: time.Now}
+	return &fake{changed: make(chan struct{}), revision: 1, cluster: 14841639068965178418,
+		pairs: make(map[string]*fakePair), ever: make(map[string]bool), leases: make(map[int64]time.Time),
+		tokens: make(map[string]bool), now: time.Now}
 }
 
 // member starts a server. It calls hook before it carries out a request and before it sends
@@ -142,7 +144,8 @@ func (f *fake) answer(r *http.Request, body []byte) (any, *refusal) {
 			return map[string]any{"result": map[string]any{"header": f.head(), "ID": fmt.Sprint(loose.ID)}}, nil
 		}
 		f.leases[loose.ID] = f.now().Add(placeLease * time.Second)
-		return map[string]any{"result": map[string]any{"header": f.head(), "ID": fmt.Sprint(loose.ID), "TTL": fmt.Sprint(placeLease)}}, nil
+		return map[string]any{"result": map[string]any{"header": f.head(), "ID": fmt.Sprint(loose.ID),
+			"TTL": fmt.Sprint(placeLease)}}, nil
 	case "/v3/lease/revoke":
 		if _, ok := f.leases[loose.ID]; !ok {
 			return nil, &refusal{codeNotFound, "etcdserver: requested lease not found"}
@@ -198,7 +201,8 @@ func (f *fake) stir() {
 // within returns the keys of a range, in order.
 func (f *fake) within(key, end []byte) (list []string) {
 	for k := range f.pairs {
-		if len(end) == 0 && k == string(key) || len(end) > 0 && k >= string(key) && (k < string(end) || string(end) == "\x00") {
+		if len(end) == 0 && k == string(key) || len(end) > 0 && k >= string(key) &&
+			(k < string(end) || string(end) == "\x00") {
 			list = append(list, k)
 		}
 	}
@@ -233,7 +237,8 @@ func (f *fake) find(q ranged) map[string]any {
 	var kvs []any
 	for _, k := range list {
 		p := f.pairs[k]
-		kv := map[string]any{"key": []byte(k), "create_revision": fmt.Sprint(p.created), "mod_revision": fmt.Sprint(p.changed), "version": fmt.Sprint(p.version)}
+		kv := map[string]any{"key": []byte(k), "create_revision": fmt.Sprint(p.created),
+			"mod_revision": fmt.Sprint(p.changed), "version": fmt.Sprint(p.version)}
 		if len(p.value) > 0 && !q.KeysOnly {
 			kv["value"] = p.value
 		}

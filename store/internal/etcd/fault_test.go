@@ -164,7 +164,8 @@ func TestDoubledAndTrimmed(t *testing.T) {
 	if !errors.Is(err, replica.ErrLost) {
 		t.Errorf("the copy was refused: %+v, %v", tail, err)
 	}
-	if tail, err = d.Append(ending(t), start, entry, nil); err != nil || tail == nil || tail.First != 2 || len(tail.Entries) != 0 {
+	if tail, err = d.Append(ending(t), start, entry, nil); err != nil || tail == nil || tail.First != 2 ||
+		len(tail.Entries) != 0 {
 		t.Errorf("when it is asked again: %+v, %v", tail, err)
 	}
 }
@@ -202,8 +203,10 @@ func TestNotEtcd(t *testing.T) {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}
 	began = time.Now()
-	_, err = connectWith(t, replica.Config{Scheme: schemeSecure, Members: []string{newFake().member(t, nil)}, Prefix: "x"}, nil).After(ending(t), replica.Position{})
-	if err == nil || !strings.Contains(err.Error(), "HTTP response to HTTPS client") || time.Since(began) > time.Second {
+	_, err = connectWith(t, replica.Config{Scheme: schemeSecure, Members: []string{newFake().member(t, nil)},
+		Prefix: "x"}, nil).After(ending(t), replica.Position{})
+	if err == nil || !strings.Contains(err.Error(), "HTTP response to HTTPS client") ||
+		time.Since(began) > time.Second {
 		t.Errorf("after %v: %v", time.Since(began), err)
 	}
 }
@@ -295,7 +298,8 @@ func TestTwoSnapshots(t *testing.T) {
 	var once atomic.Bool
 	d := connect(t, "two", f.member(t, func(r *http.Request, after bool) bool {
 		if r.URL.Path == "/v3/lease/grant" && !after && once.CompareAndSwap(false, true) {
-			if kept, err := other.Keep(ending(t), at, &replica.Snapshot{At: at, Body: []byte("theirs")}); err != nil || !kept {
+			if kept, err := other.Keep(ending(t), at, &replica.Snapshot{At: at, Body: []byte("theirs")}); err != nil ||
+				!kept {
 				t.Errorf("%v, %v", kept, err)
 			}
 		}
@@ -331,7 +335,8 @@ func TestHole(t *testing.T) {
 		t.Fatalf("%+v, %v", whole, err)
 	}
 	parts := d.keys.parts(5, idOf(whole.Entries[4]))
-	for n, key := range map[string][]byte{"parts of entry 5": nth(parts, 1), "entry 5": d.keys.entry(5), "entry 2": d.keys.entry(2)} {
+	for n, key := range map[string][]byte{"parts of entry 5": nth(parts, 1), "entry 5": d.keys.entry(5),
+		"entry 2": d.keys.entry(2)} {
 		f.mu.Lock()
 		was := f.pairs[string(key)]
 		delete(f.pairs, string(key))

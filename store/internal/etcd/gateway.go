@@ -196,7 +196,9 @@ func (g *gateway) post(ctx context.Context, path string, body []byte) (got []byt
 		}
 	}
 	underWay := func() bool {
-		return lost > 0 || slices.ContainsFunc(running, func(sent *atomic.Bool) bool { return sent != nil && sent.Load() })
+		return lost > 0 || slices.ContainsFunc(running, func(sent *atomic.Bool) bool {
+			return sent != nil && sent.Load()
+		})
 	}
 	ask()
 	next := time.NewTimer(askNext)

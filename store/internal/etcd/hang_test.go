@@ -24,7 +24,8 @@ func TestHungOwner(t *testing.T) {
 	machine := func() *replica.Replica {
 		d := connect(t, "hung", host)
 		d.renewPlace = time.Second // on a busy machine a thread may have to wait that long
-		rep, err := replica.Connected("etcd://hung", d, replica.Config{}, replica.Options{Folder: t.TempDir(), LockTimeout: 20 * time.Second})
+		rep, err := replica.Connected("etcd://hung", d, replica.Config{},
+			replica.Options{Folder: t.TempDir(), LockTimeout: 20 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,8 @@ type heard struct {
 // heard. If not yet, the hearing tells once it is.
 func (d *driver) listen(answer []byte) (h *hearing, stands bool) {
 	e := &d.ear
-	h = &hearing{ear: e, own: string(answer), signal: make(chan struct{}, 1), heard: heard{stir: stir{member: anyMember}}}
+	h = &hearing{ear: e, own: string(answer), signal: make(chan struct{}, 1),
+		heard: heard{stir: stir{member: anyMember}}}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.hearing == nil {

@@ -251,7 +251,8 @@ func (p *place) remove(ctx context.Context) {
 }
 
 // Turn waits in the line, see replica.Log.
-func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Position, words []byte) (replica.Place, *replica.Tail, error) {
+func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Position, words []byte) (replica.Place,
+	*replica.Tail, error) {
 	mine, _ := where.(*place)
 	var found *standing
 	for {
@@ -322,13 +323,15 @@ func (d *driver) stand(ctx context.Context, mine *place, at replica.Position, s 
 // suffices, once it is no older than what was seen before and than the notification. A member
 // sends notifications before reads see the change.
 func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica.Position) (*standing, error) {
-	t := transaction{Then: append(d.tailReads(at.N), reading(ranged{Key: mine.key, KeysOnly: true}), reading(d.lastBefore(mine.created)))}
+	t := transaction{Then: append(d.tailReads(at.N), reading(ranged{Key: mine.key, KeysOnly: true}),
+		reading(d.lastBefore(mine.created)))}
 	if mine.words {
 		mine.looking(&t)
 	}
 	var a transactionAnswer
 	for range 2 {
-		if why.member == anyMember || d.readFrom(ctx, why.member, t.serializable(), &a) != nil || a.Header.Revision >= why.revision {
+		if why.member == anyMember || d.readFrom(ctx, why.member, t.serializable(), &a) != nil ||
+			a.Header.Revision >= why.revision {
 			break
 		}
 		a = transactionAnswer{}
@@ -362,5 +365,6 @@ func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica
 // lastBefore returns the query for the last place before a revision.
 func (d *driver) lastBefore(revision int64) ranged {
 	from, end := d.keys.line()
-	return ranged{Key: from, End: end, KeysOnly: true, MaxCreated: revision - 1, Order: "DESCEND", By: targetCreated, Limit: 1}
+	return ranged{Key: from, End: end, KeysOnly: true, MaxCreated: revision - 1, Order: "DESCEND", By: targetCreated,
+		Limit: 1}
 }

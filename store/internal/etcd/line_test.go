@@ -143,7 +143,8 @@ func TestKeptLease(t *testing.T) {
 	})
 	folder := t.TempDir()
 	process := func() *driver {
-		return connectWith(t, replica.Config{Scheme: schemePlain, Members: []string{host}, Prefix: "kept", Folder: folder}, nil)
+		return connectWith(t, replica.Config{Scheme: schemePlain, Members: []string{host}, Prefix: "kept",
+			Folder: folder}, nil)
 	}
 	at := made(t, process())
 	before := grants.Load() // for the first snapshot

@@ -33,7 +33,8 @@ func readLogin(path string) (*login, error) {
 		return nil, err
 	}
 	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s holds a password and can be read by others (mode %04o): chmod 600 it", path, info.Mode().Perm())
+		return nil, fmt.Errorf("%s holds a password and can be read by others (mode %04o): chmod 600 it", path,
+			info.Mode().Perm())
 	}
 	text := make([]byte, 4096)
 	n, err := f.Read(text)
@@ -64,7 +65,8 @@ func (l *login) wanted(err error) bool {
 		return false
 	}
 	return r.Code == codeNobody || strings.Contains(r.Message, "invalid auth token") ||
-		strings.Contains(r.Message, "user name is empty") || strings.Contains(r.Message, "revision of auth store is old")
+		strings.Contains(r.Message, "user name is empty") ||
+		strings.Contains(r.Message, "revision of auth store is old")
 }
 
 // renew gets a token for the password.

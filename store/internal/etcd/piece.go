@@ -25,7 +25,8 @@ const (
 )
 
 // errLeaseOver means that pieces were deleted before they counted. Nothing was changed.
-var errLeaseOver = fmt.Errorf("%w in time: the lease of what was sent has run out, because this machine or the way there is too slow, or was stopped", replica.ErrAway)
+var errLeaseOver = fmt.Errorf("%w in time: the lease of what was sent has run out, because this machine or the way "+
+	"there is too slow, or was stopped", replica.ErrAway)
 
 // pieces cuts bytes into pieces.
 func pieces(b []byte) (list [][]byte) {
@@ -56,7 +57,8 @@ func (d *driver) deposit(ctx context.Context, under []byte, list [][]byte) (*dep
 			return nil, err
 		}
 		key := nth(under, i)
-		t := transaction{If: []comparison{absent(key, nil)}, Then: []operation{{Put: &put{Key: key, Value: b, Lease: lease}}}}
+		t := transaction{If: []comparison{absent(key, nil)},
+			Then: []operation{{Put: &put{Key: key, Value: b, Lease: lease}}}}
 		if err := d.read(ctx, "/v3/kv/txn", t, nil); err != nil {
 			if r := new(refusal); errors.As(err, &r) && r.Code == codeNotFound {
 				return nil, errLeaseOver
@@ -100,7 +102,8 @@ func (d *driver) gather(ctx context.Context, under []byte, count int, length uin
 	b := make([]byte, 0, length)
 	for i := 0; i < count; i += piecesRead {
 		var a rangedAnswer
-		if err := d.read(ctx, "/v3/kv/range", ranged{Key: nth(under, i), End: nth(under, min(i+piecesRead, count))}, &a); err != nil {
+		if err := d.read(ctx, "/v3/kv/range", ranged{Key: nth(under, i), End: nth(under, min(i+piecesRead, count))},
+			&a); err != nil {
 			return nil, d.explain(err)
 		}
 		for _, p := range a.Pairs {

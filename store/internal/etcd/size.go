@@ -55,7 +55,8 @@ func (d *driver) below(ctx context.Context) (total int64, err error) {
 	from, end := d.keys.all()
 	for {
 		var a rangedAnswer
-		if err := d.read(ctx, "/v3/kv/range", ranged{Key: from, End: end, Limit: sizePage, Serializable: true}, &a); err != nil {
+		if err := d.read(ctx, "/v3/kv/range", ranged{Key: from, End: end, Limit: sizePage, Serializable: true},
+			&a); err != nil {
 			return 0, d.explain(err)
 		}
 		for _, p := range a.Pairs {
@@ -94,9 +95,12 @@ func (d *driver) explain(err error) error {
 	}
 	switch {
 	case strings.Contains(r.Message, "database space exceeded"):
-		return fmt.Errorf("%w: etcd is out of space (alarm NOSPACE): nothing was changed; compact and defragment it, then etcdctl alarm disarm; or raise --quota-backend-bytes", replica.ErrFull)
-	case strings.Contains(r.Message, "too large"), strings.Contains(r.Message, "larger than max"), strings.Contains(r.Message, "too many operations"):
-		return fmt.Errorf("%w: %s: the members run with a smaller --max-request-bytes or --max-txn-ops than etcd's own", replica.ErrFull, r.Message)
+		return fmt.Errorf("%w: etcd is out of space (alarm NOSPACE): nothing was changed; compact and defragment it, "+
+			"then etcdctl alarm disarm; or raise --quota-backend-bytes", replica.ErrFull)
+	case strings.Contains(r.Message, "too large"), strings.Contains(r.Message, "larger than max"),
+		strings.Contains(r.Message, "too many operations"):
+		return fmt.Errorf("%w: %s: the members run with a smaller --max-request-bytes or --max-txn-ops than etcd's own",
+			replica.ErrFull, r.Message)
 	case strings.Contains(r.Message, "user name is empty"):
 		return fmt.Errorf("etcd wants a user: %s names a file with USER:PASSWORD", envAuth)
 	case r.Code == codeForbidden:

@@ -32,7 +32,8 @@ func (d *driver) Snapshot(ctx context.Context) (*replica.Snapshot, error) {
 		case snap != nil || err != nil:
 			return snap, err
 		case last == s.newest.make:
-			return nil, fmt.Errorf("%w: that at %v lacks pieces, or differs from its checksum", replica.ErrSnapshot, s.newest.at)
+			return nil, fmt.Errorf("%w: that at %v lacks pieces, or differs from its checksum", replica.ErrSnapshot,
+				s.newest.at)
 		}
 		last = s.newest.make
 	}
@@ -67,7 +68,8 @@ func (d *driver) Earlier(ctx context.Context) (*replica.Snapshot, error) {
 // send puts the pieces of a snapshot, under a lease.
 func (d *driver) send(ctx context.Context, s *replica.Snapshot) (newest, *deposit, error) {
 	list := pieces(s.Body)
-	n := newest{at: s.At, pieces: uint32(len(list)), bytes: uint64(len(s.Body)), format: s.Format, sum: sha256.Sum256(s.Body)}
+	n := newest{at: s.At, pieces: uint32(len(list)), bytes: uint64(len(s.Body)), format: s.Format,
+		sum: sha256.Sum256(s.Body)}
 	_, _ = rand.Read(n.make[:]) // it never fails
 	p, err := d.deposit(ctx, d.snapPieces(n), list)
 	if err != nil {
@@ -131,7 +133,8 @@ func (d *driver) apart(ctx context.Context) error {
 	}
 	for from, end := d.keys.all(); ; {
 		var a rangedAnswer
-		if err := d.read(ctx, "/v3/kv/range", ranged{Key: from, End: end, KeysOnly: true, Limit: deletedAtOnce}, &a); err != nil {
+		if err := d.read(ctx, "/v3/kv/range", ranged{Key: from, End: end, KeysOnly: true, Limit: deletedAtOnce},
+			&a); err != nil {
 			return d.explain(err)
 		}
 		for _, p := range a.Pairs {

@@ -44,7 +44,8 @@ func TestStrangers(t *testing.T) {
 			continue
 		}
 		none := connect(t, "none", ours, theirs)
-		if _, err := none.After(ending(t), at); err == nil || errors.Is(err, replica.ErrNoLog) || !strings.Contains(err.Error(), theirs) {
+		if _, err := none.After(ending(t), at); err == nil || errors.Is(err, replica.ErrNoLog) ||
+			!strings.Contains(err.Error(), theirs) {
 			t.Errorf("no database at either: %v", err)
 		}
 		if err := none.Create(ending(t), replica.ID{1}, &replica.Snapshot{}); err == nil {
@@ -65,7 +66,8 @@ func TestNested(t *testing.T) {
 	eachEtcd(t, func(t *testing.T, hosts []string) {
 		made(t, connect(t, "site/cluster", hosts...))
 		for _, prefix := range []string{"site", "site/cluster/log", "site/cluster/a/b"} {
-			if err := connect(t, prefix, hosts...).Create(ending(t), replica.ID{7}, &replica.Snapshot{At: replica.ID{7}.Start(), Body: []byte("x")}); !errors.Is(err, replica.ErrNested) {
+			if err := connect(t, prefix, hosts...).Create(ending(t), replica.ID{7},
+				&replica.Snapshot{At: replica.ID{7}.Start(), Body: []byte("x")}); !errors.Is(err, replica.ErrNested) {
 				t.Errorf("%s: %v", prefix, err)
 			}
 		}
@@ -113,7 +115,8 @@ func TestEarlier(t *testing.T) {
 		if err := d.Trim(ending(t), at.N+1); err != nil {
 			t.Fatal(err)
 		}
-		if s, err := d.Earlier(ending(t)); err != nil || s == nil || s.At != at || string(s.Body) != string(first.Body) {
+		if s, err := d.Earlier(ending(t)); err != nil || s == nil || s.At != at ||
+			string(s.Body) != string(first.Body) {
 			t.Fatal(s, err)
 		}
 		if err := d.Trim(ending(t), now.N+1); err != nil {

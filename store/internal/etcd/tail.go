@@ -173,7 +173,8 @@ func (d *driver) hole(ctx context.Context, n uint64) error {
 	case n < s.tail.First:
 		return errMoved
 	}
-	return fmt.Errorf("entry %d is missing, though the log begins with %d and ends with %d: another program has deleted it", n, s.tail.First, s.tail.Head.N)
+	return fmt.Errorf("entry %d is missing, though the log begins with %d and ends with %d: another program "+
+		"has deleted it", n, s.tail.First, s.tail.Head.N)
 }
 
 // whole returns the entry of a value, which may be a stub.

@@ -21,7 +21,8 @@ func (d *driver) Trim(ctx context.Context, first uint64) error {
 			return err
 		}
 		if first > s.tail.Snapshot.N+1 {
-			return fmt.Errorf("entries before %d are needed: the newest snapshot stands at %d", first, s.tail.Snapshot.N)
+			return fmt.Errorf("entries before %d are needed: the newest snapshot stands at %d", first,
+				s.tail.Snapshot.N)
 		}
 		if s.tail.First >= first {
 			return d.sweep(ctx, s.tail.First)
@@ -42,7 +43,8 @@ func (d *driver) Remember(ctx context.Context, from uint64, chains [][8]byte) er
 	for _, c := range chains {
 		value = append(value, c[:]...)
 	}
-	return d.explain(d.read(ctx, "/v3/kv/txn", transaction{Then: []operation{putting(d.keys.chains(from), value)}}, nil))
+	return d.explain(d.read(ctx, "/v3/kv/txn", transaction{Then: []operation{putting(d.keys.chains(from), value)}},
+		nil))
 }
 
 // Chain returns such a chain, see replica.Log.
@@ -71,7 +73,8 @@ func (d *driver) sweep(ctx context.Context, first uint64) error {
 	for {
 		oldest, _ := d.keys.entries(0)
 		var a rangedAnswer
-		if err := d.read(ctx, "/v3/kv/range", ranged{Key: oldest, End: d.keys.entry(first), KeysOnly: true, Limit: deletedAtOnce + 1}, &a); err != nil {
+		if err := d.read(ctx, "/v3/kv/range", ranged{Key: oldest, End: d.keys.entry(first), KeysOnly: true,
+			Limit: deletedAtOnce + 1}, &a); err != nil {
 			return d.explain(err)
 		}
 		if len(a.Pairs) == 0 {

@@ -32,7 +32,9 @@ func TestTrimOrder(t *testing.T) {
 	for i := range 3 {
 		at = appended(t, d, at, []byte{1, byte(i)}, nil)
 	}
-	if kept, err := d.Keep(ending(t), start, &replica.Snapshot{At: at, Format: 7, Body: []byte("the second")}); err != nil || !kept {
+	if kept,
+		err := d.Keep(ending(t), start, &replica.Snapshot{At: at, Format: 7, Body: []byte("the second")}); err != nil ||
+		!kept {
 		t.Fatal(kept, err)
 	}
 	if err := d.Trim(ending(t), at.N+1); err != nil {

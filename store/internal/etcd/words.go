@@ -35,7 +35,8 @@ func (p *place) answerKey() []byte { return p.d.keys.answer(p.at, p.id) }
 // entries are read at its turn, if that comes.
 func (p *place) asking(t *transaction) {
 	late := encodeFirst(p.at + 2)
-	t.If = append(t.If, absent(p.answerKey(), nil), comparison{Key: p.d.keys.first(), Result: less, Target: targetValue, Value: &late})
+	t.If = append(t.If, absent(p.answerKey(), nil), comparison{Key: p.d.keys.first(), Result: less, Target: targetValue,
+		Value: &late})
 	t.Then = t.Then[tailRanges:]
 	t.Else = append(t.Else, reading(ranged{Key: p.answerKey()}), reading(ranged{Key: p.d.keys.first()}))
 }
@@ -110,8 +111,10 @@ func (p *place) trimmed(first rangedAnswer, err error) error {
 func (p *place) looking(t *transaction) {
 	from, end := p.d.keys.line()
 	t.If = []comparison{noneBefore(from, end, p.created), createdAt(p.key, p.created)}
-	t.Else = append([]operation{reading(ranged{Key: p.answerKey()}), reading(ranged{Key: p.d.keys.first()})}, t.Then[tailRanges:]...)
-	t.Then = append(t.Then, reading(ranged{Key: from, End: end, Order: "ASCEND", By: targetCreated, Limit: replica.MostAsked + 1}))
+	t.Else = append([]operation{reading(ranged{Key: p.answerKey()}), reading(ranged{Key: p.d.keys.first()})},
+		t.Then[tailRanges:]...)
+	t.Then = append(t.Then,
+		reading(ranged{Key: from, End: end, Order: "ASCEND", By: targetCreated, Limit: replica.MostAsked + 1}))
 }
 
 // notFirst returns the standing of a place that is not first.
@@ -142,7 +145,8 @@ func (p *place) hear(line []pair) (list []replica.Asked) {
 			continue // it has no words
 		}
 		id := [8]byte(other.Value)
-		p.askers[string(id[:])] = asks{other.Key, p.d.keys.answer(binary.BigEndian.Uint64(other.Value[len(id):]), id), other.Created}
+		p.askers[string(id[:])] = asks{other.Key, p.d.keys.answer(binary.BigEndian.Uint64(other.Value[len(id):]), id),
+			other.Created}
 		list = append(list, replica.Asked{Place: string(id[:]), Words: other.Value[idAndPosition:]})
 	}
 	return list

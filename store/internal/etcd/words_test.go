@@ -33,7 +33,8 @@ func asksFor(ctx context.Context, d *driver, at replica.Position, words string) 
 }
 
 // heardBehind waits until a place learns of count writers that ask behind it.
-func heardBehind(t testing.TB, d *driver, p replica.Place, at replica.Position, count int) (replica.Place, []replica.Asked) {
+func heardBehind(t testing.TB, d *driver, p replica.Place, at replica.Position, count int) (replica.Place,
+	[]replica.Asked) {
 	t.Helper()
 	for until := time.Now().Add(placeLease / 2 * time.Second); ; time.Sleep(time.Millisecond) {
 		var tail *replica.Tail
@@ -72,7 +73,8 @@ func TestWords(t *testing.T) {
 				t.Errorf("%d asks for %s", i, a.Words)
 			}
 			if i != 1 { // it goes alone
-				answers = append(answers, replica.Answer{Place: a.Place, Text: append([]byte("answer to "), a.Words...)})
+				answers = append(answers,
+					replica.Answer{Place: a.Place, Text: append([]byte("answer to "), a.Words...)})
 			}
 		}
 		if tail, err := d.Append(ending(t), at, []byte("\x01one"), p, answers...); tail != nil || err != nil {
@@ -119,7 +121,8 @@ func TestWordsTakenBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		p, asked = heardBehind(t, d, p, at, 1)
-		if tail, err := d.Append(ending(t), at, []byte("\x01two"), p, replica.Answer{Place: asked[0].Place, Text: []byte("done two")}); tail != nil || err != nil {
+		if tail, err := d.Append(ending(t), at, []byte("\x01two"), p,
+			replica.Answer{Place: asked[0].Place, Text: []byte("done two")}); tail != nil || err != nil {
 			t.Fatal(tail, err)
 		}
 		if got, err := mine.Withdraw(ending(t)); string(got) != "done two" || err != nil {
@@ -145,7 +148,8 @@ func TestWordsOfTheFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	p, asked := heardBehind(t, d, p, at, 1)
-	if tail, err := d.Append(ending(t), at, []byte("\x01one"), p, replica.Answer{Place: asked[0].Place, Text: []byte("done")}); tail != nil || err != nil {
+	if tail, err := d.Append(ending(t), at, []byte("\x01one"), p,
+		replica.Answer{Place: asked[0].Place, Text: []byte("done")}); tail != nil || err != nil {
 		t.Fatal(tail, err)
 	}
 	tail, err := other.Append(ending(t), at, []byte("\x01one by itself"), mine)
@@ -186,7 +190,8 @@ func TestLateWords(t *testing.T) {
 		t.Fatal(mine, err)
 	}
 	p, asked := heardBehind(t, d, p, at, 1)
-	if tail, err := d.Append(ending(t), at, []byte("\x01one"), p, replica.Answer{Place: asked[0].Place, Text: []byte("done")}); tail != nil || err != nil {
+	if tail, err := d.Append(ending(t), at, []byte("\x01one"), p,
+		replica.Answer{Place: asked[0].Place, Text: []byte("done")}); tail != nil || err != nil {
 		t.Fatal(tail, err)
 	}
 	at = at.After([]byte("\x01one"))
@@ -212,7 +217,8 @@ func TestTrimmedWords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := d.read(ending(t), "/v3/kv/txn", transaction{Then: []operation{putting(d.keys.first(), encodeFirst(at.N+2))}}, nil); err != nil {
+	if err := d.read(ending(t), "/v3/kv/txn",
+		transaction{Then: []operation{putting(d.keys.first(), encodeFirst(at.N+2))}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	mine, _, err := other.enter(ending(t), at, []byte("one"))

@@ -60,7 +60,8 @@ func (f *File) CopyTo(path string, watch Watch) (Content, error) {
 	}
 	content, err := Verify(path, watch)
 	if errors.Is(err, row.ErrDamaged) {
-		err = fmt.Errorf("%s cannot be copied: %w; placectl check says more, placectl salvage recovers the readable rows", f.Path(), err)
+		err = fmt.Errorf("%s cannot be copied: %w; placectl check says more, placectl salvage recovers the "+
+			"readable rows", f.Path(), err)
 	}
 	return content, err
 }

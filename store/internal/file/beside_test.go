@@ -139,7 +139,10 @@ func TestThinking(t *testing.T) {
 		t.Helper()
 		var got []string
 		err := f.View(func(r *Recorder) error {
-			return r.Each(row.Config, nil, func(k, _ []byte) (bool, error) { got = append(got, string(k)); return true, nil })
+			return r.Each(row.Config, nil, func(k, _ []byte) (bool, error) {
+				got = append(got, string(k))
+				return true, nil
+			})
 		})
 		if err != nil || !slices.Equal(got, want) {
 			t.Errorf("%q is there, want %q: %v", got, want, err)

@@ -42,12 +42,16 @@ const changesPage = 128
 
 // search finds where a key is, or would be put.
 func (c *changes) search(key []byte) (page, i int, found bool) {
-	page, found = slices.BinarySearchFunc(c.pages, key, func(p []changedRow, key []byte) int { return bytes.Compare(p[0].key, key) })
+	page, found = slices.BinarySearchFunc(c.pages, key, func(p []changedRow, key []byte) int {
+		return bytes.Compare(p[0].key, key)
+	})
 	if found || page == 0 {
 		return page, 0, found
 	}
 	page-- // the last one that begins before the key
-	i, found = slices.BinarySearchFunc(c.pages[page], key, func(r changedRow, key []byte) int { return bytes.Compare(r.key, key) })
+	i, found = slices.BinarySearchFunc(c.pages[page], key, func(r changedRow, key []byte) int {
+		return bytes.Compare(r.key, key)
+	})
 	return page, i, found
 }
 

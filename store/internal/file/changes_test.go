@@ -22,7 +22,8 @@ func TestChanges(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var c changes
 		want := make(map[string]string)
-		step := rapid.SampledFrom([]int{1, 7, 11, 999}).Draw(t, "step") // prime to 1000: ascending, or all over the place
+		// prime to 1000: ascending, or all over the place
+		step := rapid.SampledFrom([]int{1, 7, 11, 999}).Draw(t, "step")
 		count := rapid.IntRange(0, 1000).Draw(t, "count")
 		for i := range count {
 			key := fmt.Sprintf("k%03d", i*step%1000)
@@ -40,7 +41,8 @@ func TestChanges(t *testing.T) {
 		var keys []string
 		for r, page, i := c.at(0, 0); r.key != nil; r, page, i = c.at(page, i+1) {
 			keys = append(keys, string(r.key))
-			if value, known := c.get(r.key); !known || string(value) != want[string(r.key)] || !bytes.Equal(value, r.value) || (value == nil) != (want[string(r.key)] == "") {
+			if value, known := c.get(r.key); !known || string(value) != want[string(r.key)] ||
+				!bytes.Equal(value, r.value) || (value == nil) != (want[string(r.key)] == "") {
 				t.Fatalf("%s is %q, want %q", r.key, value, want[string(r.key)])
 			}
 		}
@@ -96,7 +98,8 @@ func (v *view) after(key string, past bool) []string {
 // change puts a row, removes one or, seldom, clears the table.
 func (v *view) change(t *rapid.T, key string) {
 	var err error
-	switch rapid.SampledFrom([]string{"put", "put", "put", "put", "remove", "remove", "remove", "remove", "remove", "clear"}).Draw(t, "change") {
+	switch rapid.SampledFrom([]string{"put", "put", "put", "put", "remove", "remove", "remove", "remove", "remove",
+		"clear"}).Draw(t, "change") {
 	case "put":
 		value := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "row")
 		err, v.rows[key] = v.file.Put(row.Keys, []byte(key), []byte(value)), value
@@ -166,7 +169,8 @@ func (v *view) leap(t *rapid.T, key *rapid.Generator[string]) {
 			more = c.Next()
 		}
 		rest := v.after(at, past)
-		if more != (len(rest) > 0) || c.Err != nil || more && (rest[0] != string(c.Key) || v.rows[rest[0]] != string(c.Payload)) {
+		if more != (len(rest) > 0) || c.Err != nil ||
+			more && (rest[0] != string(c.Key) || v.rows[rest[0]] != string(c.Payload)) {
 			t.Fatalf("%v: %s is %q, want the first of %q", c.Err, c.Key, c.Payload, rest)
 		}
 		if !more {
@@ -183,7 +187,9 @@ func (v *view) leap(t *rapid.T, key *rapid.Generator[string]) {
 // both see what they should, whatever they iterate over meanwhile.
 func TestReaderPatches(test *testing.T) {
 	test.Parallel()
-	key := rapid.Custom(func(t *rapid.T) string { return fmt.Sprintf("k%02d", rapid.IntRange(0, 60).Draw(t, "number")) })
+	key := rapid.Custom(func(t *rapid.T) string {
+		return fmt.Sprintf("k%02d", rapid.IntRange(0, 60).Draw(t, "number"))
+	})
 	rapid.Check(test, func(t *rapid.T) {
 		f := newFile(test) // a transaction that fails by a panic leaves it locked
 		rows := make(map[string]string)

@@ -39,12 +39,14 @@ func checkPages(f *os.File, find func(format string, args ...any)) (sound bool, 
 	case len(metas) == 0:
 		return false, noMeta(f)
 	case len(metas) == 1:
-		find("one of the two meta pages is not valid: it was cut short in a commit, or damaged since; the newest transaction may be missing")
+		find("one of the two meta pages is not valid: it was cut short in a commit, or damaged since; the newest " +
+			"transaction may be missing")
 		return false, nil
 	}
 	sound = true
 	if a, b := metas[0].transaction, metas[1].transaction; a != b+1 {
-		find("the meta pages are of transactions %d and %d, and should be of two that follow each other: one of them is stale", b, a)
+		find("the meta pages are of transactions %d and %d, and should be of two that follow each other: one of "+
+			"them is stale", b, a)
 		sound = false
 	}
 	whole, err := scanPages(f, metas[0], find)
@@ -96,7 +98,8 @@ func (r *Recorder) CheckRows(find func(t row.Table, format string, args ...any))
 		}
 		if stored != nil && sum != stored.Tables[t] {
 			want := stored.Tables[t]
-			find(t, "table %s has %d rows with the sum %x, and should have %d with %x: a page is lost or stale", t, sum.Count, sum.Sum, want.Count, want.Sum)
+			find(t, "table %s has %d rows with the sum %x, and should have %d with %x: a page is lost or stale", t,
+				sum.Count, sum.Sum, want.Count, want.Sum)
 		}
 	}
 	if err := r.checkParts(find); err != nil {
@@ -138,7 +141,8 @@ func (r *Recorder) checkParts(find func(t row.Table, format string, args ...any)
 }
 
 // checkTable verifies the checksum of every row of a table, and adds them up.
-func (r *Recorder) checkTable(t row.Table, find func(t row.Table, format string, args ...any)) (sum row.Sum, err error) {
+func (r *Recorder) checkTable(t row.Table, find func(t row.Table, format string, args ...any)) (sum row.Sum,
+	err error) {
 	b := r.bucket(t)
 	if b == nil {
 		if r.format >= t.Since() {

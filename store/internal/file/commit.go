@@ -33,7 +33,8 @@ func (f *File) commit(o *opened, r *Recorder) error {
 		f.warn(fmt.Sprintf("%s: %v", f.Path(), err))
 	}
 	if err := o.sameFile(); err != nil {
-		return fmt.Errorf("%w: %s was removed or replaced while it was written, and the change went with it: %v", ErrUnknown, f.Path(), err)
+		return fmt.Errorf("%w: %s was removed or replaced while it was written, and the change went with it: %v",
+			ErrUnknown, f.Path(), err)
 	}
 	f.last.Store(transaction)
 	if f.Committed != nil {
@@ -63,5 +64,6 @@ func (o *opened) settle(transaction uint64, cause error) error {
 }
 
 func unknown(cause, then error) error {
-	return fmt.Errorf("%w: the commit failed: %v; %v; check whether it was done before you try again", ErrUnknown, cause, then)
+	return fmt.Errorf("%w: the commit failed: %v; %v; check whether it was done before you try again", ErrUnknown,
+		cause, then)
 }

@@ -104,7 +104,8 @@ func sameRows(a, b *bbolt.DB, watch Watch) error {
 	return a.View(func(one *bbolt.Tx) error {
 		return b.View(func(other *bbolt.Tx) error {
 			for t := range row.TableCount {
-				if err := sameTable(one.Bucket([]byte(t.String())), other.Bucket([]byte(t.String())), watch); err != nil {
+				if err := sameTable(one.Bucket([]byte(t.String())), other.Bucket([]byte(t.String())),
+					watch); err != nil {
 					return fmt.Errorf("table %s: %w", t, err)
 				}
 			}

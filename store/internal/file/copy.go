@@ -45,7 +45,8 @@ func (f *File) Copy() (*File, error) {
 	}
 	opt := f.opt
 	opt.Private = false
-	return &File{path: f.path, full: f.full, opt: opt, copied: &opened{bolt: bolt, data: copied, lock: new(fileLock), where: o.where}}, nil
+	return &File{path: f.path, full: f.full, opt: opt, copied: &opened{bolt: bolt, data: copied, lock: new(fileLock),
+		where: o.where}}, nil
 }
 
 // errOver means that the copy is no longer needed.

@@ -137,7 +137,8 @@ func (c *cursor) place() {
 		return
 	}
 	c.rows = b.Cursor()
-	if !c.past && bytes.Equal(c.from, c.prefix) && (len(c.prefix) == 0 || c.table.Parted() && !c.file.lacks(row.IndexSums)) {
+	if !c.past && bytes.Equal(c.from, c.prefix) && (len(c.prefix) == 0 ||
+		c.table.Parted() && !c.file.lacks(row.IndexSums)) {
 		c.whole, c.sum = true, row.Sum{}
 		c.k, c.v = c.rows.Seek(c.from)
 		return
@@ -198,7 +199,8 @@ func (c *cursor) next() (key, value []byte, err error) {
 		}
 		c.from, c.past = key, true
 		if value == nil { // to bbolt, it is a nested table
-			return nil, nil, fmt.Errorf("%w: table %s has something at %s that is no row", row.ErrDamaged, c.table, row.Shown(key))
+			return nil, nil, fmt.Errorf("%w: table %s has something at %s that is no row", row.ErrDamaged, c.table,
+				row.Shown(key))
 		}
 		if c.table == row.Meta && string(key) == string(row.KeyFormat) {
 			continue // not a row, because older and newer versions must be able to read it
@@ -248,5 +250,6 @@ func (c *cursor) complete() error {
 }
 
 func otherRows(of string, has, want row.Sum) error {
-	return fmt.Errorf("%w: %s has %d rows where there should be %d, or others: a page of it is damaged, lost or stale", row.ErrDamaged, of, has.Count, want.Count)
+	return fmt.Errorf("%w: %s has %d rows where there should be %d, or others: a page of it is damaged, lost or stale",
+		row.ErrDamaged, of, has.Count, want.Count)
 }

@@ -26,10 +26,11 @@ type Options struct {
 	LockTimeout time.Duration // how long a transaction waits for the file
 	Private     bool          // it stays open and locked from the first transaction to Close
 	Replica     bool          // a copy of data stored elsewhere: commits are not synced, and their changes are recorded
-	Scratch     bool          // no other process knows it yet: Private without a lock, commits are not synced, and tables are filled in order
-	Warn        func(string)  // receives warnings; may be nil
-	LocksFail   func(string)  // receives the warning that locks were tried and do not keep others out; nil: Warn does
-	Detail      func(string)  // receives details for debugging; may be nil
+	// no other process knows it yet: Private without a lock, commits are not synced, and tables are filled in order
+	Scratch   bool
+	Warn      func(string) // receives warnings; may be nil
+	LocksFail func(string) // receives the warning that locks were tried and do not keep others out; nil: Warn does
+	Detail    func(string) // receives details for debugging; may be nil
 }
 
 // File is a handle on a database file. Its methods may be called from several

@@ -16,10 +16,13 @@ import (
 func TestOpenErrorIsNotInTheName(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "timeout.db")
-	if err := openError(path, fmt.Errorf("open %s: %w", path, bbolterrors.ErrInvalid)); errors.Is(err, ErrLocked) || !errors.Is(err, ErrNotOurs) {
+	if err := openError(path, fmt.Errorf("open %s: %w", path, bbolterrors.ErrInvalid)); errors.Is(err, ErrLocked) ||
+		!errors.Is(err, ErrNotOurs) {
 		t.Error(err)
 	}
-	if err := openError(path, errors.New("madvise: cannot allocate memory")); errors.Is(err, ErrLocked) || errors.Is(err, ErrNotOurs) { // bbolt's words for an errno
+	// bbolt's words for an errno
+	if err := openError(path, errors.New("madvise: cannot allocate memory")); errors.Is(err, ErrLocked) ||
+		errors.Is(err, ErrNotOurs) {
 		t.Error(err)
 	}
 	f := newFile(t)

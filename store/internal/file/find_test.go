@@ -24,7 +24,8 @@ func TestHeadLost(t *testing.T) {
 		t.Fatal(err)
 	}
 	heads := 0
-	for rest := data; ; heads++ { // bbolt's page head (its last six bytes count the rows) and the head of its only row are 16 bytes each
+	// bbolt's page head (its last six bytes count the rows) and the head of its only row are 16 bytes each
+	for rest := data; ; heads++ {
 		at := bytes.Index(rest, key)
 		if at < 0 {
 			break

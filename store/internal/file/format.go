@@ -49,7 +49,8 @@ func (r *Recorder) readFormat() error {
 
 // migrations holds the steps to the next format, by the format that they start from. A step
 // makes room. After the last one, derived rows are rebuilt.
-var migrations = map[uint32]func(*Recorder) error{1: addTables(2), 2: addTables(3), 3: addSums, 4: addTables(5), 5: addTables(6), 6: addTables(7), 7: addTables(8), 8: addTables(9), 9: dropKick}
+var migrations = map[uint32]func(*Recorder) error{1: addTables(2), 2: addTables(3), 3: addSums, 4: addTables(5),
+	5: addTables(6), 6: addTables(7), 7: addTables(8), 8: addTables(9), 9: dropKick}
 
 // addTables makes the tables that a format introduced.
 func addTables(format uint32) func(*Recorder) error {

@@ -103,7 +103,9 @@ func rename(from, to string, how renameHow) error {
 func litterOf(path string) string { return "." + filepath.Base(path) + ".new-*" }
 
 // litterName matches names by litterOf, and their lock files.
-var litterName = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\.(.+)\.new-[0-9]+(\.lock|-lock)?$`) })
+var litterName = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^\.(.+)\.new-[0-9]+(\.lock|-lock)?$`)
+})
 
 // sweep removes the leftovers of interrupted runs in a folder, for any name there, because a
 // backup may have another name each day. A leftover of another name than path's is only

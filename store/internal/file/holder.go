@@ -56,7 +56,8 @@ func (l *fileLock) holders(at int64) string {
 		}
 	}
 	if len(found) == 0 && pid > 0 && ofAnother(pid) {
-		return fmt.Sprintf(", perhaps by process %d (%s), which has written since %s", pid, command, since.UTC().Format(time.RFC3339))
+		return fmt.Sprintf(", perhaps by process %d (%s), which has written since %s", pid, command,
+			since.UTC().Format(time.RFC3339))
 	}
 	return describe(found)
 }

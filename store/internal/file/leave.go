@@ -44,14 +44,16 @@ type departure struct {
 // leave makes a reader release the file after a time, or after latest if no one waits. End the
 // departure with the transaction.
 func (f *File) leave(o *opened, tx *bbolt.Tx, after, latest time.Duration) *departure {
-	d := &departure{file: f, from: o, at: o.bolt.Info().Data, size: tx.Size(), ended: make(chan struct{}), done: make(chan struct{})}
+	d := &departure{file: f, from: o, at: o.bolt.Info().Data, size: tx.Size(), ended: make(chan struct{}),
+		done: make(chan struct{})}
 	d.timer = time.AfterFunc(after, func() {
 		defer close(d.done)
 		if !d.called(latest - after) {
 			return
 		}
 		if err := d.leave(); err != nil && !d.over.Load() {
-			f.detail(fmt.Sprintf("%s: writers wait until this read is over: it could not go on with a copy: %v", f.Path(), err))
+			f.detail(fmt.Sprintf("%s: writers wait until this read is over: it could not go on with a copy: %v",
+				f.Path(), err))
 		}
 	})
 	return d

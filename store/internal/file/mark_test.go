@@ -76,8 +76,10 @@ func TestMark(t *testing.T) {
 			l := &fileLock{path: lockPath(f.Path())}
 			return errors.Join(l.open(os.O_RDWR), l.mark(7))
 		},
-		"without a lock":  func() error { return os.Remove(lockPath(f.Path())) },
-		"an older lock":   func() error { return os.WriteFile(lockPath(f.Path()), []byte("1234 placectl place\n"), 0o600) },
+		"without a lock": func() error { return os.Remove(lockPath(f.Path())) },
+		"an older lock": func() error {
+			return os.WriteFile(lockPath(f.Path()), []byte("1234 placectl place\n"), 0o600)
+		},
 		"an empty lock":   func() error { return os.WriteFile(lockPath(f.Path()), nil, 0o600) },
 		"a cut off clean": func() error { return os.WriteFile(lockPath(f.Path()), unmarked[:20], 0o600) },
 	} {
@@ -109,7 +111,8 @@ func TestMendFails(t *testing.T) {
 				}
 				return nil
 			})
-			if err := do(f); !errors.Is(err, syscall.EIO) || errors.Is(err, ErrNotOurs) || errors.Is(err, row.ErrDamaged) || errors.Is(err, ErrUnknown) {
+			if err := do(f); !errors.Is(err, syscall.EIO) || errors.Is(err, ErrNotOurs) ||
+				errors.Is(err, row.ErrDamaged) || errors.Is(err, ErrUnknown) {
 				t.Errorf("%s fails: %v", kind, err)
 			}
 			s := listen(t, nil)

@@ -93,12 +93,15 @@ func TestLitterOfOtherNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	goes := map[string][]byte{".monday.db.new-1": sound, ".tuesday.db.new-2": nil, ".monday.db.new-1.lock": nil, ".wednesday.db.new-3": sound[:len(sound)/2]}
-	stays := map[string][]byte{".letter.new-4": []byte("dear friend, this is no database and nothing of ours"), ".monday.db.newer": sound, "monday.db": sound}
+	goes := map[string][]byte{".monday.db.new-1": sound, ".tuesday.db.new-2": nil, ".monday.db.new-1.lock": nil,
+		".wednesday.db.new-3": sound[:len(sound)/2]}
+	stays := map[string][]byte{".letter.new-4": []byte("dear friend, this is no database and nothing of ours"),
+		".monday.db.newer": sound, "monday.db": sound}
 	old := time.Now().Add(-2 * litterAge)
 	for _, files := range []map[string][]byte{goes, stays} {
 		for name, content := range files {
-			if err := errors.Join(os.WriteFile(filepath.Join(dir, name), content, 0o600), os.Chtimes(filepath.Join(dir, name), old, old)); err != nil {
+			if err := errors.Join(os.WriteFile(filepath.Join(dir, name), content, 0o600),
+				os.Chtimes(filepath.Join(dir, name), old, old)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -135,7 +138,8 @@ func TestClosed(t *testing.T) {
 		}
 		_, copied := f.Copy()
 		_, backup := f.BackupTo(io.Discard, t.TempDir(), nil)
-		for i, err := range []error{f.View(func(*Recorder) error { return nil }), f.Update(func(*Recorder) (bool, error) { return true, nil }), copied, backup, f.Close()} {
+		for i, err := range []error{f.View(func(*Recorder) error { return nil }),
+			f.Update(func(*Recorder) (bool, error) { return true, nil }), copied, backup, f.Close()} {
 			if want := map[bool]error{false: ErrClosed}[i == 4]; !errors.Is(err, want) {
 				t.Errorf("private %t, call %d: %v", private, i, err)
 			}

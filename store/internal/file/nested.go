@@ -33,7 +33,8 @@ func (r *Recorder) Suppose() (*Recorder, error) {
 	if r.bolt.Writable() {
 		return nil, errSupposes
 	}
-	return &Recorder{bolt: r.bolt, where: r.where, data: r.data, judged: r.judged, format: r.format, beside: true, supposed: true, changed: true, changes: new(ChangeSet)}, nil
+	return &Recorder{bolt: r.bolt, where: r.where, data: r.data, judged: r.judged, format: r.format, beside: true,
+		supposed: true, changed: true, changes: new(ChangeSet)}, nil
 }
 
 // Supposed reports whether Suppose made the recorder.

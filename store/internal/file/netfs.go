@@ -44,7 +44,8 @@ func (l Locks) Warning(db string) string {
 	case l.Doubt == "":
 		return ""
 	case l.Fail:
-		return fmt.Sprintf("%s is on %s, where file locks do not keep others out, and changes get lost: %s", db, l.On, l.Doubt)
+		return fmt.Sprintf("%s is on %s, where file locks do not keep others out, and changes get lost: %s", db, l.On,
+			l.Doubt)
 	}
 	return fmt.Sprintf("%s is on %s, where file locks may not keep others out: %s", db, l.On, l.Doubt)
 }
@@ -128,7 +129,8 @@ func otherWays(db string) (ways []string) {
 	below := strings.TrimPrefix(real, mounts[i].point)
 	roots := []string{mounts[i].source}
 	for _, m := range mounts {
-		if m.source == mounts[i].source && m.kind == mounts[i].kind && m.root == mounts[i].root && m.point != mounts[i].point {
+		if m.source == mounts[i].source && m.kind == mounts[i].kind && m.root == mounts[i].root &&
+			m.point != mounts[i].point {
 			roots = append(roots, m.point)
 		}
 	}
@@ -159,7 +161,8 @@ func mountsHere() (list []mount) {
 		if len(where) < 5 || len(what) < 2 {
 			continue
 		}
-		list = append(list, mount{unescape.Replace(where[3]), unescape.Replace(where[4]), what[0], unescape.Replace(what[1])})
+		list = append(list, mount{unescape.Replace(where[3]), unescape.Replace(where[4]), what[0],
+			unescape.Replace(what[1])})
 	}
 	return list
 }

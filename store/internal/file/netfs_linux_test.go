@@ -61,12 +61,14 @@ func TestTryLocks(t *testing.T) {
 	calls = g
 	defer func() { calls = direct{} }()
 	warned, failed := said()
-	if !strings.Contains(failed, "is on an unknown file system, where file locks do not keep others out") || warned != "" || g.trials != 2 {
+	if !strings.Contains(failed, "is on an unknown file system, where file locks do not keep others out") ||
+		warned != "" || g.trials != 2 {
 		t.Errorf("without locks: %q, %q after %d trials, want a failure after 2", warned, failed, g.trials)
 	}
 	calls = direct{}
 	fileSystems[magic] = fileSystem{name: "FUSE", layered: true}
-	if warned, failed := said(); !strings.Contains(warned, "FUSE, where file locks may not keep others out: processes of this machine keep each other out") || failed != "" {
+	if warned, failed := said(); !strings.Contains(warned, "FUSE, where file locks may not keep others out: "+
+		"processes of this machine keep each other out") || failed != "" {
 		t.Errorf("on FUSE: %q, %q", warned, failed)
 	}
 }
@@ -74,8 +76,10 @@ func TestTryLocks(t *testing.T) {
 // TestMountOf: a path belongs to the deepest mount, and to the last one of a place.
 func TestMountOf(t *testing.T) {
 	t.Parallel()
-	mounts := []mount{{"/", "/", "ext4", "a"}, {"/", "/srv", "nfs", "b"}, {"/", "/srv", "nfs", "c"}, {"/", "/srv/x", "fuse", "d"}}
-	for path, want := range map[string]int{"/etc/p.db": 0, "/srv/p.db": 2, "/srvx/p.db": 0, "/srv/x/p.db": 3, "/srv/xy": 2} {
+	mounts := []mount{{"/", "/", "ext4", "a"}, {"/", "/srv", "nfs", "b"}, {"/", "/srv", "nfs", "c"},
+		{"/", "/srv/x", "fuse", "d"}}
+	for path, want := range map[string]int{"/etc/p.db": 0, "/srv/p.db": 2, "/srvx/p.db": 0, "/srv/x/p.db": 3,
+		"/srv/xy": 2} {
 		if is := mountOf(mounts, path); is != want {
 			t.Errorf("mountOf(%q) = %d, want %d", path, is, want)
 		}

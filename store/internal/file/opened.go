@@ -110,7 +110,8 @@ func openBolt(f *os.File, write bool, room int) (*bbolt.DB, error) {
 }
 
 // contents lists the errors of bbolt that are about the content of a file.
-var contents = []error{bbolterrors.ErrInvalid, bbolterrors.ErrInvalidMapping, bbolterrors.ErrVersionMismatch, bbolterrors.ErrChecksum}
+var contents = []error{bbolterrors.ErrInvalid, bbolterrors.ErrInvalidMapping, bbolterrors.ErrVersionMismatch,
+	bbolterrors.ErrChecksum}
 
 // openError explains why bbolt could not open a file. An error that is not about the file's
 // content is about this machine, such as too little memory. It keeps bbolt's words.

@@ -85,7 +85,8 @@ func safe(path string, info fs.FileInfo) error {
 	case permissions(info)&0o002 != 0:
 		return fmt.Errorf("%w: %s may be written by everybody; chmod o-w it if you trust its contents", ErrUnsafe, path)
 	case statusOf(info).links > 1 && !ownFolder(path):
-		return fmt.Errorf("%w: %s is a hard link to a file with other names, in a folder that others may write: it may be theirs; copy it if you trust its contents", ErrUnsafe, path)
+		return fmt.Errorf("%w: %s is a hard link to a file with other names, in a folder that others may write: it "+
+			"may be theirs; copy it if you trust its contents", ErrUnsafe, path)
 	}
 	return nil
 }
@@ -113,7 +114,8 @@ func pageSize(f *os.File) (int64, error) {
 		return 0, err
 	}
 	m, ok := parseMeta(head)
-	if (ok || binary.NativeEndian.Uint32(head[pageHeaderSize:]) == boltMagic) && m.pageSize >= 512 && m.pageSize <= 1<<20 {
+	if (ok || binary.NativeEndian.Uint32(head[pageHeaderSize:]) == boltMagic) && m.pageSize >= 512 &&
+		m.pageSize <= 1<<20 {
 		return m.pageSize, nil
 	}
 	return pageSizeOfSecond(f)
@@ -182,7 +184,8 @@ func (found metaPages) warning(f *os.File) string {
 	if len(found) != 1 {
 		return ""
 	}
-	return fmt.Sprintf("one of the two meta pages of %s is not valid: it was cut short in a commit, or damaged since; the newest transaction may be missing", f.Name())
+	return fmt.Sprintf("one of the two meta pages of %s is not valid: it was cut short in a commit, or damaged "+
+		"since; the newest transaction may be missing", f.Name())
 }
 
 // preflightMetas checks that the pages of every valid meta page are in the file. It reads the

@@ -50,7 +50,8 @@ func listedFree(f *os.File, m metaPage) (list []byte, n uint64, err error) {
 }
 
 func badFree(f *os.File, m metaPage) error {
-	return fmt.Errorf("%w: page %d of %s, which lists the free pages, is damaged; salvage reads the others", row.ErrDamaged, m.freelist, f.Name())
+	return fmt.Errorf("%w: page %d of %s, which lists the free pages, is damaged; salvage reads the others",
+		row.ErrDamaged, m.freelist, f.Name())
 }
 
 // FreeBytes returns the size of the file's free pages, as of the newest commit. Writers use

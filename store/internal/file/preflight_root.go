@@ -100,7 +100,8 @@ func soundElement(f *os.File, id uint64, page []byte, at int, pages uint64) erro
 		return nil
 	}
 	inline := value[bucketHeader:]
-	if len(inline) < pageHeaderSize || binary.NativeEndian.Uint16(inline[8:]) != leafFlag || binary.NativeEndian.Uint32(inline[12:]) != 0 {
+	if len(inline) < pageHeaderSize || binary.NativeEndian.Uint16(inline[8:]) != leafFlag ||
+		binary.NativeEndian.Uint32(inline[12:]) != 0 {
 		return badPage(f, id)
 	}
 	elements := int(binary.NativeEndian.Uint16(inline[10:]))

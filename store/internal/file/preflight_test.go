@@ -56,7 +56,8 @@ func TestLookWhileItGrows(t *testing.T) {
 func TestCounts(t *testing.T) {
 	f := newFile(t)
 	if err := f.Update(func(r *Recorder) (bool, error) {
-		return true, errors.Join(r.Put(row.Config, []byte("a"), []byte("1")), r.Put(row.Config, []byte("b"), []byte("2")))
+		return true, errors.Join(r.Put(row.Config, []byte("a"), []byte("1")),
+			r.Put(row.Config, []byte("b"), []byte("2")))
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +73,8 @@ func TestCounts(t *testing.T) {
 		value, ok := leafValue(sound[page:page+meta.pageSize], at)
 		if ok && len(value) > bucketHeader && value[0] == 0 {
 			key, _ := leafKey(sound[page:page+meta.pageSize], at)
-			inline := int64(at) + int64(sound[page+int64(at)+4]) + int64(sound[page+int64(at)+5])<<8 + int64(len(key)) + bucketHeader
+			inline := int64(at) + int64(sound[page+int64(at)+4]) + int64(sound[page+int64(at)+5])<<8 + int64(len(key)) +
+				bucketHeader
 			counts = append(counts, page+inline+10)
 		}
 	}

@@ -219,7 +219,8 @@ func (r *Recorder) patch(t row.Table) *changes {
 // Put writes a row.
 func (r *Recorder) Put(t row.Table, key, payload []byte) error {
 	if len(payload) == 0 {
-		return fmt.Errorf("%w: an instant or an amount is beyond the bounds of table %s (row %s)", row.ErrInvalid, t, row.Shown(key))
+		return fmt.Errorf("%w: an instant or an amount is beyond the bounds of table %s (row %s)", row.ErrInvalid, t,
+			row.Shown(key))
 	}
 	return r.put(t, key, row.Seal(key, payload))
 }

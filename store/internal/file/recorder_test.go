@@ -14,7 +14,8 @@ import (
 // TestOneDoor: nothing outside recorder.go calls the functions of bbolt that write. The test
 // of the imports verifies that no other package imports it.
 func TestOneDoor(t *testing.T) {
-	writes := []string{"Put", "Delete", "CreateBucket", "CreateBucketIfNotExists", "DeleteBucket", "MoveBucket", "NextSequence", "SetSequence"}
+	writes := []string{"Put", "Delete", "CreateBucket", "CreateBucketIfNotExists", "DeleteBucket", "MoveBucket",
+		"NextSequence", "SetSequence"}
 	// Calls with the same names, of something other than bbolt.
 	others := []string{"slices.Delete", "b.r.Put", "b.Put", "r.Put"}
 	files, err := filepath.Glob("*.go")
@@ -49,6 +50,7 @@ func TestOneDoor(t *testing.T) {
 		})
 	}
 	if len(seen) != 5 {
-		t.Errorf("recorder.go calls %v, and Put, Delete, DeleteBucket, CreateBucket, CreateBucketIfNotExists were expected", seen)
+		t.Errorf("recorder.go calls %v, and Put, Delete, DeleteBucket, CreateBucket, CreateBucketIfNotExists "+
+			"were expected", seen)
 	}
 }

@@ -134,7 +134,9 @@ func readable(t row.Table, key, value []byte) ([]byte, error) {
 // is the one in whose lost range their keys lie and whose rows they decode as. If several
 // tables are possible, the leaf is left out.
 func (s *scan) adopt(losses []Loss, lost func(Loss)) error {
-	broken := slices.DeleteFunc(slices.Clone(losses), func(l Loss) bool { return !l.branch || l.Table == row.TableCount })
+	broken := slices.DeleteFunc(slices.Clone(losses), func(l Loss) bool {
+		return !l.branch || l.Table == row.TableCount
+	})
 	if s.free == nil || len(broken) == 0 {
 		return nil
 	}
@@ -149,7 +151,10 @@ func (s *scan) adopt(losses []Loss, lost func(Loss)) error {
 		of := owners(page, broken)
 		switch {
 		case len(of) > 1:
-			lost(Loss{Table: row.TableCount, Why: fmt.Sprintf("page %d holds rows of table %s or %s, and nothing tells which", id, of[0], of[1])})
+			lost(
+				Loss{Table: row.TableCount,
+					Why: fmt.Sprintf("page %d holds rows of table %s or %s, and nothing tells which", id, of[0],
+						of[1])})
 		case len(of) == 1:
 			if err := eachElement(page, func(key, value []byte) error { return s.row(of[0], key, value) }); err != nil {
 				return err

@@ -39,7 +39,8 @@ func (l Loss) String() string {
 
 // scanFile scans the state of a meta page. It also reports pages that are neither in use nor
 // free.
-func scanFile(from io.ReaderAt, meta boltMeta, fn func(t row.Table, key, value []byte) error, lost func(Loss)) (*scan, error) {
+func scanFile(from io.ReaderAt, meta boltMeta, fn func(t row.Table, key, value []byte) error, lost func(Loss)) (*scan,
+	error) {
 	s := &scan{pages: newPages(from, meta), row: fn, lost: lost}
 	if err := s.readFree(); err != nil {
 		s.lost(Loss{Table: row.TableCount, Why: err.Error()})
@@ -77,7 +78,8 @@ func (s *scan) tables(id uint64, depth int) {
 				continue
 			}
 		}
-		s.lost(Loss{Table: row.TableCount, Why: fmt.Sprintf("page %d, which lists the tables, is not what it should be", id)})
+		s.lost(Loss{Table: row.TableCount, Why: fmt.Sprintf("page %d, which lists the tables, is not what it should be",
+			id)})
 	}
 }
 
@@ -85,7 +87,8 @@ func (s *scan) tables(id uint64, depth int) {
 func (s *scan) table(name string, header []byte) {
 	t, ok := row.TableNamed(name)
 	if !ok {
-		s.lost(Loss{Table: row.TableCount, Why: fmt.Sprintf("there is a table %q that this version does not know", name)})
+		s.lost(Loss{Table: row.TableCount, Why: fmt.Sprintf("there is a table %q that this version does not know",
+			name)})
 		return
 	}
 	s.listed++
@@ -170,7 +173,8 @@ func (s *scan) leaf(t row.Table, page []byte, in Loss) {
 			in.Why = fmt.Sprintf("the row %x cannot be read", key)
 			s.lost(in)
 			continue
-		case s.last != nil && bytes.Compare(key, s.last) <= 0, bytes.Compare(key, in.low) < 0, in.high != nil && bytes.Compare(key, in.high) >= 0:
+		case s.last != nil && bytes.Compare(key, s.last) <= 0, bytes.Compare(key, in.low) < 0,
+			in.high != nil && bytes.Compare(key, in.high) >= 0:
 			in.Why = fmt.Sprintf("the row %x stands where it does not belong", key)
 			s.lost(in)
 			continue
@@ -199,6 +203,8 @@ func (s *scan) unreached() {
 		}
 	}
 	if lost > 0 {
-		s.lost(Loss{Table: row.TableCount, Why: fmt.Sprintf("%d pages are neither in use nor free, the first is page %d", lost, first)})
+		s.lost(
+			Loss{Table: row.TableCount, Why: fmt.Sprintf("%d pages are neither in use nor free, the first is page %d",
+				lost, first)})
 	}
 }

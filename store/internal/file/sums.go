@@ -35,7 +35,8 @@ func (r *Recorder) readSums() error {
 	}
 	written, err := row.SumsTransaction(payload)
 	if err == nil && written != at {
-		err = fmt.Errorf("%w: the tables are as transaction %d left them, and the file stands at %d: a page is lost or stale", row.ErrDamaged, written, at)
+		err = fmt.Errorf("%w: the tables are as transaction %d left them, and the file stands at %d: a page is "+
+			"lost or stale", row.ErrDamaged, written, at)
 	}
 	if err == nil && r.bolt.Writable() {
 		err = r.sums.Decode(payload)

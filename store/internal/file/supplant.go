@@ -20,7 +20,8 @@ type SupplantOptions struct {
 // Supplant replaces a database with a copy of a backup, once finish has prepared the copy. It keeps
 // an existing database under the name that it passes to finish and returns, or "" if there was
 // none. It holds the lock, so no other process uses the database meanwhile.
-func Supplant(path, backup string, opt SupplantOptions, finish func(tmp string, c Content, kept string) error) (kept string, err error) {
+func Supplant(path, backup string, opt SupplantOptions, finish func(tmp string, c Content, kept string) error) (
+	kept string, err error) {
 	if err := distinct(path, backup); err != nil {
 		return "", err
 	}

@@ -18,7 +18,8 @@ func lockByte(f *os.File, how lockHow, at int64, wait bool) error {
 		cmd = ofdSetLkW
 	}
 	for {
-		err := unix.FcntlFlock(f.Fd(), cmd, &unix.Flock_t{Type: lockTypes[how], Whence: io.SeekStart, Start: at, Len: 1})
+		err := unix.FcntlFlock(f.Fd(), cmd, &unix.Flock_t{Type: lockTypes[how], Whence: io.SeekStart, Start: at,
+			Len: 1})
 		if err != unix.EINTR {
 			return err
 		}

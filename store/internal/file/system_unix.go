@@ -86,7 +86,8 @@ func ofAnother(pid int) bool { return syscall.Kill(pid, 0) == syscall.EPERM }
 
 // mapFixed maps the beginning of a file to an address at which something is mapped.
 func mapFixed(at uintptr, length int64, f *os.File) error {
-	_, _, errno := syscall.Syscall6(syscall.SYS_MMAP, at, uintptr(length), syscall.PROT_READ, syscall.MAP_SHARED|syscall.MAP_FIXED, f.Fd(), 0)
+	_, _, errno := syscall.Syscall6(syscall.SYS_MMAP, at, uintptr(length), syscall.PROT_READ,
+		syscall.MAP_SHARED|syscall.MAP_FIXED, f.Fd(), 0)
 	if errno != 0 {
 		return errno
 	}

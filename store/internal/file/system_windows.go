@@ -34,12 +34,14 @@ func openNoFollow(path string, flags int) (*os.File, error) { return os.OpenFile
 
 // bbolt locks a byte at the end of the space of offsets.
 func lockWhole(f *os.File) error {
-	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY, 0, 1, 0,
+	return windows.LockFileEx(windows.Handle(f.Fd()), windows.LOCKFILE_EXCLUSIVE_LOCK|windows.LOCKFILE_FAIL_IMMEDIATELY,
+		0, 1, 0,
 		&windows.Overlapped{Offset: ^uint32(0), OffsetHigh: ^uint32(0)})
 }
 
 func unlockWhole(f *os.File) error {
-	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0, &windows.Overlapped{Offset: ^uint32(0), OffsetHigh: ^uint32(0)})
+	return windows.UnlockFileEx(windows.Handle(f.Fd()), 0, 1, 0,
+		&windows.Overlapped{Offset: ^uint32(0), OffsetHigh: ^uint32(0)})
 }
 
 // lockBase keeps locked bytes away from the text of the lock file: here a lock forbids access.

@@ -43,7 +43,8 @@ func (r *Recorder) Each(t row.Table, prefix []byte, fn func(key, payload []byte)
 }
 
 // EachFrom is Each, beginning at a key.
-func (r *Recorder) EachFrom(t row.Table, from, prefix []byte, fn func(key, payload []byte) (more bool, err error)) error {
+func (r *Recorder) EachFrom(t row.Table, from, prefix []byte, fn func(key, payload []byte) (more bool,
+	err error)) error {
 	w := r.Walk(t, from, prefix)
 	defer w.End()
 	return w.Each(fn)

@@ -35,7 +35,8 @@ func alter(tx *kernel.Tx, id uint64, a *Alteration) (*row.Job, error) {
 		return alterRunning(tx, j, a)
 	}
 	if !j.Queued {
-		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue")
+		return nil, row.Clash("job "+strconv.FormatUint(id, 10),
+			"it was placed, not submitted: it does not wait in the queue")
 	}
 	if a.Priority != nil {
 		if err := mayRank(tx, *a.Priority); err != nil {
@@ -57,14 +58,17 @@ func alter(tx *kernel.Tx, id uint64, a *Alteration) (*row.Job, error) {
 			err = has.Fits(next.Select)
 		}
 	}
-	if err == nil && slices.ContainsFunc(next.After, func(d row.Dependency) bool { return d.Job >= id || d.Job == j.Array }) {
+	if err == nil && slices.ContainsFunc(next.After, func(d row.Dependency) bool {
+		return d.Job >= id || d.Job == j.Array
+	}) {
 		err = fmt.Errorf("%w: job %d cannot depend on a later job or on itself", row.ErrInvalid, id)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if j.State == row.JobReserved {
-		if err := MachineOf(tx).Do(j, Step{To: row.JobQueued, Reason: row.Because(row.CauseAltered, "it was altered")}); err != nil {
+		if err := MachineOf(tx).Do(j,
+			Step{To: row.JobQueued, Reason: row.Because(row.CauseAltered, "it was altered")}); err != nil {
 			return nil, err
 		}
 	}

@@ -71,7 +71,9 @@ func keepDevices(tx *kernel.Tx, j *row.Job, number int) error {
 	if err != nil {
 		return err
 	}
-	return tx.Attempts().Put(&row.Attempt{AttemptFacts: row.AttemptFacts{Job: j.ID, Number: number, State: row.AttemptEnded, Devices: held}, Began: began, Ended: tx.Instant()})
+	return tx.Attempts().Put(
+		&row.Attempt{AttemptFacts: row.AttemptFacts{Job: j.ID, Number: number, State: row.AttemptEnded, Devices: held},
+			Began: began, Ended: tx.Instant()})
 }
 
 // end records that the current attempt of a job has ended; how fills in the outcome. If the

@@ -45,7 +45,8 @@ func (as Attempts) Claim(c Claim) (*Granted, error) {
 		return nil, err
 	}
 	if c.Nonce == (row.Nonce{}) || c.Host == "" || c.By != row.BySupervisor && c.By != row.ByRun {
-		return nil, fmt.Errorf("%w: a claim needs a nonce, a host, and whether a supervisor or run makes it", row.ErrInvalid)
+		return nil, fmt.Errorf("%w: a claim needs a nonce, a host, and whether a supervisor or run makes it",
+			row.ErrInvalid)
 	}
 	j, err := as.tx.Job(c.Job)
 	if err != nil {
@@ -89,7 +90,8 @@ func claimed(tx *kernel.Tx, j *row.Job, a *row.Attempt, c Claim) error {
 	if a.State == row.AttemptStarted {
 		j.Reason = row.Reason{} // why it could not be started sooner
 	}
-	if err := tx.Happened(row.Event{Job: j.ID, Event: "claim", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(),
+	if err := tx.Happened(row.Event{Job: j.ID, Event: "claim", Attempt: j.Attempt, Old: j.State.String(),
+		New:    j.State.String(),
 		Reason: row.Because(row.CauseNone, fmt.Sprintf("attempt %d on %s", c.Attempt, c.Host))}); err != nil {
 		return err
 	}

@@ -36,7 +36,8 @@ func Conflict(tx *kernel.Tx, j *row.Job, guest timeline.Guest, by bool) (bool, e
 		return false, err
 	}
 	for _, s := range spans {
-		err := booking.Taking{Tx: tx, What: "the plan", Node: s.Node, Span: s.Busy, Guest: guest, User: j.User}.Conflict()
+		err := booking.Taking{Tx: tx, What: "the plan", Node: s.Node, Span: s.Busy, Guest: guest,
+			User: j.User}.Conflict()
 		if errors.Is(err, row.ErrConflict) {
 			return true, nil
 		}

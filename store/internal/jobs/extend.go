@@ -32,13 +32,15 @@ func extend(tx *kernel.Tx, id uint64, walltime int64) (*row.Job, error) {
 	}
 	what := "job " + strconv.FormatUint(id, 10)
 	if walltime < 1 || walltime > kernel.MaxWalltime {
-		return nil, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", row.ErrInvalid, walltime, kernel.MaxWalltime)
+		return nil, fmt.Errorf("%w walltime of %d s: it must be from 1 s to %d s", row.ErrInvalid, walltime,
+			kernel.MaxWalltime)
 	}
 	if j.Ending {
 		return nil, row.Clash(what, "it is "+kernel.Why(j.Ending, j.Reason.String()))
 	}
 	if j.State == row.JobRunning && j.Start+walltime <= tx.Now {
-		return nil, row.Clash(what, fmt.Sprintf("it would have ended at %s already; release it instead", kernel.Stamp(j.Start+walltime)))
+		return nil, row.Clash(what, fmt.Sprintf("it would have ended at %s already; release it instead",
+			kernel.Stamp(j.Start+walltime)))
 	}
 	if err := booking.MayLast(tx, j, walltime); err != nil {
 		return nil, err

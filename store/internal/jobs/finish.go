@@ -88,7 +88,8 @@ func (js Jobs) Cancel(id uint64, reason string) (*kernel.Job, error) {
 	if kernel.IsExecuted(j) {
 		return kernel.JobResult(j, MachineOf(js.tx).EndsAs(j, row.JobCancelled, row.Because(row.CauseRequest, reason)))
 	}
-	return kernel.JobResult(j, MachineOf(js.tx).Do(j, Step{To: row.JobCancelled, Reason: row.Because(row.CauseRequest, reason)}))
+	return kernel.JobResult(j,
+		MachineOf(js.tx).Do(j, Step{To: row.JobCancelled, Reason: row.Because(row.CauseRequest, reason)}))
 }
 
 // Hold keeps a waiting job from starting until Unhold, and removes its plan.
@@ -101,7 +102,8 @@ func (js Jobs) Hold(id uint64, reason string) (*kernel.Job, error) {
 		return nil, err
 	}
 	if !j.Queued {
-		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: it does not wait in the queue")
+		return nil, row.Clash("job "+strconv.FormatUint(id, 10),
+			"it was placed, not submitted: it does not wait in the queue")
 	}
 	return kernel.JobResult(j, MachineOf(js.tx).Do(j, Step{To: row.JobHeld, Reason: js.tx.Wish(reason)}))
 }
@@ -137,7 +139,8 @@ func requeue(tx *kernel.Tx, id uint64, reason row.Reason, to row.JobState) (*ker
 		return nil, err
 	}
 	if !j.Queued {
-		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, not submitted: there is no place for it in the queue")
+		return nil, row.Clash("job "+strconv.FormatUint(id, 10),
+			"it was placed, not submitted: there is no place for it in the queue")
 	}
 	if kernel.IsExecuted(j) {
 		return kernel.JobResult(j, MachineOf(tx).EndsAs(j, to, reason))
@@ -154,7 +157,8 @@ func (js Jobs) Release(id uint64) (*kernel.Job, error) {
 		return nil, err
 	}
 	if kernel.IsExecuted(j) {
-		return kernel.JobResult(j, MachineOf(js.tx).EndsAs(j, row.JobFinished, row.Because(row.CauseRequest, "released")))
+		return kernel.JobResult(j, MachineOf(js.tx).EndsAs(j, row.JobFinished,
+			row.Because(row.CauseRequest, "released")))
 	}
 	becomes := row.JobFinished
 	if j.State == row.JobReserved {

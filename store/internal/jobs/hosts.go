@@ -154,7 +154,8 @@ func (hs Hosts) user(j *row.Job) (string, error) {
 func (hs Hosts) say(j *row.Job, event string, reason row.Reason) error {
 	j.Reason = reason
 	delete(hs.tx.Loaded.Overruns, row.JobOwner(j.ID))
-	err := hs.tx.Happened(row.Event{Job: j.ID, Event: event, Old: j.State.String(), New: j.State.String(), Reason: reason, Attempt: j.Attempt})
+	err := hs.tx.Happened(row.Event{Job: j.ID, Event: event, Old: j.State.String(), New: j.State.String(),
+		Reason: reason, Attempt: j.Attempt})
 	if err != nil {
 		return err
 	}
@@ -185,7 +186,8 @@ func (hs Hosts) Lost(b *row.Beat, last int64, whole bool) error {
 		node := firstNode(c.job)
 		switch {
 		case c.attempt.By == row.ByRun && c.job.End <= hs.tx.Now:
-			_, err = report(hs.tx, c.job, Result{Job: c.job.ID, Attempt: c.attempt.Number, Nonce: c.attempt.Nonce, Outcome: row.OutcomeLost, Why: silence})
+			_, err = report(hs.tx, c.job, Result{Job: c.job.ID, Attempt: c.attempt.Number, Nonce: c.attempt.Nonce,
+				Outcome: row.OutcomeLost, Why: silence})
 		case !c.job.Ending && c.job.Reason.Cause != row.CauseUnreachable:
 			err = hs.say(c.job, "unreachable", why)
 		}
@@ -244,7 +246,8 @@ func (hs Hosts) refuses(number uint32, r Result) error {
 	if err != nil || set.SuspectAfter == 0 {
 		return err
 	}
-	suspect, err := hosts.Refused(hs.tx.File, number, r.Job, hs.tx.Now, set.SuspectAfter, kernel.Seconds(set.SuspectWindow))
+	suspect, err := hosts.Refused(hs.tx.File, number, r.Job, hs.tx.Now, set.SuspectAfter,
+		kernel.Seconds(set.SuspectWindow))
 	if err != nil || !suspect {
 		return err
 	}

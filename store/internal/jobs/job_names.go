@@ -8,7 +8,8 @@ import (
 // Named returns the live jobs with a name, by number. If there are none, it returns the job with
 // that name that ended last, with the other elements of its array. It reads every live job.
 func (js Jobs) Named(name string) (list []*kernel.Job, err error) {
-	err = eachNamed(js.tx, name, func(j *row.Job) { list = append(list, kernel.JobOf(j)) }, row.JobHeld, row.JobQueued, row.JobReserved, row.JobRunning)
+	err = eachNamed(js.tx, name, func(j *row.Job) { list = append(list, kernel.JobOf(j)) }, row.JobHeld, row.JobQueued,
+		row.JobReserved, row.JobRunning)
 	if len(list) > 0 || err != nil {
 		return list, err
 	}
@@ -18,7 +19,8 @@ func (js Jobs) Named(name string) (list []*kernel.Job, err error) {
 			last = j
 		}
 	}
-	if err := eachNamed(js.tx, name, later, row.JobFinished, row.JobFailed, row.JobCancelled); last == nil || err != nil {
+	if err := eachNamed(js.tx, name, later, row.JobFinished, row.JobFailed, row.JobCancelled); last == nil ||
+		err != nil {
 		return nil, err
 	}
 	if last.Array == 0 {

@@ -28,7 +28,8 @@ func (as Attempts) LaunchEnded(id uint64, failed error, most int) error {
 				return err
 			}
 		}
-		return as.tx.Happened(row.Event{Job: id, Event: "launch", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String()})
+		return as.tx.Happened(row.Event{Job: id, Event: "launch", Attempt: j.Attempt, Old: j.State.String(),
+			New: j.State.String()})
 	}
 	if j.Ending { // it was stopped before it began
 		return EndAsMarked(as.tx, j)
@@ -110,9 +111,12 @@ func (as Attempts) LaunchBy(way string) error {
 		return as.tx.Spoil(err)
 	}
 	if set.Start == kernel.StartAuto {
-		return row.Clash("the setting start", "it is auto: commands leave a process that launches the jobs here, and a job may not be launched in two ways; placectl config set start=manual launch=exec is for a launcher of your own")
+		return row.Clash("the setting start", "it is auto: commands leave a process that launches the jobs here, and "+
+			"a job may not be launched in two ways; placectl config set start=manual launch=exec is for a launcher "+
+			"of your own")
 	}
-	return row.Clash("the setting launch", fmt.Sprintf("it is %s: jobs here are launched that way, and a job may not be launched in two", set.Launch))
+	return row.Clash("the setting launch",
+		fmt.Sprintf("it is %s: jobs here are launched that way, and a job may not be launched in two", set.Launch))
 }
 
 // LeftToLaunch announces jobs that cycles started before anything launched here: their starts

@@ -105,7 +105,8 @@ func (m Machine) Do(j *row.Job, s Step) error {
 func (m Machine) promised(j *row.Job, was row.JobState, why row.Reason) error {
 	from, to := kernel.Stages[was], kernel.Stages[j.State]
 	falls := from != kernel.Runs && (to == kernel.Planned || to == kernel.Runs) && j.Start > j.Promised
-	if j.Promised == 0 || !falls && from != kernel.Runs && j.State != row.JobHeld || from == kernel.Runs && to != kernel.Waits {
+	if j.Promised == 0 || !falls && from != kernel.Runs && j.State != row.JobHeld || from == kernel.Runs &&
+		to != kernel.Waits {
 		return nil
 	}
 	promised := j.Promised
@@ -117,7 +118,8 @@ func (m Machine) promised(j *row.Job, was row.JobState, why row.Reason) error {
 	if words := why.String(); words != "" {
 		reason = reason.And(words)
 	}
-	return m.tx.Happened(row.Event{Job: j.ID, Event: "promise", Old: was.String(), New: was.String(), Reason: reason}) // its new state has an event of its own, next
+	// its new state has an event of its own, next
+	return m.tx.Happened(row.Event{Job: j.ID, Event: "promise", Old: was.String(), New: was.String(), Reason: reason})
 }
 
 // leave ends the attempt of a running job that will not continue, and takes a job off its
@@ -278,7 +280,8 @@ func (m Machine) EndsWithin(j *row.Job, becomes row.JobState, reason row.Reason,
 		err = untilAnother(m.tx, j, min(m.tx.Now+grace, j.End), &s)
 	}
 	if err == nil {
-		err = m.tx.Happened(row.Event{Job: j.ID, Event: "ending", Attempt: j.Attempt, Old: j.State.String(), New: j.State.String(), Reason: reason})
+		err = m.tx.Happened(row.Event{Job: j.ID, Event: "ending", Attempt: j.Attempt, Old: j.State.String(),
+			New: j.State.String(), Reason: reason})
 	}
 	if err != nil {
 		return m.tx.Spoil(err)

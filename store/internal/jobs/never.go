@@ -12,7 +12,8 @@ import (
 // NeverRuns marks a job as one that can never run.
 func NeverRuns(tx *kernel.Tx, j *row.Job, why string) error {
 	j.Never = true
-	return tx.Happened(row.Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseNever, why)})
+	return tx.Happened(row.Event{Job: j.ID, Event: "never", Old: j.State.String(), New: j.State.String(),
+		Reason: row.Because(row.CauseNever, why)})
 }
 
 // whyNever says why a submitted job can never run, or "" if it can. It fails if such jobs are refused.

@@ -42,7 +42,8 @@ func SetNodeState(tx *kernel.Tx, number uint32, state index.State, reason row.Re
 		return err
 	}
 	if was != state {
-		err := tx.Happened(row.Event{Node: n.Name, Event: "node", Old: was.String(), New: state.String(), Reason: reason})
+		err := tx.Happened(row.Event{Node: n.Name, Event: "node", Old: was.String(), New: state.String(),
+			Reason: reason})
 		if err != nil {
 			return err
 		}
@@ -51,7 +52,8 @@ func SetNodeState(tx *kernel.Tx, number uint32, state index.State, reason row.Re
 		return err
 	}
 	if was != state {
-		tx.Loaded.Freed.Anywhere() // a node that goes down may turn "not now" into "never" for requests that its bucket served
+		// a node that goes down may turn "not now" into "never" for requests that its bucket served
+		tx.Loaded.Freed.Anywhere()
 	}
 	if state != index.Up && was == index.Up {
 		list, err := plannedOn(tx, number)

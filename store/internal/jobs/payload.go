@@ -17,10 +17,12 @@ func changed(tx *kernel.Tx, j *row.Job, selects string, change func(*kernel.Payl
 		return nil, err
 	}
 	if p == nil {
-		return nil, row.Clash("job "+strconv.FormatUint(j.ID, 10), "it runs no command of ours: there is nothing of it to change")
+		return nil, row.Clash("job "+strconv.FormatUint(j.ID, 10),
+			"it runs no command of ours: there is nothing of it to change")
 	}
 	if a := tx.Opt.Actor; a != nil && p.Owner != nil && a.UID != p.Owner.UID {
-		return nil, fmt.Errorf("%w: the command of job %d is signed by %s, who alone can change it", kernel.ErrNotPermitted, j.ID, p.Owner.Name)
+		return nil, fmt.Errorf("%w: the command of job %d is signed by %s, who alone can change it",
+			kernel.ErrNotPermitted, j.ID, p.Owner.Name)
 	}
 	if err := change(p); err != nil {
 		return nil, err

@@ -27,7 +27,8 @@ func (js Jobs) Place(r placer.Request) (*kernel.Job, error) {
 func (js Jobs) PlaceAt(r placer.Request, start time.Time) (*kernel.Job, error) {
 	at := kernel.Unix(start)
 	if at < js.tx.Now {
-		return nil, fmt.Errorf("%w: a start at %s is in the past, it is %s now", row.ErrInvalid, kernel.Stamp(at), kernel.Stamp(js.tx.Now))
+		return nil, fmt.Errorf("%w: a start at %s is in the past, it is %s now", row.ErrInvalid, kernel.Stamp(at),
+			kernel.Stamp(js.tx.Now))
 	}
 	if at > row.LastInstant {
 		return nil, fmt.Errorf("%w: a start after the year 9999", row.ErrInvalid)
@@ -45,7 +46,8 @@ func (js Jobs) PlaceOrReserve(r placer.Request) (*kernel.Job, error) {
 	}))
 }
 
-func place(tx *kernel.Tx, r placer.Request, decide func(*placer.Snapshot, placer.Ask) (*placer.Plan, error)) (*row.Job, error) {
+func place(tx *kernel.Tx, r placer.Request, decide func(*placer.Snapshot, placer.Ask) (*placer.Plan, error)) (*row.Job,
+	error) {
 	if !tx.Writable() {
 		return nil, file.ErrReadOnly
 	}
@@ -102,8 +104,10 @@ func Admits(tx *kernel.Tx, r placer.Request, waits bool) error {
 // placement decides.
 func newcomer(tx *kernel.Tx, r placer.Request, a placer.Ask, defs *index.Defs) *row.Job {
 	sel, place := tx.Loaded.Sayings.Normal(defs, r, a.Spec)
-	j := &row.Job{JobFacts: row.JobFacts{Key: tx.Key, JobTerms: row.JobTerms{Name: r.Name, User: r.User, UID: access.RolesOf(tx).Uid(r.User), Group: r.Group,
-		Account: r.Account, Queue: r.Queue, Class: r.Class, Select: sel, Place: place, Access: a.Access, Reservation: r.Reservation, Prefer: r.Prefer, Exclude: r.Exclude,
+	j := &row.Job{JobFacts: row.JobFacts{Key: tx.Key, JobTerms: row.JobTerms{Name: r.Name, User: r.User,
+		UID: access.RolesOf(tx).Uid(r.User), Group: r.Group,
+		Account: r.Account, Queue: r.Queue, Class: r.Class, Select: sel, Place: place, Access: a.Access,
+		Reservation: r.Reservation, Prefer: r.Prefer, Exclude: r.Exclude,
 		Bind: a.Bind, Policy: r.Policy, NoPolicy: r.Policy == "", Pools: a.Spec.Pools, OverLimits: r.OverLimits}}}
 	j.Walltime, j.Submit = a.Duration, tx.Now
 	return j

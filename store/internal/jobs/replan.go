@@ -190,5 +190,6 @@ func serves(tx *kernel.Tx, n *index.Node, j *row.Job) (bool, error) {
 		return false, err
 	}
 	buckets, beyond := snap.Buckets(a)
-	return beyond || slices.ContainsFunc(buckets, func(b *index.Bucket) bool { return b.ID == n.Bucket }), snap.Index.Err()
+	return beyond || slices.ContainsFunc(buckets, func(b *index.Bucket) bool { return b.ID == n.Bucket }),
+		snap.Index.Err()
 }

@@ -38,7 +38,8 @@ type Result struct {
 	Why     string
 	Blame   Blame
 	Use     kernel.ResourceUse
-	Epoch   string `json:",omitempty"` // the epoch of the database with the claim, as in the directories of attempts; "" if unknown
+	// the epoch of the database with the claim, as in the directories of attempts; "" if unknown
+	Epoch string `json:",omitempty"`
 }
 
 // The numbers of consecutive failures after which the store acts.
@@ -132,7 +133,8 @@ func (as Attempts) Lose(node uint32, why string) ([]*kernel.Job, error) {
 		if !kernel.IsExecuted(j) {
 			return nil
 		}
-		ended, err := report(as.tx, j, Result{Job: j.ID, Attempt: a.Number, Nonce: a.Nonce, Outcome: row.OutcomeLost, Why: why})
+		ended, err := report(as.tx, j, Result{Job: j.ID, Attempt: a.Number, Nonce: a.Nonce, Outcome: row.OutcomeLost,
+			Why: why})
 		lost = append(lost, ended)
 		return err
 	})
@@ -164,13 +166,15 @@ func (as Attempts) runningOn(node uint32, fn func(*row.Job, *row.Attempt) error)
 }
 
 func lateResult(r Result, j *row.Job, why string) error {
-	return row.Clash(fmt.Sprintf("attempt %d.%d", r.Job, r.Attempt), fmt.Sprintf("%s: its job is %s, at attempt %d", why, j.State, j.CurrentAttempt()))
+	return row.Clash(fmt.Sprintf("attempt %d.%d", r.Job, r.Attempt), fmt.Sprintf("%s: its job is %s, at attempt %d",
+		why, j.State, j.CurrentAttempt()))
 }
 
 // reported ends the current attempt of a job.
 func reported(tx *kernel.Tx, j *row.Job, a *row.Attempt, r Result) error {
 	marked := a.State == row.AttemptEnding
-	a.Outcome, a.Exit, a.Signal, a.Use, a.Nonce = r.Outcome, r.Exit, r.Signal, row.UseOf(&r.Use, time.Duration.Microseconds), r.Nonce
+	a.Outcome, a.Exit, a.Signal, a.Use, a.Nonce = r.Outcome, r.Exit, r.Signal,
+		row.UseOf(&r.Use, time.Duration.Microseconds), r.Nonce
 	a.Chunks, a.Along = nil, nil
 	if a.State == row.AttemptStarted {
 		a.State = row.AttemptClaimed
@@ -193,7 +197,8 @@ func reported(tx *kernel.Tx, j *row.Job, a *row.Attempt, r Result) error {
 	if err := tx.Attempts().Put(a); err != nil {
 		return err
 	}
-	if marked && (!own || r.failed() && (becomes == row.JobQueued || becomes == row.JobHeld)) { // it must start again all the same
+	// it must start again all the same
+	if marked && (!own || r.failed() && (becomes == row.JobQueued || becomes == row.JobHeld)) {
 		return MachineOf(tx).Do(j, Step{To: becomes, Reason: why, Leaving: Exited})
 	}
 	switch r.Outcome {
@@ -238,7 +243,9 @@ func EndExecuted(tx *kernel.Tx, j *row.Job, r Result, s Step) error {
 			j.Retried++
 			j.Begin = tx.Now + kernel.Seconds(wait)
 			grows = p.Ending.GrowsFor(r.Outcome)
-			s.To, s.Reason = row.JobQueued, s.Reason.And(fmt.Sprintf("retry %d of %d from %s on", j.Retried, p.Ending.Retries, kernel.Stamp(j.Begin)))
+			s.To, s.Reason = row.JobQueued,
+				s.Reason.And(fmt.Sprintf("retry %d of %d from %s on", j.Retried, p.Ending.Retries,
+					kernel.Stamp(j.Begin)))
 		}
 	}
 	if err := MachineOf(tx).Do(j, s); err != nil || !grows || j.State != row.JobQueued {
@@ -289,7 +296,8 @@ func again(tx *kernel.Tx, j *row.Job, why row.Reason) error {
 	}
 	j.Attempt++
 	j.Launched = false
-	if err := tx.Happened(row.Event{Job: j.ID, Event: "again", Attempt: j.Attempt - 1, Old: j.State.String(), New: j.State.String(), Reason: why}); err != nil {
+	if err := tx.Happened(row.Event{Job: j.ID, Event: "again", Attempt: j.Attempt - 1, Old: j.State.String(),
+		New: j.State.String(), Reason: why}); err != nil {
 		return err
 	}
 	return PutJob(tx, j, j.State)
@@ -320,7 +328,8 @@ func refused(tx *kernel.Tx, j *row.Job, r Result) error {
 		return err
 	}
 	if r.Blame == BlameJob || !j.Queued {
-		return MachineOf(tx).Do(j, Step{To: row.JobFailed, Reason: row.Because(row.CauseRefused, r.Why), Leaving: Exited})
+		return MachineOf(tx).Do(j, Step{To: row.JobFailed, Reason: row.Because(row.CauseRefused, r.Why),
+			Leaving: Exited})
 	}
 	again := Step{To: row.JobQueued, Reason: row.Because(row.CauseRefused, "refused: "+r.Why), Leaving: Exited}
 	if r.Blame == BlameHealth { // the node is drained: it takes no jobs until an operator resumes it
@@ -368,7 +377,10 @@ func heldFor(tx *kernel.Tx, j *row.Job, why string) error {
 	if err != nil {
 		return err
 	}
-	return MachineOf(tx).Do(j, Step{To: row.JobHeld, Reason: row.Because(row.CauseRefused, fmt.Sprintf("nodes that refused it: %s; the last one: %s", index.FoldNodeList(names), why)), Leaving: Exited})
+	return MachineOf(tx).Do(j,
+		Step{To: row.JobHeld,
+			Reason: row.Because(row.CauseRefused, fmt.Sprintf("nodes that refused it: %s; the last one: %s",
+				index.FoldNodeList(names), why)), Leaving: Exited})
 }
 
 // lost decides what happens to a job whose attempt ended in an unknown way.
@@ -380,7 +392,8 @@ func lost(tx *kernel.Tx, j *row.Job, r Result) error {
 	case j.NoRequeue || j.Attended:
 		s.To = row.JobFailed
 	case j.Lost >= maxLost && j.Queued:
-		s.To, s.Reason.Text = row.JobHeld, fmt.Sprintf("%d attempts in a row were lost, the last one: %s", j.Lost, r.Why)
+		s.To, s.Reason.Text = row.JobHeld, fmt.Sprintf("%d attempts in a row were lost, the last one: %s", j.Lost,
+			r.Why)
 	}
 	return MachineOf(tx).Do(j, s)
 }

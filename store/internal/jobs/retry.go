@@ -35,12 +35,14 @@ func retry(tx *kernel.Tx, ids []uint64, sign Signer) (list []*row.Job, err error
 		return err
 	}
 	for _, id := range ids {
-		j, err := forChange(tx, id, "done once more: it has not ended", row.JobFinished, row.JobFailed, row.JobCancelled)
+		j, err := forChange(tx, id, "done once more: it has not ended", row.JobFinished, row.JobFailed,
+			row.JobCancelled)
 		if err != nil {
 			return nil, err
 		}
 		if !j.Queued || j.Attended {
-			return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it was placed, or executed by run, not submitted: there is nothing to submit once more")
+			return nil, row.Clash("job "+strconv.FormatUint(id, 10),
+				"it was placed, or executed by run, not submitted: there is nothing to submit once more")
 		}
 		if len(group) > 0 && !together(group[0], j) {
 			if err := submit(); err != nil {
@@ -54,7 +56,8 @@ func retry(tx *kernel.Tx, ids []uint64, sign Signer) (list []*row.Job, err error
 
 // together reports whether two jobs are of one array and still ask for the same.
 func together(a, b *row.Job) bool {
-	return a.Array != 0 && a.Array == b.Array && a.Payload == b.Payload && fmt.Sprint(repeat(a)) == fmt.Sprint(repeat(b))
+	return a.Array != 0 && a.Array == b.Array && a.Payload == b.Payload && fmt.Sprint(repeat(a)) == fmt.Sprint(
+		repeat(b))
 }
 
 // repeat returns the submission that repeats a job, without its command and payload.

@@ -41,14 +41,17 @@ func (as Attempts) Signal(id uint64, sig int) (a *kernel.Attempt, number int, er
 	is.Signals, is.Chunks, is.Along = append(is.Signals, uint8(sig)), nil, nil
 	err = as.tx.Attempts().Put(is)
 	if err == nil {
-		err = as.tx.Happened(row.Event{Job: id, Event: "signal", Attempt: is.Number, Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseRequest, SignalName(sig))})
+		err = as.tx.Happened(row.Event{Job: id, Event: "signal", Attempt: is.Number, Old: j.State.String(),
+			New: j.State.String(), Reason: row.Because(row.CauseRequest, SignalName(sig))})
 	}
 	return kernel.AttemptOf(is), is.Sent + len(is.Signals), as.tx.Spoil(err)
 }
 
 // signalNames are the names of Linux's signals, whose numbers are on disk.
-var signalNames = [...]string{1: "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM",
-	"TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS"}
+var signalNames = [...]string{1: "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV",
+	"USR2", "PIPE", "ALRM",
+	"TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH",
+	"IO", "PWR", "SYS"}
 
 // SignalName returns the usual name of a signal, or its number if it has no name.
 func SignalName(sig int) string {

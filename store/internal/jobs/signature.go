@@ -143,7 +143,8 @@ func (as Attempts) HoldUnsigned(id uint64, number int) (*kernel.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	return kernel.JobResult(j, MachineOf(as.tx).Do(j, Step{To: row.JobHeld, Reason: row.Because(row.CauseUnsigned, why), Leaving: Exited}))
+	return kernel.JobResult(j, MachineOf(as.tx).Do(j, Step{To: row.JobHeld, Reason: row.Because(row.CauseUnsigned, why),
+		Leaving: Exited}))
 }
 
 // forExecution returns a job that the actor's processes execute.

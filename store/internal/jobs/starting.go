@@ -14,7 +14,8 @@ func (as Attempts) LeftOver(id uint64, attempt int, n row.Nonce, why string) err
 		return err
 	}
 	a, err := as.tx.Attempts().Of(j, attempt)
-	if err != nil || j.State != row.JobRunning || j.CurrentAttempt() != attempt || a.Nonce != n || a.State == row.AttemptEnded {
+	if err != nil || j.State != row.JobRunning || j.CurrentAttempt() != attempt || a.Nonce != n ||
+		a.State == row.AttemptEnded {
 		return err
 	}
 	if a.Why.Text != "" {
@@ -25,7 +26,8 @@ func (as Attempts) LeftOver(id uint64, attempt int, n row.Nonce, why string) err
 	}
 	return as.tx.Spoil(as.tx.StartsNone(func() error {
 		j.Reason = row.Because(row.CauseLeftover, why)
-		if err := as.tx.Happened(row.Event{Job: id, Event: "leftover", Attempt: attempt, Old: j.State.String(), New: j.State.String(), Reason: j.Reason}); err != nil {
+		if err := as.tx.Happened(row.Event{Job: id, Event: "leftover", Attempt: attempt, Old: j.State.String(),
+			New: j.State.String(), Reason: j.Reason}); err != nil {
 			return err
 		}
 		return PutJob(as.tx, j, j.State)
@@ -50,7 +52,8 @@ func (as Attempts) Unreached(id uint64, attempt int, why string) error {
 	}
 	return as.tx.Spoil(as.tx.StartsNone(func() error {
 		j.Reason = row.Because(row.CauseUnreached, why)
-		if err := as.tx.Happened(row.Event{Job: id, Event: "unreached", Attempt: attempt, Old: j.State.String(), New: j.State.String(), Reason: j.Reason}); err != nil {
+		if err := as.tx.Happened(row.Event{Job: id, Event: "unreached", Attempt: attempt, Old: j.State.String(),
+			New: j.State.String(), Reason: j.Reason}); err != nil {
 			return err
 		}
 		return PutJob(as.tx, j, j.State)

@@ -60,13 +60,15 @@ type Element struct {
 
 // asks sets what a job asks for, besides its request.
 func (s *Submission) asks(j *row.Job) {
-	j.Priority, j.NoRequeue, j.Attended, j.After, j.Command, j.Comment = s.Priority, s.NoRequeue, s.Attended, s.After, s.Command, s.Comment
+	j.Priority, j.NoRequeue, j.Attended, j.After, j.Command, j.Comment = s.Priority, s.NoRequeue, s.Attended, s.After,
+		s.Command, s.Comment
 	j.Begin, j.Deadline = kernel.Unix(s.Begin), kernel.Unix(s.Deadline)
 }
 
 // submissionOf returns the submission that would make a job.
 func submissionOf(j *row.Job) Submission {
-	s := Submission{Request: j.Request(), Priority: j.Priority, NoRequeue: j.NoRequeue, Attended: j.Attended, After: slices.Clone(j.After), Command: j.Command,
+	s := Submission{Request: j.Request(), Priority: j.Priority, NoRequeue: j.NoRequeue, Attended: j.Attended,
+		After: slices.Clone(j.After), Command: j.Command,
 		Comment: j.Comment, Begin: kernel.Instant(j.Begin), Deadline: kernel.Instant(j.Deadline)}
 	s.Walltime = kernel.Lasting(j.Walltime)
 	return s
@@ -111,7 +113,8 @@ func (a Alteration) bare() bool {
 type term struct{ field, words string }
 
 // whileRunning are those that can also change while a job runs.
-var whileRunning = []term{{"Name", "its name"}, {"Comment", "its comment"}, {"Priority", "its priority"}, {"Walltime", "its walltime"}}
+var whileRunning = []term{{"Name", "its name"}, {"Comment", "its comment"}, {"Priority", "its priority"},
+	{"Walltime", "its walltime"}}
 
 // AltersRunning reports whether a field of an Alteration can also change while a job runs.
 func AltersRunning(field string) bool {

@@ -92,13 +92,16 @@ func mayRank(tx *kernel.Tx, priority int64) error {
 	if err != nil || priority >= set.PriorityMin && priority <= set.PriorityMax {
 		return err
 	}
-	return access.RolesOf(tx).Permit(access.Operators, fmt.Sprintf("a priority of %d, outside %d to %d (the settings priority_min and priority_max)", priority, set.PriorityMin, set.PriorityMax))
+	return access.RolesOf(tx).Permit(access.Operators,
+		fmt.Sprintf("a priority of %d, outside %d to %d (the settings priority_min and priority_max)", priority,
+			set.PriorityMin, set.PriorityMax))
 }
 
 // noted records notes for the job's owner.
 func noted(tx *kernel.Tx, j *row.Job, notes []string) error {
 	for _, note := range notes {
-		if err := tx.Happened(row.Event{Job: j.ID, Event: "note", Old: j.State.String(), New: j.State.String(), Reason: row.Because(row.CauseNone, note)}); err != nil {
+		if err := tx.Happened(row.Event{Job: j.ID, Event: "note", Old: j.State.String(), New: j.State.String(),
+			Reason: row.Because(row.CauseNone, note)}); err != nil {
 			return err
 		}
 	}
@@ -130,19 +133,25 @@ func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error
 	begin, deadline := kernel.Unix(s.Begin), kernel.Unix(s.Deadline)
 	switch {
 	case s.Array < 0 || s.Array > MaxArray:
-		return nil, "", fmt.Errorf("%w: an array of %d jobs; it must be from 1 to %d", row.ErrInvalid, s.Array, MaxArray)
+		return nil, "", fmt.Errorf("%w: an array of %d jobs; it must be from 1 to %d", row.ErrInvalid, s.Array,
+			MaxArray)
 	case s.Array > 0 && len(s.Indexes) > 0, len(s.Indexes) > MaxArray, !ascending(s.Indexes):
-		return nil, "", fmt.Errorf("%w: the indexes of an array, in place of their number: at most %d, ascending, from 0 to %d", row.ErrInvalid, MaxArray, MaxIndex)
-	case s.Array > 0 && len(s.Each) > 0, len(s.Each) > MaxArray, len(s.Each) > 0 && len(s.Indexes) > 0 && len(s.Each) != len(s.Indexes):
-		return nil, "", fmt.Errorf("%w: what each job of an array executes, in place of its size: at most %d", row.ErrInvalid, MaxArray)
+		return nil, "", fmt.Errorf("%w: the indexes of an array, in place of their number: at most %d, ascending, "+
+			"from 0 to %d", row.ErrInvalid, MaxArray, MaxIndex)
+	case s.Array > 0 && len(s.Each) > 0, len(s.Each) > MaxArray, len(s.Each) > 0 && len(s.Indexes) > 0 &&
+		len(s.Each) != len(s.Indexes):
+		return nil, "", fmt.Errorf("%w: what each job of an array executes, in place of its size: at most %d",
+			row.ErrInvalid, MaxArray)
 	case s.Throttle < 0 || s.Throttle > MaxArray:
-		return nil, "", fmt.Errorf("%w: %d jobs of an array at once; it must be from 1 to %d", row.ErrInvalid, s.Throttle, MaxArray)
+		return nil, "", fmt.Errorf("%w: %d jobs of an array at once; it must be from 1 to %d", row.ErrInvalid,
+			s.Throttle, MaxArray)
 	case s.Throttle > 0 && !s.isArray():
 		return nil, "", fmt.Errorf("%w: at most %d jobs at once: that needs an array", row.ErrInvalid, s.Throttle)
 	case s.Accept != "" && !slices.Contains(kernel.SettingWords("accept"), s.Accept):
 		return nil, "", fmt.Errorf("%w: accept %q; it is any or feasible", row.ErrInvalid, s.Accept)
 	case deadline != 0 && deadline < max(begin, tx.Now)+a.Duration:
-		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s at the earliest", row.ErrInvalid,
+		return nil, "", fmt.Errorf("%w: it cannot end by its deadline, %s: its walltime is %d s, and it starts at %s "+
+			"at the earliest", row.ErrInvalid,
 			kernel.Stamp(deadline), a.Duration, kernel.Stamp(max(begin, tx.Now)))
 	}
 	set, err := tx.Settings()
@@ -150,7 +159,9 @@ func submitted(tx *kernel.Tx, s Submission) (j *row.Job, never string, err error
 		return nil, "", err
 	}
 	if n := s.count(); n > set.MaxArray {
-		return nil, "", fmt.Errorf("%w: an array of %d jobs; the setting max_array allows %d. Others wait while a larger one is submitted or cancelled: placectl config set max_array=%d", row.ErrInvalid, n, set.MaxArray, n)
+		return nil, "", fmt.Errorf("%w: an array of %d jobs; the setting max_array allows %d. Others wait while a "+
+			"larger one is submitted or cancelled: placectl config set max_array=%d", row.ErrInvalid, n, set.MaxArray,
+			n)
 	}
 	if err := cmp.Or(s.labels(), s.Payload.Check()); err != nil {
 		return nil, "", err
@@ -194,7 +205,8 @@ func (js Jobs) Array(array uint64) ([]*kernel.Job, error) {
 // labels verifies what a running job can change, too, besides its walltime.
 func (s *Submission) labels() error {
 	if s.Priority < -kernel.MaxPriority || s.Priority > kernel.MaxPriority {
-		return fmt.Errorf("%w: a priority of %d; it must be from %d to %d", row.ErrInvalid, s.Priority, -kernel.MaxPriority, kernel.MaxPriority)
+		return fmt.Errorf("%w: a priority of %d; it must be from %d to %d", row.ErrInvalid, s.Priority,
+			-kernel.MaxPriority, kernel.MaxPriority)
 	}
 	return cmp.Or(booking.CheckNames(&s.Request), kernel.CheckText("comment", s.Comment))
 }

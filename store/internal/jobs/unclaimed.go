@@ -72,7 +72,8 @@ func unclaimed(tx *kernel.Tx, j *row.Job, a *row.Attempt, why string, blame Blam
 	if err != nil {
 		return err
 	}
-	a.Outcome, a.Why, a.State, j.Claimed = row.OutcomeRefused, row.Because(row.CauseUntold, why), row.AttemptClaimed, true
+	a.Outcome, a.Why, a.State, j.Claimed = row.OutcomeRefused, row.Because(row.CauseUntold, why), row.AttemptClaimed,
+		true
 	if err := tx.Attempts().Put(a); err != nil {
 		return err
 	}

@@ -56,7 +56,8 @@ func RetriedOn(list string, o row.Outcome, exit int) (bool, error) {
 		low, err := strconv.ParseUint(from, 10, 8)
 		high, errTo := strconv.ParseUint(to, 10, 8)
 		if err != nil || errTo != nil || low > high || low == 0 {
-			return false, fmt.Errorf("%w: %q cannot lead to a retry: use statuses from 1 to 255 and ranges of them, signal, walltime and oom", row.ErrInvalid, item)
+			return false, fmt.Errorf("%w: %q cannot lead to a retry: use statuses from 1 to 255 and ranges of them, "+
+				"signal, walltime and oom", row.ErrInvalid, item)
 		}
 		found = found || o == row.OutcomeExited && int(low) <= exit && exit <= int(high)
 	}
@@ -89,11 +90,15 @@ func (e *Ending) Check() error {
 	case e.Retries < 0 || e.Retries > MaxRetries:
 		return fmt.Errorf("%w: %d retries; there must be from 0 to %d", row.ErrInvalid, e.Retries, MaxRetries)
 	case e.RetryWait < 0 || e.RetryWait > MaxRetryWait:
-		return fmt.Errorf("%w: a wait of %s before a retry; it must be from 0 to %s", row.ErrInvalid, e.RetryWait, MaxRetryWait)
-	case e.RetryMem != 0 && (e.RetryMem <= 100 || e.RetryMem > maxRetryMem) || e.RetryMax < 0 || e.RetryMax > 0 && e.RetryMem == 0:
-		return fmt.Errorf("%w: %d%% of the memory after oom; it must be from 101%% to %d%%", row.ErrInvalid, e.RetryMem, maxRetryMem)
+		return fmt.Errorf("%w: a wait of %s before a retry; it must be from 0 to %s", row.ErrInvalid, e.RetryWait,
+			MaxRetryWait)
+	case e.RetryMem != 0 && (e.RetryMem <= 100 || e.RetryMem > maxRetryMem) || e.RetryMax < 0 ||
+		e.RetryMax > 0 && e.RetryMem == 0:
+		return fmt.Errorf("%w: %d%% of the memory after oom; it must be from 101%% to %d%%", row.ErrInvalid, e.RetryMem,
+			maxRetryMem)
 	case len(e.MailTo) > MaxText:
-		return fmt.Errorf("%w: addresses of %d bytes for mail; at most %d are kept", row.ErrInvalid, len(e.MailTo), MaxText)
+		return fmt.Errorf("%w: addresses of %d bytes for mail; at most %d are kept", row.ErrInvalid, len(e.MailTo),
+			MaxText)
 	case e.Signal < 0 || e.Signal > 64:
 		return fmt.Errorf("%w: there is no signal %d", row.ErrInvalid, e.Signal)
 	case (e.Signal == 0) != (e.Before == 0) || e.Before < 0:
@@ -110,7 +115,8 @@ func (e *Ending) Check() error {
 	}
 	for _, to := range strings.Split(e.MailTo, ",") {
 		if e.MailTo != "" && (to == "" || strings.ContainsFunc(to, notInAddress)) {
-			return fmt.Errorf("%w: mail to %q: expected addresses such as ann@x.org, separated by commas", row.ErrInvalid, e.MailTo)
+			return fmt.Errorf("%w: mail to %q: expected addresses such as ann@x.org, separated by commas",
+				row.ErrInvalid, e.MailTo)
 		}
 	}
 	return CheckRetryOn(e.RetryOn)
@@ -119,5 +125,6 @@ func (e *Ending) Check() error {
 // notInAddress reports whether a character cannot be in an address without quotes, by RFC 5322. docs/hooks/mail
 // sends the same ones.
 func notInAddress(r rune) bool {
-	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("!#$%&'*+-/=?^_`{|}~.@", r)
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune(
+		"!#$%&'*+-/=?^_`{|}~.@", r)
 }

@@ -38,7 +38,8 @@ func (ev *Event) EndsAttempt() bool {
 
 // eventOf converts a row to an event.
 func eventOf(ev *row.Event) *Event {
-	out := &Event{ID: ev.ID, Time: time.Unix(ev.Time, 0), Job: ev.Job, Node: ev.Node, Event: ev.Event, Old: ev.Old, New: ev.New, Reason: ev.Reason, Attempt: ev.Attempt, By: ev.By}
+	out := &Event{ID: ev.ID, Time: time.Unix(ev.Time, 0), Job: ev.Job, Node: ev.Node, Event: ev.Event, Old: ev.Old,
+		New: ev.New, Reason: ev.Reason, Attempt: ev.Attempt, By: ev.By}
 	if out.Event == ReservationEvents {
 		out.Node, out.Reservation = "", cmp.Or(ev.Node, ev.Reason.Text) // older events have the name as their reason
 	}
@@ -94,7 +95,8 @@ func (tx *Tx) Instant() int64 {
 }
 
 // JobEvents maps the states of jobs to the names of their events.
-var JobEvents = map[row.JobState]string{row.JobHeld: "hold", row.JobQueued: "queue", row.JobReserved: "plan", row.JobRunning: "start",
+var JobEvents = map[row.JobState]string{row.JobHeld: "hold", row.JobQueued: "queue", row.JobReserved: "plan",
+	row.JobRunning:  "start",
 	row.JobFinished: "end", row.JobFailed: "fail", row.JobCancelled: "cancel", row.JobLate: "late"}
 
 // JobEvent returns the event of a job that went from state was, 0 for none, to its present state.

@@ -120,8 +120,10 @@ func SplitURL(url string) (host, path string, err error) {
 	}
 	host, path = rest[:at], rest[at:]
 	user, name, both := strings.Cut(host, "@")
-	if strings.ContainsAny(host, " \t\r\n:'\"\\$`;&|<>()*?!~#") || host[0] == '-' || both && (user == "" || name == "" || name[0] == '-') {
-		return "", "", fmt.Errorf("%w: %q names no host: write ssh://[USER@]HOST/PATH; other settings for HOST go into ~/.ssh/config", row.ErrInvalid, url)
+	if strings.ContainsAny(host, " \t\r\n:'\"\\$`;&|<>()*?!~#") || host[0] == '-' ||
+		both && (user == "" || name == "" || name[0] == '-') {
+		return "", "", fmt.Errorf("%w: %q names no host: write ssh://[USER@]HOST/PATH; other settings for HOST go "+
+			"into ~/.ssh/config", row.ErrInvalid, url)
 	}
 	return host, path, nil
 }
@@ -161,7 +163,8 @@ func (a *Actor) MayOpen(path string) error {
 	if shared, _, err := OnDisk(path); err != nil || !shared {
 		return nil
 	}
-	return fmt.Errorf("%w: %s is shared, and from a user namespace (unshare, a rootless container) placectl cannot tell which user is asking: run it outside", ErrNotPermitted, path)
+	return fmt.Errorf("%w: %s is shared, and from a user namespace (unshare, a rootless container) placectl cannot "+
+		"tell which user is asking: run it outside", ErrNotPermitted, path)
 }
 
 // ReplicaOptions configure databases kept in a log with a replica on each machine. The zero value

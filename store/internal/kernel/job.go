@@ -58,7 +58,9 @@ func copied[T any](list []T) []T { return Converted(list, func(v T) T { return v
 
 // copiedChunks copies chunks with their lists of nodes.
 func copiedChunks(list []row.JobChunk) []row.JobChunk {
-	return Converted(list, func(c row.JobChunk) row.JobChunk { return row.JobChunk{Count: c.Count, Nodes: copied(c.Nodes)} })
+	return Converted(list, func(c row.JobChunk) row.JobChunk {
+		return row.JobChunk{Count: c.Count, Nodes: copied(c.Nodes)}
+	})
 }
 
 // Converted applies of to each element of a list. It returns nil for an empty list.
@@ -112,5 +114,6 @@ const (
 	Over
 )
 
-var Stages = map[row.JobState]Stage{0: Unborn, row.JobHeld: Waits, row.JobQueued: Waits, row.JobLate: Waits, row.JobReserved: Planned,
-	row.JobRunning: Runs, row.JobFinished: Over, row.JobFailed: Over, row.JobCancelled: Over}
+var Stages = map[row.JobState]Stage{0: Unborn, row.JobHeld: Waits, row.JobQueued: Waits, row.JobLate: Waits,
+	row.JobReserved: Planned,
+	row.JobRunning:  Runs, row.JobFinished: Over, row.JobFailed: Over, row.JobCancelled: Over}

@@ -14,15 +14,19 @@ import (
 // asked are the fields of function type that callers of package store set, because only they
 // know or decide these things. Nothing else is passed down as a function: packages take the
 // transaction, and those below them.
-var asked = []string{"Options.Now", "Options.Warn", "Options.LocksFail", "Options.Copied", "Options.Detail", "Options.Local", "Options.UIDOf", "Options.Present", "Actor.Member",
-	"settingDef.read", "Alteration.Payload", "CycleSpec.Enough", "PlaySpec.Done", "PlaySpec.Runs", "Step.How", "Step.change", "Findings.report", "LoadOptions.Wrong", "LoadOptions.Last", "SalvageOptions.Last",
+var asked = []string{"Options.Now", "Options.Warn", "Options.LocksFail", "Options.Copied", "Options.Detail",
+	"Options.Local", "Options.UIDOf", "Options.Present", "Actor.Member",
+	"settingDef.read", "Alteration.Payload", "CycleSpec.Enough", "PlaySpec.Done", "PlaySpec.Runs", "Step.How",
+	"Step.change", "Findings.report", "LoadOptions.Wrong", "LoadOptions.Last", "SalvageOptions.Last",
 	"gateway.detail", "Config.Detail", "File.Committed", "Words.Run",
 	"scan.row", "scan.lost", "scan.only", // a reader of pages, and what it is made for
 	// Declarations of rows: their keys, forms and indexes.
-	"kind.document", "kind.payload", "kind.verify", "kind.rewind", "kind.names", "Index.Key", "Index.Nth", "Index.Value", "Count.Key",
+	"kind.document", "kind.payload", "kind.verify", "kind.rewind", "kind.names", "Index.Key", "Index.Nth",
+	"Index.Value", "Count.Key",
 	"Stored.Key", "Stored.Encode", "Stored.Borrow",
 	// Declarations of SQL tables: how a column is read, and how rows are found.
-	"getter.get", "nodeGetter.bucket", "nodeGetter.get", "listFunction.gather", "listTable.gather", "orderedTable.part", "queryTable.make",
+	"getter.get", "nodeGetter.bucket", "nodeGetter.get", "listFunction.gather", "listTable.gather", "orderedTable.part",
+	"queryTable.make",
 	"rowsTable.open", "rowsTable.read", "tableFunction.make"}
 
 // TestLayers: nothing embeds the transaction, and no struct below package store has a field of

@@ -173,7 +173,8 @@ func (al Allocations) Spans(j *row.Job) ([]Span, error) {
 	takings := plan.Takings(defs, chunks)
 	out := make([]Span, len(takings))
 	for i, t := range takings {
-		out[i] = Span{Node: t.Node, Busy: timeline.Busy{Start: j.Start, End: j.End, Owner: row.JobOwner(j.ID), Held: true, Use: t.Use}}
+		out[i] = Span{Node: t.Node, Busy: timeline.Busy{Start: j.Start, End: j.End, Owner: row.JobOwner(j.ID),
+			Held: true, Use: t.Use}}
 	}
 	return out, al.tx.NodeDevices().lessDrained(j, out)
 }

@@ -106,7 +106,8 @@ func CheckPattern(pattern string) error {
 			letters = "jAat" // the numbers
 		}
 		if strings.IndexByte(letters, pattern[i]) < 0 {
-			return fmt.Errorf("%w: %%%s in the pattern %q; there are %%j job, %%A array, %%a index, %%x name, %%u user, %%N first node, %%t attempt and %%%%",
+			return fmt.Errorf("%w: %%%s in the pattern %q; there are %%j job, %%A array, %%a index, %%x name, %%u "+
+				"user, %%N first node, %%t attempt and %%%%",
 				row.ErrInvalid, string([]rune(pattern[i:])[:1]), pattern)
 		}
 	}
@@ -142,7 +143,8 @@ func (p *Payload) Check() error {
 	case len(p.Script) > MaxScript:
 		return fmt.Errorf("%w: the script has %d bytes; the maximum is %d", row.ErrInvalid, len(p.Script), MaxScript)
 	case env > MaxEnvironment:
-		return fmt.Errorf("%w: the environment has %d bytes; the maximum is %d: name what the job needs, as in --export PATH,SEED", row.ErrInvalid, env, MaxEnvironment)
+		return fmt.Errorf("%w: the environment has %d bytes; the maximum is %d: name what the job needs, as in "+
+			"--export PATH,SEED", row.ErrInvalid, env, MaxEnvironment)
 	case !strings.HasPrefix(p.Dir, "/") || strings.IndexByte(p.Dir+p.Out+p.Err+p.Input, 0) >= 0:
 		return fmt.Errorf("%w: the directory %q is not an absolute path", row.ErrInvalid, p.Dir)
 	case p.Umask > 0o777:
@@ -180,18 +182,24 @@ func (ps Payloads) Of(j *row.Job) (*Payload, error) {
 	}
 	return &Payload{Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
 		Limits: copied(p.Limits),
-		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Input: p.Input, Owner: (*Submitter)(p.Owner),
-		Ending: Ending{p.Ending.Retries, p.Ending.RetryOn, Lasting(p.Ending.RetryWait), p.Ending.Signal, Lasting(p.Ending.Before), p.Ending.First,
+		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Input: p.Input,
+		Owner: (*Submitter)(p.Owner),
+		Ending: Ending{p.Ending.Retries, p.Ending.RetryOn, Lasting(p.Ending.RetryWait), p.Ending.Signal,
+			Lasting(p.Ending.Before), p.Ending.First,
 			Lasting(p.Ending.Grace), p.Ending.Mail, p.Ending.MailTo, p.Ending.RetryMem, p.Ending.RetryMax}}, nil
 }
 
 // Row converts the payload to a row that the given number of jobs share.
 func (p *Payload) Row(jobs uint64) *row.Payload {
-	return &row.Payload{Jobs: jobs, Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask, Env: p.Env,
+	return &row.Payload{Jobs: jobs, Script: p.Script, Interpreter: p.Interpreter, Dir: p.Dir, Umask: p.Umask,
+		Env:    p.Env,
 		Limits: copied(p.Limits),
-		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Input: p.Input, Owner: (*row.Submitter)(p.Owner),
-		Ending: row.Ending{Retries: p.Ending.Retries, RetryOn: p.Ending.RetryOn, RetryWait: Seconds(p.Ending.RetryWait), Signal: p.Ending.Signal,
-			Before: Seconds(p.Ending.Before), First: p.Ending.First, Grace: Seconds(p.Ending.Grace), Mail: p.Ending.Mail, MailTo: p.Ending.MailTo, RetryMem: p.Ending.RetryMem, RetryMax: p.Ending.RetryMax}}
+		Out:    p.Out, Err: p.Err, Append: p.Append, Compat: p.Compat, Variables: p.Variables, Input: p.Input,
+		Owner: (*row.Submitter)(p.Owner),
+		Ending: row.Ending{Retries: p.Ending.Retries, RetryOn: p.Ending.RetryOn, RetryWait: Seconds(p.Ending.RetryWait),
+			Signal: p.Ending.Signal,
+			Before: Seconds(p.Ending.Before), First: p.Ending.First, Grace: Seconds(p.Ending.Grace),
+			Mail: p.Ending.Mail, MailTo: p.Ending.MailTo, RetryMem: p.Ending.RetryMem, RetryMax: p.Ending.RetryMax}}
 }
 
 // Row returns the payload row that a job names.

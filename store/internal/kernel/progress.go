@@ -24,7 +24,8 @@ type Progress struct {
 // Met reports whether a dependency is met. The error is ErrUnmet if it never will be.
 func (p Progress) Met(when row.When) (bool, error) {
 	switch {
-	case when == row.After && p.Skipped, when == row.AfterOK && p.Failed, when == row.AfterNotOK && p.Ended && !p.Failed:
+	case when == row.After && p.Skipped, when == row.AfterOK && p.Failed, when == row.AfterNotOK && p.Ended &&
+		!p.Failed:
 		return false, ErrUnmet
 	case when == row.After:
 		return p.Started, nil
@@ -36,7 +37,8 @@ func (p Progress) Met(when row.When) (bool, error) {
 func JobProgress(j *row.Job) Progress {
 	ended := !j.State.Live()
 	started := j.Start != 0 && (j.State == row.JobRunning || ended && j.Start <= j.End)
-	return Progress{State: j.State, Started: started, Skipped: ended && !started, Ended: ended, Failed: ended && j.State != row.JobFinished}
+	return Progress{State: j.State, Started: started, Skipped: ended && !started, Ended: ended,
+		Failed: ended && j.State != row.JobFinished}
 }
 
 // Progress returns how far the job or array of a dependency has come.
@@ -103,13 +105,14 @@ func (tx *Tx) arrayProgress(d row.Dependency) (Progress, error) {
 
 // eachOfArray calls fn for the jobs of an array in a state by number, until it returns false.
 func (tx *Tx) eachOfArray(array uint64, s row.JobState, fn func(*row.Job) (more bool)) error {
-	return tx.File.EachFrom(row.JobStates, row.JobStateKey(s, array), []byte{byte(s)}, func(key, _ []byte) (bool, error) {
-		j, err := tx.ListedJob(row.Number64(key[1:]))
-		if err != nil || j.Array != array {
-			return false, err
-		}
-		return fn(j), nil
-	})
+	return tx.File.EachFrom(row.JobStates, row.JobStateKey(s, array), []byte{byte(s)},
+		func(key, _ []byte) (bool, error) {
+			j, err := tx.ListedJob(row.Number64(key[1:]))
+			if err != nil || j.Array != array {
+				return false, err
+			}
+			return fn(j), nil
+		})
 }
 
 // ArrayLives reports whether a job of an array has not ended.

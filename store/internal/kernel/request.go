@@ -122,7 +122,8 @@ func PassOver(err error) error {
 
 // IsRefusal reports whether an error is about the request, not about the store.
 func IsRefusal(err error) bool {
-	for _, kind := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, row.ErrNotFound, row.ErrInvalid, row.ErrConflict} {
+	for _, kind := range []error{placer.ErrNever, placer.ErrNotNow, placer.ErrRequest, row.ErrNotFound, row.ErrInvalid,
+		row.ErrConflict} {
 		if errors.Is(err, kind) {
 			return true
 		}

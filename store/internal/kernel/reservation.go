@@ -142,17 +142,18 @@ func (rs Reservations) LettingIn(who placer.Subject, fn func(reservation uint64,
 	if array == "" {
 		return nil
 	}
-	return rs.tx.File.Each(row.Access, append([]byte{byte(placer.AccessJob)}, array...), func(key, _ []byte) (bool, error) {
-		if len(key) < 1+len(array)+1+8 {
-			return false, fmt.Errorf("%w: access %x", row.ErrDamaged, key)
-		}
-		end := len(key) - 8
-		a := placer.AccessEntry{Kind: placer.AccessJob, Value: string(key[1 : end-1])}
-		if !a.Numbers(&who) {
-			return true, nil
-		}
-		return true, fn(binary.BigEndian.Uint64(key[end:]), a)
-	})
+	return rs.tx.File.Each(row.Access, append([]byte{byte(placer.AccessJob)}, array...),
+		func(key, _ []byte) (bool, error) {
+			if len(key) < 1+len(array)+1+8 {
+				return false, fmt.Errorf("%w: access %x", row.ErrDamaged, key)
+			}
+			end := len(key) - 8
+			a := placer.AccessEntry{Kind: placer.AccessJob, Value: string(key[1 : end-1])}
+			if !a.Numbers(&who) {
+				return true, nil
+			}
+			return true, fn(binary.BigEndian.Uint64(key[end:]), a)
+		})
 }
 
 // notLetIn returns an error that says why a job cannot insist on a reservation.
@@ -195,7 +196,8 @@ const DefaultDepth = 2
 
 // StandingOf converts a row to a standing reservation.
 func StandingOf(s *row.Standing) *Standing {
-	return &Standing{row.SpecOf(&s.ReserveSpec, at, Lasting), s.Made, at(s.Last), s.Over, s.Note, Converted(s.Missing, Instant)}
+	return &Standing{row.SpecOf(&s.ReserveSpec, at, Lasting), s.Made, at(s.Last), s.Over, s.Note,
+		Converted(s.Missing, Instant)}
 }
 
 func (rs Reservations) Standing(name string) (*row.Standing, error) {

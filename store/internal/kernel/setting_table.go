@@ -22,7 +22,8 @@ type settingDef struct {
 
 // SettingDefs lists all settings with their defaults.
 var SettingDefs = []settingDef{
-	{"accept", "any", "jobs to accept: any (a job that cannot run on this cluster waits until it can) or feasible (it is refused)",
+	{"accept", "any", "jobs to accept: any (a job that cannot run on this cluster waits until it can) or feasible " +
+		"(it is refused)",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.Feasible = v == "feasible"; !s.Feasible && v != "any" {
 				return fmt.Errorf("%q is neither any nor feasible", v)
@@ -34,28 +35,32 @@ var SettingDefs = []settingDef{
 			s.Access, err = index.ParseAccess(v)
 			return err
 		}},
-	{"backfill", "easy", "backfill of cycles: easy (plan the first job that does not fit, others go around it), fcfs (no job passes it), conservative (plan all) or relaxed (promise it a start, the shortest go around it)",
+	{"backfill", "easy", "backfill of cycles: easy (plan the first job that does not fit, others go around it), fcfs " +
+		"(no job passes it), conservative (plan all) or relaxed (promise it a start, the shortest go around it)",
 		func(_ *index.Defs, v string, s *Settings) (err error) {
 			if s.Backfill, err = ParseBackfill(v); err == nil && s.Backfill == AsSet {
 				s.Backfill = EASY
 			}
 			return err
 		}},
-	{"bind", "compact", "choice of named devices: compact (evenly from few groups), tight (one group after the other) or scatter (evenly from all)",
+	{"bind", "compact", "choice of named devices: compact (evenly from few groups), tight (one group after the " +
+		"other) or scatter (evenly from all)",
 		func(_ *index.Defs, v string, s *Settings) (err error) {
 			if s.Bind, err = devices.ParsePolicy(v); err == nil && s.Bind == devices.NoPolicy {
 				s.Bind = devices.Compact
 			}
 			return err
 		}},
-	{"chunk_fit", "first", "assignment of chunks that compete for nodes: first (in the order of the select, as OpenPBS) or exact",
+	{"chunk_fit", "first", "assignment of chunks that compete for nodes: first (in the order of the select, as " +
+		"OpenPBS) or exact",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.ExactFit = v == "exact"; !s.ExactFit && v != "first" {
 				return fmt.Errorf("%q is neither first nor exact", v)
 			}
 			return nil
 		}},
-	{"claim_within", "90", "time for a process to claim a started job before it is queued again; if it is not set and start is not auto: 15m",
+	{"claim_within", "90", "time for a process to claim a started job before it is queued again; if it is not set " +
+		"and start is not auto: 15m",
 		func(_ *index.Defs, v string, s *Settings) error {
 			return settings.Duration(v, time.Second, &s.ClaimWithin)
 		}},
@@ -78,7 +83,8 @@ var SettingDefs = []settingDef{
 		}},
 	{"do_not_span_sets", "false", "refuse requests that fit no placement set, instead of spanning sets",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Bool(v, &s.DoNotSpan) }},
-	{"enforce", "auto", "limits on memory and cores of jobs: cgroup (required), poll (memory is read each second), auto (cgroup if available, else poll) or none",
+	{"enforce", "auto", "limits on memory and cores of jobs: cgroup (required), poll (memory is read each second), " +
+		"auto (cgroup if available, else poll) or none",
 		func(_ *index.Defs, v string, s *Settings) error {
 			return settings.Word(v, &s.Enforce, "auto", "cgroup", "poll", "none")
 		}},
@@ -86,9 +92,12 @@ var SettingDefs = []settingDef{
 		func(defs *index.Defs, v string, s *Settings) error {
 			return settings.Resources(defs, v, &s.GroupKey, Groupable)
 		}},
-	{"half_life", "", "age at which use counts half for FAIRSHARE, USAGE and TARGET in job_priority; empty: 7d, recorded only while job_priority names one of them", readHalfLife},
-	{"health", "", "program that passes run first: unless it exits with 0, the node is drained, with its last line as the reason", func(_ *index.Defs, v string, s *Settings) error { s.Health = strings.Fields(v); return nil }},
-	{"hook", "", "program that reads events as JSON lines, such as docs/hooks/mail; cycles and passes of the file's owner run it", func(_ *index.Defs, v string, s *Settings) error { s.Hook = strings.Fields(v); return nil }},
+	{"half_life", "", "age at which use counts half for FAIRSHARE, USAGE and TARGET in job_priority; empty: 7d, " +
+		"recorded only while job_priority names one of them", readHalfLife},
+	{"health", "", "program that passes run first: unless it exits with 0, the node is drained, with its last line " +
+		"as the reason", func(_ *index.Defs, v string, s *Settings) error { s.Health = strings.Fields(v); return nil }},
+	{"hook", "", "program that reads events as JSON lines, such as docs/hooks/mail; cycles and passes of the file's " +
+		"owner run it", func(_ *index.Defs, v string, s *Settings) error { s.Hook = strings.Fields(v); return nil }},
 	{"keep_ended", "", "how long to keep ended jobs and their events; empty: for ever, see placectl archive",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if v == "" {
@@ -103,19 +112,24 @@ var SettingDefs = []settingDef{
 				return err
 			}
 			if s.KeepKeys < time.Minute {
-				return fmt.Errorf("%q is less than a minute: a request repeated with its key after that would run twice", v)
+				return fmt.Errorf(
+					"%q is less than a minute: a request repeated with its key after that would run twice", v)
 			}
 			return nil
 		}},
-	{"job_priority", "", "order of waiting jobs, an expression such as " + priorityf.DefaultJob + " + AGE/3600, or fifo, slurm or maui: placectl help --all priority; empty: " + priorityf.DefaultJob, readJobPriority},
-	{"launch", "", "launcher of jobs: exec (the program of cycle --exec) or work (passes of work); the first one used sets it",
+	{"job_priority", "", "order of waiting jobs, an expression such as " + priorityf.DefaultJob +
+		" + AGE/3600, or fifo, slurm or maui: placectl help --all priority; empty: " + priorityf.DefaultJob,
+		readJobPriority},
+	{"launch", "", "launcher of jobs: exec (the program of cycle --exec) or work (passes of work); the first one " +
+		"used sets it",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.Launch = v; v != "" && v != LaunchExec && v != LaunchWork {
 				return fmt.Errorf("%q is neither exec nor work", v)
 			}
 			return nil
 		}},
-	{"launch_db", "", "name of this database for other hosts of cycle --launch: a path, or ssh://[USER@]HOST/PATH; empty: its path on a network file system, else ssh to the host of the cycle",
+	{"launch_db", "", "name of this database for other hosts of cycle --launch: a path, or ssh://[USER@]HOST/PATH; " +
+		"empty: its path on a network file system, else ssh to the host of the cycle",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.LaunchDB = v; v != "" && !strings.HasPrefix(v, "/") {
 				_, _, err := SplitURL(v)
@@ -132,8 +146,12 @@ var SettingDefs = []settingDef{
 		func(_ *index.Defs, v string, s *Settings) error {
 			return settings.Duration(v, time.Second, &s.LocalTimeout)
 		}},
-	{"lost_after", "30m", "time without a heartbeat of a host after which its jobs are unreachable and nothing new starts there; 0: never", func(_ *index.Defs, v string, s *Settings) error { return settings.Duration(v, 0, &s.LostAfter) }},
-	{"max_array", "10000", "greatest number of jobs in an array; while a larger one is submitted or cancelled, others wait for longer",
+	{"lost_after", "30m", "time without a heartbeat of a host after which its jobs are unreachable and nothing new " +
+		"starts there; 0: never", func(_ *index.Defs, v string, s *Settings) error {
+		return settings.Duration(v, 0, &s.LostAfter)
+	}},
+	{"max_array", "10000", "greatest number of jobs in an array; while a larger one is submitted or cancelled, " +
+		"others wait for longer",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if err := settings.Count(v, MaxArray, &s.MaxArray); err != nil || s.MaxArray < 1 {
 				return fmt.Errorf("%q is not a number from 1 to %d", v, MaxArray)
@@ -151,17 +169,23 @@ var SettingDefs = []settingDef{
 			}
 			return nil
 		}},
-	{"path", "", "PATH of the process that runs the queue (start=auto), for ssh and the programs of other settings; empty: /usr/local/bin:/usr/bin:/bin", func(_ *index.Defs, v string, s *Settings) error { s.Path = v; return nil }},
-	{"pin", "none", "pin jobs to their cores (cpus) on nodes that name theirs, or not (none); PLACECTL_CPUS lists them in both cases",
+	{"path", "", "PATH of the process that runs the queue (start=auto), for ssh and the programs of other settings; " +
+		"empty: /usr/local/bin:/usr/bin:/bin", func(_ *index.Defs, v string, s *Settings) error {
+		s.Path = v
+		return nil
+	}},
+	{"pin", "none", "pin jobs to their cores (cpus) on nodes that name theirs, or not (none); PLACECTL_CPUS lists " +
+		"them in both cases",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Word(v, &s.Pin, "none", PinCores) }},
 	{"policy", "firstavailable", "order in which to take nodes: " + policyNames(),
 		func(_ *index.Defs, v string, s *Settings) (err error) {
 			s.Policy, err = placer.ParsePolicy(v)
 			return err
 		}},
-	{"priority_every", "300", "interval at which job_priority is evaluated", func(_ *index.Defs, v string, s *Settings) error {
-		return settings.Duration(v, time.Second, &s.PriorityEvery)
-	}},
+	{"priority_every", "300", "interval at which job_priority is evaluated",
+		func(_ *index.Defs, v string, s *Settings) error {
+			return settings.Duration(v, time.Second, &s.PriorityEvery)
+		}},
 	{"priority_max", "1000", "highest priority that users other than operators may give",
 		func(_ *index.Defs, v string, s *Settings) error {
 			return settings.Between(v, -MaxPriority, MaxPriority, &s.PriorityMax)
@@ -180,7 +204,8 @@ var SettingDefs = []settingDef{
 		}},
 	{"server", "placectl", "suffix of job numbers for users of PBS: 12.placectl",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Name(v, &s.Server) }},
-	{"set_delay", "forever", "how long a request that would fit a placement set waits for one before it spans sets; 0: it does not wait",
+	{"set_delay", "forever", "how long a request that would fit a placement set waits for one before it spans sets; " +
+		"0: it does not wait",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if v == "forever" {
 				s.SetDelay = 0
@@ -209,25 +234,31 @@ var SettingDefs = []settingDef{
 		func(defs *index.Defs, v string, s *Settings) error {
 			return settings.Resources(defs, v, &s.Signature, signable)
 		}},
-	{"slack", "1", "with backfill relaxed: how much later than its earliest start the first job that does not fit may be promised a start, in units of its walltime, such as 0.5",
+	{"slack", "1", "with backfill relaxed: how much later than its earliest start the first job that does not fit " +
+		"may be promised a start, in units of its walltime, such as 0.5",
 		func(_ *index.Defs, v string, s *Settings) error { return settings.Factor(v, mostSlack, &s.Slack) }},
-	{"start", "", "who runs the queue: auto (commands that change the queue leave a process behind that does) or manual (cycle, work or cron); empty: manual, but auto after qsub, sbatch and so on",
+	{"start", "", "who runs the queue: auto (commands that change the queue leave a process behind that does) or " +
+		"manual (cycle, work or cron); empty: manual, but auto after qsub, sbatch and so on",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.Start = v; v != "" && v != StartAuto && v != StartManual {
 				return fmt.Errorf("%q is neither auto nor manual", v)
 			}
 			return nil
 		}},
-	{"state_dir", "", "local directory for the state of executed jobs, not on a network file system; empty: /var/tmp/placectl-UID",
+	{"state_dir", "", "local directory for the state of executed jobs, not on a network file system; empty: " +
+		"/var/tmp/placectl-UID",
 		func(_ *index.Defs, v string, s *Settings) error {
 			if s.StateDir = v; v != "" && !strings.HasPrefix(v, "/") {
 				return fmt.Errorf("%q is not an absolute path", v)
 			}
 			return nil
 		}},
-	{"suspect_after", "3", "number of different jobs a node may refuse in a row before it is drained; 0: no limit", func(_ *index.Defs, v string, s *Settings) error { return settings.Count(v, 100, &s.SuspectAfter) }},
-	{"suspect_window", "1h", "time within which those refusals count", func(_ *index.Defs, v string, s *Settings) error { return settings.Duration(v, 0, &s.SuspectWindow) }},
-	{"topology", "", "resources that name the switches above a node, the outermost first, for policy topology, e.g. row,rack,switch",
+	{"suspect_after", "3", "number of different jobs a node may refuse in a row before it is drained; 0: no limit",
+		func(_ *index.Defs, v string, s *Settings) error { return settings.Count(v, 100, &s.SuspectAfter) }},
+	{"suspect_window", "1h", "time within which those refusals count",
+		func(_ *index.Defs, v string, s *Settings) error { return settings.Duration(v, 0, &s.SuspectWindow) }},
+	{"topology", "", "resources that name the switches above a node, the outermost first, for policy topology, e.g. " +
+		"row,rack,switch",
 		func(defs *index.Defs, v string, s *Settings) error {
 			return settings.Resources(defs, v, &s.Topology, Groupable)
 		}},
@@ -289,7 +320,8 @@ func readUnit(defs *index.Defs, v string, to *string) error {
 	}
 	def, ok := defs.Lookup(v)
 	if !ok {
-		return fmt.Errorf("no resource %q%s: %w", v, index.DidYouMean(v, append(defs.Names(), shares.Nodes)), row.ErrNotFound)
+		return fmt.Errorf("no resource %q%s: %w", v, index.DidYouMean(v, append(defs.Names(), shares.Nodes)),
+			row.ErrNotFound)
 	}
 	if !def.Consumable {
 		return fmt.Errorf("%s is not used up by jobs: expected nodes or a consumable resource", def.Name)

@@ -37,34 +37,40 @@ type Settings struct {
 	Bind            devices.Policy // how devices are chosen for jobs without a policy
 	Launch          string         // how jobs are launched: LaunchExec, LaunchWork, or "" before the first launch
 	ShareUnit       string         // the unit of class shares: UnitNodes, or the name of a consumable
-	LaunchDB        string         // how hosts that execute jobs find the database: a path, or ssh://[USER@]HOST/PATH; "" for the host that makes the cycle
-	StateDir        string         // directory for the state of executed jobs, an absolute path; "": the runner's default
-	Hook            []string       // the program that receives the events, and its arguments; empty for none
-	Health          []string       // the program that checks a node's health, and its arguments; empty for none
-	SuspectAfter    int            // a node that refuses this many different jobs is drained; 0 for never
-	SuspectWindow   time.Duration  // within this time
-	ClaimWithin     time.Duration  // an attempt that no process has claimed after this is queued again
-	LostAfter       time.Duration  // attempts on a host are unreachable after this long without a heartbeat; 0 for never
-	Pin             string         // whether jobs are kept to their cores: PinCores, or none
-	Detect          string         // action for missing devices of a host: drain, warn or off
-	Server          string         // for PBS front-ends: the server, which follows the numbers of jobs
-	Partition       string         // for front-ends: the partition or queue of nodes and jobs without a queue
-	Feasible        bool           // refuse jobs that can never run on the present cluster
-	Start           string         // StartAuto, StartManual, or "" if not set
-	Path            string         // PATH of the process that runs the queue
-	JobPriority     string         // the expression that orders waiting jobs; "" for their own priority
-	PriorityMin     int64          // limits for users other than operators
-	PriorityMax     int64
-	PriorityEvery   time.Duration // job_priority is evaluated at whole multiples of this
-	HalfLife        time.Duration // after this long, use counts half
-	Decays          bool          // use with a half-life is kept
-	Ages            bool          // how long jobs have waited matters
-	MaxArray        int
-	MinJobAge       time.Duration // how long squeue lists ended jobs
-	Backfill        Backfill      // how far ahead cycles plan if they are not told
-	Depth           int           // the number of jobs that do not fit and are planned, with EASY
-	Slack           float64       // how much later than its earliest start the first job may be promised one with Relaxed, in multiples of its walltime
-	Enforce         string        // how memory limits are enforced: auto, cgroup, poll or none
+	// how hosts that execute jobs find the database: a path, or ssh://[USER@]HOST/PATH; "" for the host that
+	// makes the cycle
+	LaunchDB string
+	// directory for the state of executed jobs, an absolute path; "": the runner's default
+	StateDir      string
+	Hook          []string      // the program that receives the events, and its arguments; empty for none
+	Health        []string      // the program that checks a node's health, and its arguments; empty for none
+	SuspectAfter  int           // a node that refuses this many different jobs is drained; 0 for never
+	SuspectWindow time.Duration // within this time
+	ClaimWithin   time.Duration // an attempt that no process has claimed after this is queued again
+	// attempts on a host are unreachable after this long without a heartbeat; 0 for never
+	LostAfter     time.Duration
+	Pin           string // whether jobs are kept to their cores: PinCores, or none
+	Detect        string // action for missing devices of a host: drain, warn or off
+	Server        string // for PBS front-ends: the server, which follows the numbers of jobs
+	Partition     string // for front-ends: the partition or queue of nodes and jobs without a queue
+	Feasible      bool   // refuse jobs that can never run on the present cluster
+	Start         string // StartAuto, StartManual, or "" if not set
+	Path          string // PATH of the process that runs the queue
+	JobPriority   string // the expression that orders waiting jobs; "" for their own priority
+	PriorityMin   int64  // limits for users other than operators
+	PriorityMax   int64
+	PriorityEvery time.Duration // job_priority is evaluated at whole multiples of this
+	HalfLife      time.Duration // after this long, use counts half
+	Decays        bool          // use with a half-life is kept
+	Ages          bool          // how long jobs have waited matters
+	MaxArray      int
+	MinJobAge     time.Duration // how long squeue lists ended jobs
+	Backfill      Backfill      // how far ahead cycles plan if they are not told
+	Depth         int           // the number of jobs that do not fit and are planned, with EASY
+	// how much later than its earliest start the first job may be promised one with Relaxed, in multiples of
+	// its walltime
+	Slack   float64
+	Enforce string // how memory limits are enforced: auto, cgroup, poll or none
 }
 
 // claimWithinManual is ClaimWithin unless it is set where cron makes the passes, which come rarely.
@@ -196,7 +202,8 @@ func (tx *Tx) PutSetting(name, value string) error {
 		return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, SettingNames()), row.ErrNotFound)
 	}
 	if len(value) > maxSetting {
-		return fmt.Errorf("%w value of %s: it has %d bytes; at most %d are kept", row.ErrInvalid, name, len(value), maxSetting)
+		return fmt.Errorf("%w value of %s: it has %d bytes; at most %d are kept", row.ErrInvalid, name, len(value),
+			maxSetting)
 	}
 	defs, err := tx.Resources()
 	if err != nil {
@@ -242,9 +249,11 @@ func (tx *Tx) agree() error {
 func (s *Settings) contradiction() (one, other, why string) {
 	switch {
 	case s.PriorityMin > s.PriorityMax:
-		return "priority_min", "priority_max", fmt.Sprintf("priority_min=%d is above priority_max=%d", s.PriorityMin, s.PriorityMax)
+		return "priority_min", "priority_max", fmt.Sprintf("priority_min=%d is above priority_max=%d", s.PriorityMin,
+			s.PriorityMax)
 	case s.Policy == placer.Topology && len(s.Topology) == 0:
-		return "policy", "topology", "policy topology needs the setting topology: the resources that name a node's switches, e.g. row,rack,switch"
+		return "policy", "topology", "policy topology needs the setting topology: the resources that name a node's " +
+			"switches, e.g. row,rack,switch"
 	}
 	return "", "", ""
 }

@@ -47,28 +47,29 @@ type Tx struct {
 
 // loaded holds what a transaction has read and changed so far.
 type loaded struct {
-	Settings     *Settings
-	Reset        []string // names of the settings that were changed
-	Sayings      RequestCache
-	Defs         *index.Defs
-	Index        *index.Index
-	Calendar     *timeline.Calendar
-	Source       *derived.Source
-	Rooms        *derived.Rooms
-	Releases     *derived.Releases
-	Usage        *usage.Nodes
-	Book         *usage.Book
-	Nodes        *nodes.Rows
-	Absences     absences
-	Batches      *batches.Batches
-	Freed        *derived.Freed
-	Matcher      *fairshare.Matcher // of the class shares
-	Overruns     map[uint64]int64   // how long overdue owners are expected to continue
-	Moved        []*row.Job         // jobs placed at an instant, whose plans could not be kept
-	Queue        *PlayedQueue       // during a play; otherwise nil
-	Unplaced     []*row.Job         // the displaced jobs without a new plan
-	Stranded     []uint64           // placed jobs whose nodes went out of service; they keep their plans until the change is complete
-	Displaced    []uint64           // queued jobs whose plans could not be kept: they have their turn before the commit
+	Settings *Settings
+	Reset    []string // names of the settings that were changed
+	Sayings  RequestCache
+	Defs     *index.Defs
+	Index    *index.Index
+	Calendar *timeline.Calendar
+	Source   *derived.Source
+	Rooms    *derived.Rooms
+	Releases *derived.Releases
+	Usage    *usage.Nodes
+	Book     *usage.Book
+	Nodes    *nodes.Rows
+	Absences absences
+	Batches  *batches.Batches
+	Freed    *derived.Freed
+	Matcher  *fairshare.Matcher // of the class shares
+	Overruns map[uint64]int64   // how long overdue owners are expected to continue
+	Moved    []*row.Job         // jobs placed at an instant, whose plans could not be kept
+	Queue    *PlayedQueue       // during a play; otherwise nil
+	Unplaced []*row.Job         // the displaced jobs without a new plan
+	// placed jobs whose nodes went out of service; they keep their plans until the change is complete
+	Stranded     []uint64
+	Displaced    []uint64 // queued jobs whose plans could not be kept: they have their turn before the commit
 	Counters     *derived.Counters
 	Tallies      *tallies.Tallies
 	Jobs         *state.Table[row.Job]
@@ -89,9 +90,12 @@ func NewLoaded(tx *Tx) loaded {
 	return loaded{Nodes: rows, Source: derived.NewSource(b), Rooms: derived.NewRooms(b),
 		Releases: &derived.Releases{Base: b}, Usage: &usage.Nodes{Rows: tx.File, Nodes: rows},
 		Book:     &usage.Book{Transaction: tx, Attempts: tx.Attempts(), Rows: tx.File},
-		Counters: counters, Tallies: counts, Past: &nodehistory.Log{Rows: tx.File, Now: &tx.Now}, Freed: &derived.Freed{Base: b},
-		Jobs:     state.NewTable(tx.File, &row.JobRows, counts.Count, counters.Rules.Changed),
-		Attempts: state.NewTable(tx.File, &row.AttemptRows, nil), Reservations: state.NewTable(tx.File, &row.ReservationRows, nil), Answers: state.NewTable(tx.File, &row.AnswerRows, nil)}
+		Counters: counters, Tallies: counts, Past: &nodehistory.Log{Rows: tx.File, Now: &tx.Now},
+		Freed:        &derived.Freed{Base: b},
+		Jobs:         state.NewTable(tx.File, &row.JobRows, counts.Count, counters.Rules.Changed),
+		Attempts:     state.NewTable(tx.File, &row.AttemptRows, nil),
+		Reservations: state.NewTable(tx.File, &row.ReservationRows, nil),
+		Answers:      state.NewTable(tx.File, &row.AnswerRows, nil)}
 }
 
 // MarkDirty records that the state has changed.
@@ -210,7 +214,8 @@ func (tx *Tx) Index() (*index.Index, error) {
 		if err != nil {
 			return nil, err
 		}
-		tx.Loaded.Index = index.New(defs, set.IndexedBy(defs), tx.Loaded.Source, index.Limits{Buckets: tx.State.NextBucket, Nodes: tx.State.NextNode})
+		tx.Loaded.Index = index.New(defs, set.IndexedBy(defs), tx.Loaded.Source,
+			index.Limits{Buckets: tx.State.NextBucket, Nodes: tx.State.NextNode})
 		if tx.File.Format() < 2 {
 			tx.Loaded.Index.MarkAll(index.Ranked, index.Ruled)
 		}

@@ -174,7 +174,8 @@ func Job(j *row.Job, began int64) (m row.Month, t *row.Total, counts bool) {
 
 // Whole calls add for everything that an existing job has added to the totals: what its ended
 // attempts held, and its end. attempt reads one of its attempts.
-func (l *Ledger) Whole(j *row.Job, attempt func(*row.Job, int) (*row.Attempt, error), add func(m row.Month, t *row.Total)) error {
+func (l *Ledger) Whole(j *row.Job, attempt func(*row.Job, int) (*row.Attempt, error),
+	add func(m row.Month, t *row.Total)) error {
 	last := j.CurrentAttempt()
 	if j.State == row.JobRunning {
 		last-- // the last attempt has not ended

@@ -14,17 +14,37 @@ var parts = []struct {
 	same func(a, b *index.Node) bool
 	take func(to, from *index.Node)
 }{
-	{row.PartState, func(a, b *index.Node) bool { return a.State == b.State && a.Reason == b.Reason }, func(to, from *index.Node) { to.State, to.Reason = from.State, from.Reason }},
-	{row.PartQueue, func(a, b *index.Node) bool { return a.Queue == b.Queue }, func(to, from *index.Node) { to.Queue = from.Queue }},
-	{row.PartPriority, func(a, b *index.Node) bool { return a.Priority == b.Priority }, func(to, from *index.Node) { to.Priority = from.Priority }},
-	{row.PartPriorityF, func(a, b *index.Node) bool { return a.PriorityF == b.PriorityF }, func(to, from *index.Node) { to.PriorityF = from.PriorityF }},
-	{row.PartAccess, func(a, b *index.Node) bool { return a.Access == b.Access }, func(to, from *index.Node) { to.Access = from.Access }},
-	{row.PartSharing, func(a, b *index.Node) bool { return a.Sharing == b.Sharing }, func(to, from *index.Node) { to.Sharing = from.Sharing }},
-	{row.PartSpeed, func(a, b *index.Node) bool { return a.Speed == b.Speed }, func(to, from *index.Node) { to.Speed = from.Speed }},
-	{row.PartProcSpeed, func(a, b *index.Node) bool { return a.ProcSpeed == b.ProcSpeed }, func(to, from *index.Node) { to.ProcSpeed = from.ProcSpeed }},
-	{row.PartUsage, func(a, b *index.Node) bool { return a.Usage == b.Usage }, func(to, from *index.Node) { to.Usage = from.Usage }},
-	{row.PartFeatures, func(a, b *index.Node) bool { return slices.Equal(a.Features, b.Features) }, func(to, from *index.Node) { to.Features = from.Features }},
-	{row.PartDevices, index.SameDevices, func(to, from *index.Node) { to.Devices, to.Distances = from.Devices, from.Distances }},
+	{row.PartState, func(a, b *index.Node) bool { return a.State == b.State && a.Reason == b.Reason },
+		func(to, from *index.Node) { to.State, to.Reason = from.State, from.Reason }},
+	{row.PartQueue, func(a, b *index.Node) bool { return a.Queue == b.Queue }, func(to, from *index.Node) {
+		to.Queue = from.Queue
+	}},
+	{row.PartPriority, func(a, b *index.Node) bool { return a.Priority == b.Priority }, func(to, from *index.Node) {
+		to.Priority = from.Priority
+	}},
+	{row.PartPriorityF, func(a, b *index.Node) bool { return a.PriorityF == b.PriorityF }, func(to, from *index.Node) {
+		to.PriorityF = from.PriorityF
+	}},
+	{row.PartAccess, func(a, b *index.Node) bool { return a.Access == b.Access }, func(to, from *index.Node) {
+		to.Access = from.Access
+	}},
+	{row.PartSharing, func(a, b *index.Node) bool { return a.Sharing == b.Sharing }, func(to, from *index.Node) {
+		to.Sharing = from.Sharing
+	}},
+	{row.PartSpeed, func(a, b *index.Node) bool { return a.Speed == b.Speed }, func(to, from *index.Node) {
+		to.Speed = from.Speed
+	}},
+	{row.PartProcSpeed, func(a, b *index.Node) bool { return a.ProcSpeed == b.ProcSpeed }, func(to, from *index.Node) {
+		to.ProcSpeed = from.ProcSpeed
+	}},
+	{row.PartUsage, func(a, b *index.Node) bool { return a.Usage == b.Usage }, func(to, from *index.Node) {
+		to.Usage = from.Usage
+	}},
+	{row.PartFeatures, func(a, b *index.Node) bool { return slices.Equal(a.Features, b.Features) },
+		func(to, from *index.Node) { to.Features = from.Features }},
+	{row.PartDevices, index.SameDevices, func(to, from *index.Node) {
+		to.Devices, to.Distances = from.Devices, from.Distances
+	}},
 }
 
 // Difference returns what has changed of a node that exists before and after. Parts is 0 if

@@ -14,15 +14,18 @@ import (
 // validDevices refuses devices that no job could get, and an amount that differs from them.
 func validDevices(defs *index.Defs, n *index.Node) error {
 	if !n.Distances.Valid() {
-		return fmt.Errorf("%w distances of the groups of node %s: they must be a square of numbers from 0 to 255", row.ErrInvalid, n.Name)
+		return fmt.Errorf("%w distances of the groups of node %s: they must be a square of numbers from 0 to 255",
+			row.ErrInvalid, n.Name)
 	}
 	for i, d := range n.Devices {
 		def, ok := defs.Get(d.Res)
 		switch {
 		case !ok:
-			return fmt.Errorf("%w: node %s names devices of resource #%d, which is not declared", row.ErrInvalid, n.Name, d.Res)
+			return fmt.Errorf("%w: node %s names devices of resource #%d, which is not declared", row.ErrInvalid,
+				n.Name, d.Res)
 		case def.Type != index.Long || !def.Consumable:
-			return fmt.Errorf("%w devices of %s of node %s: only a consumable long has devices", row.ErrInvalid, def.Name, n.Name)
+			return fmt.Errorf("%w devices of %s of node %s: only a consumable long has devices", row.ErrInvalid,
+				def.Name, n.Name)
 		case i > 0 && n.Devices[i-1].Res >= d.Res || len(d.Set) == 0:
 			return fmt.Errorf("%w: the devices of node %s are out of order", row.ErrInvalid, n.Name)
 		}
@@ -31,7 +34,8 @@ func validDevices(defs *index.Defs, n *index.Node) error {
 		}
 		if v, _ := n.Get(d.Res); v.Num != int64(d.Set.Count()) {
 			return row.Clash(fmt.Sprintf("%s of node %s", def.Name, n.Name),
-				fmt.Sprintf("%d of its devices are in service, but the amount is %d; %s= forgets the devices", d.Set.Count(), v.Num, def.Name))
+				fmt.Sprintf("%d of its devices are in service, but the amount is %d; %s= forgets the devices",
+					d.Set.Count(), v.Num, def.Name))
 
 		}
 		for _, one := range d.Set {
@@ -54,7 +58,8 @@ func ValidCut(defs *index.Defs, n *index.Node, def index.Def, d devices.Device) 
 		return fmt.Errorf("no resource %q%s: %w; to declare it: placectl resource add %s=long,consumable",
 			d.Into, index.DidYouMean(d.Into, defs.Names()), row.ErrNotFound, d.Into)
 	case into.ID == def.ID:
-		return fmt.Errorf("%w: device %s of %s of node %s cannot be cut into slices of the same resource", row.ErrInvalid, d.ID, def.Name, n.Name)
+		return fmt.Errorf("%w: device %s of %s of node %s cannot be cut into slices of the same resource",
+			row.ErrInvalid, d.ID, def.Name, n.Name)
 	}
 	return nil
 }
@@ -87,10 +92,13 @@ func validSlice(n *index.Node, def index.Def, slice devices.Device) error {
 func AddSlices(n *index.Node, def, target index.Def, d *devices.Device) error {
 	set := n.DevicesOf(target.ID)
 	if v, has := n.Get(target.ID); has && set == nil && v.Num > 0 {
-		return row.Clash(fmt.Sprintf("%s of node %s", target.Name, n.Name), fmt.Sprintf("it is a count without devices, so device %s of %s cannot be cut into it; %s= forgets it", d.ID, def.Name, target.Name))
+		return row.Clash(fmt.Sprintf("%s of node %s", target.Name, n.Name),
+			fmt.Sprintf("it is a count without devices, so device %s of %s cannot be cut into it; %s= forgets it", d.ID,
+				def.Name, target.Name))
 	}
 	if d.Slices < 2 || d.Slices > devices.MaxSlices {
-		return fmt.Errorf("%w: a device is cut into 2 to %d slices, or 0 to make it whole", row.ErrInvalid, devices.MaxSlices)
+		return fmt.Errorf("%w: a device is cut into 2 to %d slices, or 0 to make it whole", row.ErrInvalid,
+			devices.MaxSlices)
 	}
 	set = append(set.Clone(), d.Cut(d.Slices)...)
 	slices.SortFunc(set, func(a, b devices.Device) int { return devices.CompareIDs(a.ID, b.ID) })
@@ -101,7 +109,9 @@ func AddSlices(n *index.Node, def, target index.Def, d *devices.Device) error {
 // DropSlices removes the slices of a device from the slices' resource.
 func DropSlices(defs *index.Defs, n *index.Node, d *devices.Device) {
 	target, _ := defs.Lookup(d.Into)
-	rest := slices.DeleteFunc(n.DevicesOf(target.ID).Clone(), func(s devices.Device) bool { return strings.HasPrefix(s.ID, d.ID+"/") })
+	rest := slices.DeleteFunc(n.DevicesOf(target.ID).Clone(), func(s devices.Device) bool {
+		return strings.HasPrefix(s.ID, d.ID+"/")
+	})
 	if len(rest) == 0 {
 		n.Unset(target.ID)
 		return

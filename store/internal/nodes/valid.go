@@ -12,9 +12,11 @@ import (
 // with, devices that no job could get.
 func Valid(defs *index.Defs, n *index.Node) error {
 	if !index.ValidNodeName(n.Name) {
-		return fmt.Errorf("%w node name %q: it must be printable, without spaces, commas, quotes and ()+:=*?", row.ErrInvalid, n.Name)
+		return fmt.Errorf("%w node name %q: it must be printable, without spaces, commas, quotes and ()+:=*?",
+			row.ErrInvalid, n.Name)
 	}
-	for _, valid := range []func(*index.Defs, *index.Node) error{validFields, validAmounts, validPriorityF, validDevices} {
+	for _, valid := range []func(*index.Defs, *index.Node) error{validFields, validAmounts, validPriorityF,
+		validDevices} {
 		if err := valid(defs, n); err != nil {
 			return err
 		}

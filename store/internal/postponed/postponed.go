@@ -38,7 +38,9 @@ func Add(rows *file.Recorder, j *row.Job) error {
 	if err != nil {
 		return err
 	}
-	i, known := slices.BinarySearchFunc(p.Jobs, j.ID, func(x row.PostponedJob, id uint64) int { return cmp.Compare(x.Job, id) })
+	i, known := slices.BinarySearchFunc(p.Jobs, j.ID, func(x row.PostponedJob, id uint64) int {
+		return cmp.Compare(x.Job, id)
+	})
 	if known { // it was put off before, so its requested start is known
 		return nil
 	}

@@ -42,7 +42,8 @@ func (x *Expired) each(r *file.Recorder, fn func(t row.Table, key, payload []byt
 			return true, fn(t, key, payload)
 		})
 	}
-	err := errors.Join(x.payloads(r, fn), numbered(row.Jobs, x.Jobs.Contains), numbered(row.Attempts, x.Jobs.Contains), numbered(row.Events, x.Events.Contains))
+	err := errors.Join(x.payloads(r, fn), numbered(row.Jobs, x.Jobs.Contains), numbered(row.Attempts, x.Jobs.Contains),
+		numbered(row.Events, x.Events.Contains))
 	if err != nil {
 		return err
 	}
@@ -56,7 +57,9 @@ func (x *Expired) each(r *file.Recorder, fn func(t row.Table, key, payload []byt
 			err = fn(row.Batches, []byte(name), payload)
 		}
 		for _, t := range batchTables {
-			err = errors.Join(err, r.Each(t, row.Key32(b.Number), func(key, payload []byte) (bool, error) { return true, fn(t, key, payload) }))
+			err = errors.Join(err, r.Each(t, row.Key32(b.Number), func(key, payload []byte) (bool, error) {
+				return true, fn(t, key, payload)
+			}))
 		}
 		if err != nil {
 			return err
@@ -94,7 +97,8 @@ func (x *Expired) payloads(r *file.Recorder, fn func(t row.Table, key, payload [
 var batchTables = []row.Table{row.BatchFiles, row.BatchJobs, row.BatchTasks, row.BatchHosts, row.BatchRanges}
 
 // telling reports each row as progress.
-func telling(watch file.Watch, fn func(t row.Table, key, payload []byte) error) func(t row.Table, key, payload []byte) error {
+func telling(watch file.Watch, fn func(t row.Table, key, payload []byte) error) func(t row.Table, key,
+	payload []byte) error {
 	return func(t row.Table, key, payload []byte) error {
 		if watch != nil {
 			if err := watch(1); err != nil {

@@ -34,14 +34,20 @@ func writeArchiveDB(of *check.Store, to string, old *Expired, opt ArchiveOptions
 			return err
 		}
 		err = db.File().Bulk(func(b *file.Bulk) error {
-			put := telling(opt.Watch, func(t row.Table, key, payload []byte) error { return b.Put(t, clone(key), clone(payload)) })
+			put := telling(opt.Watch, func(t row.Table, key, payload []byte) error {
+				return b.Put(t, clone(key), clone(payload))
+			})
 			state := *of.State
 			state.NodesSince = state.AsOf // the history of nodes is not archived
-			if err := errors.Join(put(row.Meta, row.KeyArchive, row.EncodeText(id.String())), put(row.Meta, row.KeyState, state.Encode())); err != nil {
+			if err := errors.Join(put(row.Meta, row.KeyArchive, row.EncodeText(id.String())),
+				put(row.Meta, row.KeyState, state.Encode())); err != nil {
 				return err
 			}
 			for _, t := range archiveBase {
-				if err := r.Each(t, nil, func(key, payload []byte) (bool, error) { return true, put(t, key, payload) }); err != nil {
+				if err := r.Each(t, nil, func(key, payload []byte) (bool, error) {
+					return true,
+						put(t, key, payload)
+				}); err != nil {
 					return err
 				}
 			}
@@ -132,7 +138,8 @@ func openArchive(path, id string, timeout time.Duration) (*file.File, error) {
 
 // keepArchived copies the rows of an archive into the one that replaces it. It includes nodes
 // that no longer exist, unless another node has the name.
-func keepArchived(was *file.File, into *file.Recorder, b *file.Bulk, put func(t row.Table, key, payload []byte) error) error {
+func keepArchived(was *file.File, into *file.Recorder, b *file.Bulk,
+	put func(t row.Table, key, payload []byte) error) error {
 	return was.View(func(r *file.Recorder) error {
 		err := r.Each(row.Nodes, nil, func(key, payload []byte) (bool, error) {
 			there, err := b.Has(row.Nodes, key)
@@ -151,8 +158,12 @@ func keepArchived(was *file.File, into *file.Recorder, b *file.Bulk, put func(t 
 		if err != nil {
 			return err
 		}
-		for _, t := range append([]row.Table{row.Jobs, row.Attempts, row.Events, row.Payloads, row.Batches}, batchTables...) {
-			if err := r.Each(t, nil, func(key, payload []byte) (bool, error) { return true, put(t, key, payload) }); err != nil {
+		for _, t := range append([]row.Table{row.Jobs, row.Attempts, row.Events, row.Payloads, row.Batches},
+			batchTables...) {
+			if err := r.Each(t, nil, func(key, payload []byte) (bool, error) {
+				return true,
+					put(t, key, payload)
+			}); err != nil {
 				return err
 			}
 		}

@@ -26,7 +26,8 @@ const maxRounds = 10
 
 // mend changes rows that contradict the others because some are missing.
 func (s *salvage) mend() error {
-	for _, look := range []func(*check.Store) ([]mended, error){s.counters, s.nodes, s.jobs, s.attempts, s.payloads, s.links, s.shares} {
+	for _, look := range []func(*check.Store) ([]mended, error){s.counters, s.nodes, s.jobs, s.attempts, s.payloads,
+		s.links, s.shares} {
 		if err := s.change(look); err != nil {
 			return err
 		}
@@ -334,7 +335,8 @@ func (s *salvage) parted(db *check.Store, blamed []check.Row) (list []mended, er
 		key := []byte(b.Key)
 		payload, err := db.Rows.Get(b.Table, key)
 		if err != nil || payload == nil {
-			return nil, errors.Join(err, fmt.Errorf("%w: row %x of table %s is not there", row.ErrDamaged, key, b.Table))
+			return nil, errors.Join(err, fmt.Errorf("%w: row %x of table %s is not there", row.ErrDamaged, key,
+				b.Table))
 		}
 		switch b.Table {
 		case row.Jobs:

@@ -16,7 +16,8 @@ func (s *salvage) pasts(db *check.Store) (list []mended, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if want := s.read.Want; want != nil && int64(want.Tables[row.NodePasts].Count) != int64(s.read.Rows[row.NodePasts]) {
+	if want := s.read.Want; want != nil && int64(want.Tables[row.NodePasts].Count) != int64(
+		s.read.Rows[row.NodePasts]) {
 		upTo, since, why = st.AsOf, st.AsOf, "a change is lost"
 	}
 	if why == "" {
@@ -38,7 +39,8 @@ func (s *salvage) pasts(db *check.Store) (list []mended, err error) {
 func (s *salvage) rates(db *check.Store) (list []mended, err error) {
 	rates, err := check.Rates(db)
 	if len(rates) > 0 {
-		s.note(row.Decays, "use that decays grows by what the jobs hold that run; what is lost of what lies back is not counted")
+		s.note(row.Decays, "use that decays grows by what the jobs hold that run; what is lost of what lies back is "+
+			"not counted")
 	}
 	for _, key := range slices.Sorted(maps.Keys(rates)) {
 		list = append(list, mended{row.Decays, []byte(key), row.EncodeDecayed(rates[key])})

@@ -147,7 +147,8 @@ func (s *salvage) tell(out *Salvaged) {
 		out.Notes = append(out.Notes, "no meta page is valid: the newest list of tables that can be read was taken")
 	}
 	if s.read.Older {
-		out.Notes = append(out.Notes, "the newest transaction cannot be read, or may be missing: this is the one before")
+		out.Notes = append(out.Notes,
+			"the newest transaction cannot be read, or may be missing: this is the one before")
 	}
 	if s.read.Want == nil {
 		out.Notes = append(out.Notes, "how many rows there were is not known")

@@ -97,7 +97,8 @@ func (rep *Replica) Audit(find func(string)) error {
 			continue
 		}
 		if !bytes.Equal(ours.Body, anew.Body) {
-			find(fmt.Sprintf("this machine's replica differs at position %v from one that is made anew of the log: it is made anew", ours.At))
+			find(fmt.Sprintf("this machine's replica differs at position %v from one that is made anew of the log: "+
+				"it is made anew", ours.At))
 			return rep.join(rep.until())
 		}
 		return nil
@@ -131,7 +132,9 @@ func (rep *Replica) auditSnapshots(dir string, find func(string)) error {
 		return nil
 	}
 	if err == nil && !bytes.Equal(was.Body, is.Body) {
-		find(fmt.Sprintf("the newest snapshot, at %v, is not what the snapshot at %v and the entries behind that make; put another in its place from a machine that has not joined since: placectl log trim", newest.At, earlier.At))
+		find(fmt.Sprintf("the newest snapshot, at %v, is not what the snapshot at %v and the entries behind that "+
+			"make; put another in its place from a machine that has not joined since: placectl log trim", newest.At,
+			earlier.At))
 	}
 	return err
 }
@@ -141,7 +144,8 @@ var errTrimmed = errors.New("the entries have been trimmed meanwhile")
 
 // replay makes a file from a snapshot and the entries after it, and returns a snapshot of the
 // file.
-func (rep *Replica) replay(ctx context.Context, path string, from *Snapshot, until Position) (out *Snapshot, err error) {
+func (rep *Replica) replay(ctx context.Context, path string, from *Snapshot, until Position) (out *Snapshot,
+	err error) {
 	if err := from.make(path, rep.ID(), rep.opt.LockTimeout); err != nil {
 		return nil, err
 	}
@@ -211,7 +215,8 @@ func (rep *Replica) auditEntries(find func(string)) error {
 		case c.Log != [4]byte(end.Log[:4]):
 			find(fmt.Sprintf("entry %d, %s, is of another log", c.Position, c.author()))
 		case last != nil && (c.Position != last.Position+1 || c.Before != last.Chain):
-			find(fmt.Sprintf("entry %d, %s, does not follow entry %d, %s", c.Position, c.author(), last.Position, last.author()))
+			find(fmt.Sprintf("entry %d, %s, does not follow entry %d, %s", c.Position, c.author(), last.Position,
+				last.author()))
 		}
 		last = c
 		return nil

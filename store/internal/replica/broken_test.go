@@ -132,7 +132,9 @@ func TestDamagedReplica(t *testing.T) {
 			return os.WriteFile(path, b, 0o600)
 		},
 		"differs": func(string) error {
-			return a.File().Follow(func(r *file.Recorder) (bool, error) { return true, set(r, "k", strings.Repeat("another row ", 100)) })
+			return a.File().Follow(func(r *file.Recorder) (bool, error) {
+				return true, set(r, "k", strings.Repeat("another row ", 100))
+			})
 		},
 	} {
 		b := machine(t, m)
@@ -145,7 +147,8 @@ func TestDamagedReplica(t *testing.T) {
 			if err := break_(a.path(a.ID())); err != nil {
 				t.Fatal(err)
 			}
-			write(t, b, "k", strings.Repeat("a long row ", 100)+name+time.Now().String()) // a change of the row that was garbled
+			// a change of the row that was garbled
+			write(t, b, "k", strings.Repeat("a long row ", 100)+name+time.Now().String())
 			if err := way(); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
@@ -162,7 +165,8 @@ func TestNewerFormat(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
 	a := machine(t, m)
-	e := &Entry{Head: Head{Position: 1, Log: [4]byte(a.id[:4]), Before: a.id.Start().Chain, Format: row.Format + 1, Version: "v9.1.0", Verb: "upgrade"}}
+	e := &Entry{Head: Head{Position: 1, Log: [4]byte(a.id[:4]), Before: a.id.Start().Chain, Format: row.Format + 1,
+		Version: "v9.1.0", Verb: "upgrade"}}
 	b, err := e.encode()
 	if err != nil {
 		t.Fatal(err)
@@ -205,7 +209,8 @@ func TestProof(t *testing.T) {
 	a := machine(t, newLog(t))
 	write(t, a, "k", strings.Repeat("a long row ", 100))
 	err := a.File().Follow(func(r *file.Recorder) (bool, error) {
-		if err := errors.Join(set(r, "k", strings.Repeat("a long row ", 99)), set(r, "l", "v"), r.Remove(row.Config, []byte("none"))); err != nil {
+		if err := errors.Join(set(r, "k", strings.Repeat("a long row ", 99)), set(r, "l", "v"),
+			r.Remove(row.Config, []byte("none"))); err != nil {
 			return false, err
 		}
 		return false, r.Previous(func(before func(t row.Table, key []byte) []byte) error {
@@ -246,7 +251,8 @@ type doubledAndTrimmed struct {
 	between func()
 }
 
-func (d *doubledAndTrimmed) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
+func (d *doubledAndTrimmed) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (
+	*Tail, error) {
 	if d.between == nil {
 		return d.Memory.Append(ctx, at, entry, place, answers...)
 	}

@@ -82,7 +82,8 @@ func (o *op) becomes(t row.Table, old []byte) ([]byte, error) {
 		_, err = row.Unseal(t, o.key, value)
 	}
 	if err != nil || old == nil {
-		return nil, fmt.Errorf("%w: the row %s of table %s is not the one that was changed", errDiffers, row.Shown(o.key), t)
+		return nil, fmt.Errorf("%w: the row %s of table %s is not the one that was changed", errDiffers,
+			row.Shown(o.key), t)
 	}
 	return value, nil
 }
@@ -136,7 +137,8 @@ func prove(b []byte, set *file.ChangeSet, before find) error {
 		c := &e.tables[i]
 		t, known := row.TableNamed(c.name)
 		if !known || c.cleared != set.Cleared(t) {
-			return fmt.Errorf("%w: the entry that was made of the transaction says of table %s what it did not do", row.ErrDamaged, c.name)
+			return fmt.Errorf("%w: the entry that was made of the transaction says of table %s what it did not do",
+				row.ErrDamaged, c.name)
 		}
 		told[t] = make(map[string][]byte, len(c.ops))
 		for k := range c.ops {
@@ -161,11 +163,13 @@ func prove(b []byte, set *file.ChangeSet, before find) error {
 				got = before(t, key)
 			}
 			if !bytes.Equal(got, value) {
-				err = fmt.Errorf("%w: the entry that was made of the transaction has another row %s of table %s", row.ErrDamaged, row.Shown(key), t)
+				err = fmt.Errorf("%w: the entry that was made of the transaction has another row %s of table %s",
+					row.ErrDamaged, row.Shown(key), t)
 			}
 		})
 		if len(told[t]) > 0 && err == nil {
-			err = fmt.Errorf("%w: the entry that was made of the transaction changes rows of table %s that it left alone", row.ErrDamaged, t)
+			err = fmt.Errorf("%w: the entry that was made of the transaction changes rows of table %s that "+
+				"it left alone", row.ErrDamaged, t)
 		}
 	}
 	return err

@@ -29,7 +29,8 @@ type killedAfterAppend struct {
 	kill func() bool
 }
 
-func (k *killedAfterAppend) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
+func (k *killedAfterAppend) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (
+	*Tail, error) {
 	t, err := k.rough.Append(ctx, at, entry, place, answers...)
 	if t == nil && err == nil && k.kill() {
 		panic(errKilled)
@@ -168,7 +169,8 @@ func TestChaos(t *testing.T) {
 			t.Errorf("%s is there %d times", key, n)
 		}
 	}
-	t.Logf("%d acknowledged, %d unknown, %d refused, position %d", len(acknowledged), len(unknown), len(refused), m.state.Head.N)
+	t.Logf("%d acknowledged, %d unknown, %d refused, position %d", len(acknowledged), len(unknown), len(refused),
+		m.state.Head.N)
 	if len(acknowledged) < 20 {
 		t.Errorf("only %d were acknowledged", len(acknowledged))
 	}

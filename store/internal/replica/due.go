@@ -18,7 +18,8 @@ const (
 
 // due returns how many times over a snapshot is due.
 func due(at *row.Replica) float64 {
-	return max(float64(at.N-min(at.N, at.Since))/dueEntries, float64(at.Behind)/float64(max(dueWeight*at.SinceBytes, dueLeast)))
+	return max(float64(at.N-min(at.N, at.Since))/dueEntries,
+		float64(at.Behind)/float64(max(dueWeight*at.SinceBytes, dueLeast)))
 }
 
 // newer records the position of the newest snapshot.

@@ -167,7 +167,8 @@ func decodeHead(b []byte) (*Head, *row.Reader, error) {
 		return nil, nil, errEntry
 	}
 	if h.Format > row.Format {
-		return h, r, fmt.Errorf("%w: entry %d of the log is of %s, and has format %d; this one knows up to %d: install placectl %s or later%w",
+		return h, r, fmt.Errorf("%w: entry %d of the log is of %s, and has format %d; this one knows up to %d: "+
+			"install placectl %s or later%w",
 			file.ErrNewer, h.Position, h.author(), h.Format, row.Format, h.Version, errNamed)
 	}
 	return h, r, nil

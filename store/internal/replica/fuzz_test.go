@@ -11,7 +11,9 @@ import (
 // FuzzEntry: bytes are an entry or not, and an entry is encoded as the same bytes.
 func FuzzEntry(f *testing.F) {
 	e := &Entry{Head: Head{Position: 7, Format: row.Format, Version: "v1", Host: "h", User: "u", Verb: "place", Now: 5},
-		tables: []tableChange{{name: "config", cleared: true, ops: []op{{opPut, []byte("k"), []byte("v")}, {kind: opDelete, key: []byte("l")}}},
+		tables: []tableChange{
+			{name: "config", cleared: true, ops: []op{{opPut, []byte("k"), []byte("v")},
+				{kind: opDelete, key: []byte("l")}}},
 			{name: "jobs", ops: []op{{opChange, []byte("k"), bytes.Repeat([]byte("v"), 9000)}}}}}
 	b, err := e.encode()
 	if err != nil {

@@ -89,7 +89,8 @@ func (rep *Replica) removeOthers(id ID) {
 	entries, _ := os.ReadDir(rep.opt.Folder)
 	for _, e := range entries {
 		base := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(e.Name(), ".lock"), ".fresh"), ".line")
-		if strings.HasPrefix(base, id.String()+"-") && strings.HasSuffix(base, suffix) && !strings.HasPrefix(base, boot) {
+		if strings.HasPrefix(base, id.String()+"-") && strings.HasSuffix(base, suffix) && !strings.HasPrefix(base,
+			boot) {
 			_ = os.Remove(filepath.Join(rep.opt.Folder, e.Name()))
 		}
 	}

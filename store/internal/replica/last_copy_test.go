@@ -45,7 +45,8 @@ func TestVanished(t *testing.T) {
 	}
 	for again := range 2 {
 		for what, err := range asked(a) {
-			if !errors.Is(err, ErrVanished) || !errors.Is(err, row.ErrDamaged) || errors.Is(err, row.ErrNotFound) || !strings.Contains(err.Error(), "--stale any") {
+			if !errors.Is(err, ErrVanished) || !errors.Is(err, row.ErrDamaged) || errors.Is(err, row.ErrNotFound) ||
+				!strings.Contains(err.Error(), "--stale any") {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
@@ -163,7 +164,8 @@ func TestDamagedSnapshot(t *testing.T) {
 			t.Fatal(kept, err)
 		}
 		var found []string
-		if err := a.Audit(func(f string) { found = append(found, f) }); err != nil || len(found) == 0 || !strings.Contains(found[0], "log trim") {
+		if err := a.Audit(func(f string) { found = append(found, f) }); err != nil || len(found) == 0 ||
+			!strings.Contains(found[0], "log trim") {
 			t.Errorf("%s: log check finds %q, %v", what, found, err)
 		}
 		if what == "damaged" {
@@ -307,8 +309,10 @@ func TestSharedFolder(t *testing.T) {
 	t.Parallel()
 	m := newLog(t)
 	a := machine(t, m)
-	other := filepath.Join(a.opt.Folder, fmt.Sprintf("%s-%s-%s-%d.db", a.ID(), strings.Repeat("0", 32), "0a0b0c0d", os.Getuid()))
-	old := filepath.Join(a.opt.Folder, fmt.Sprintf("%s-%s-%s-%d.db", a.ID(), strings.Repeat("0", 32), machineID(), os.Getuid()))
+	other := filepath.Join(a.opt.Folder, fmt.Sprintf("%s-%s-%s-%d.db", a.ID(), strings.Repeat("0", 32), "0a0b0c0d",
+		os.Getuid()))
+	old := filepath.Join(a.opt.Folder, fmt.Sprintf("%s-%s-%s-%d.db", a.ID(), strings.Repeat("0", 32), machineID(),
+		os.Getuid()))
 	for _, path := range []string{other, old, old + ".fresh"} {
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)

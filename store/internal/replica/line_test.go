@@ -16,7 +16,8 @@ type watched struct {
 	asked []string
 }
 
-func (w *watched) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
+func (w *watched) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail,
+	error) {
 	t, err := w.Memory.Append(ctx, at, entry, place, answers...)
 	switch {
 	case t == nil:
@@ -88,7 +89,8 @@ type mufflePlace struct {
 
 func (p *mufflePlace) Leave() { p.d.left++; p.Place.Leave() }
 
-func (d *muffled) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
+func (d *muffled) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail,
+	error) {
 	mine, _ := place.(*mufflePlace)
 	if mine == nil {
 		return d.Memory.Append(ctx, at, entry, nil, answers...)

@@ -108,21 +108,28 @@ func TestUnlinearizable(t *testing.T) {
 		history []*operation
 		bad     bool
 	}{
-		"one after the other":           {list, []*operation{write("a", 1, 2), write("b", 3, 4, "a"), write("", 5, 6, "a", "b")}, false},
-		"at once, in either order":      {[]string{"b", "a"}, []*operation{write("a", 1, 4, "b"), write("b", 2, 3)}, false},
+		"one after the other": {list, []*operation{write("a", 1, 2), write("b", 3, 4, "a"),
+			write("", 5, 6, "a", "b")}, false},
+		"at once, in either order": {[]string{"b", "a"}, []*operation{write("a", 1, 4, "b"), write("b", 2, 3)},
+			false},
 		"a read before a write at once": {[]string{"a"}, []*operation{write("a", 1, 4), write("", 2, 3)}, false},
 		"unknown, and done":             {list, []*operation{write("a", 1, 2), unknown("b", 1)}, false},
 		"unknown, and not done":         {[]string{"a"}, []*operation{write("a", 1, 2), unknown("b", 1)}, false},
-		"refused":                       {nil, []*operation{{token: "a", began: at(1), ended: at(2), refused: true}}, false},
-		"refused, and done":             {[]string{"a"}, []*operation{{token: "a", began: at(1), ended: at(2), refused: true}}, true},
-		"lost":                          {nil, []*operation{write("a", 1, 2)}, true},
-		"done twice":                    {[]string{"a", "a"}, []*operation{write("a", 1, 2)}, true},
-		"a read of an older state":      {[]string{"a"}, []*operation{write("a", 1, 2), write("", 3, 4)}, true},
-		"two reads, back in time":       {[]string{"a"}, []*operation{write("a", 1, 9), write("", 2, 3, "a"), write("", 4, 5)}, true},
-		"writes that change places":     {[]string{"b", "a"}, []*operation{write("a", 1, 2, "b"), write("b", 3, 4)}, true},
-		"an answer of another state":    {list, []*operation{write("a", 1, 4), write("b", 2, 3)}, true},
-		"unknown, done before it began": {[]string{"b", "a"}, []*operation{write("a", 1, 2, "b"), unknown("b", 3)}, true},
-		"a state that never was":        {[]string{"a"}, []*operation{write("a", 1, 2), write("", 3, 4, "b")}, true},
+		"refused": {nil, []*operation{{token: "a", began: at(1), ended: at(2), refused: true}},
+			false},
+		"refused, and done": {[]string{"a"},
+			[]*operation{{token: "a", began: at(1), ended: at(2), refused: true}}, true},
+		"lost":                     {nil, []*operation{write("a", 1, 2)}, true},
+		"done twice":               {[]string{"a", "a"}, []*operation{write("a", 1, 2)}, true},
+		"a read of an older state": {[]string{"a"}, []*operation{write("a", 1, 2), write("", 3, 4)}, true},
+		"two reads, back in time": {[]string{"a"}, []*operation{write("a", 1, 9), write("", 2, 3, "a"),
+			write("", 4, 5)}, true},
+		"writes that change places": {[]string{"b", "a"}, []*operation{write("a", 1, 2, "b"), write("b", 3, 4)},
+			true},
+		"an answer of another state": {list, []*operation{write("a", 1, 4), write("b", 2, 3)}, true},
+		"unknown, done before it began": {[]string{"b", "a"}, []*operation{write("a", 1, 2, "b"), unknown("b", 3)},
+			true},
+		"a state that never was": {[]string{"a"}, []*operation{write("a", 1, 2), write("", 3, 4, "b")}, true},
 	} {
 		if faults := unlinearizable(tt.final, tt.history); (len(faults) > 0) != tt.bad {
 			t.Errorf("%s: %q", what, faults)
@@ -201,7 +208,10 @@ func TestLinearizable(t *testing.T) {
 		way.settle()
 	}
 	var final []string
-	if err := machine(t, m).View(func(r *file.Recorder) error { final = strings.Fields(get(r, "all")); return nil }); err != nil {
+	if err := machine(t, m).View(func(r *file.Recorder) error {
+		final = strings.Fields(get(r, "all"))
+		return nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	for _, fault := range unlinearizable(final, history) {
@@ -218,7 +228,8 @@ func TestLinearizable(t *testing.T) {
 			unknown++
 		}
 	}
-	t.Logf("%d operations, %d written in %d entries, %d run by others, %d reads, %d unknown", len(history), len(final), m.Head().N, inWords, reads, unknown)
+	t.Logf("%d operations, %d written in %d entries, %d run by others, %d reads, %d unknown", len(history), len(final),
+		m.Head().N, inWords, reads, unknown)
 	if inWords < 10 || reads < 10 {
 		t.Error("too few to show anything")
 	}

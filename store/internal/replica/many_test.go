@@ -45,7 +45,8 @@ func TestManyEntries(t *testing.T) {
 		t.Fatal(err)
 	}
 	took := time.Since(began)
-	t.Logf("%d entries, %d of them in the log at once, at most, %d snapshots; caught up in %v", m.Head().N, longest, snapshots, took)
+	t.Logf("%d entries, %d of them in the log at once, at most, %d snapshots; caught up in %v", m.Head().N, longest,
+		snapshots, took)
 	if snapshots == 0 {
 		t.Error("no snapshot was made")
 	}

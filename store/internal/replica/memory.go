@@ -64,7 +64,8 @@ func (s *memoryState) tail(at Position) *Tail {
 }
 
 // Append puts an entry after a position, see Log.
-func (m *Memory) Append(_ context.Context, at Position, entry []byte, place Place, answers ...Answer) (t *Tail, err error) {
+func (m *Memory) Append(_ context.Context, at Position, entry []byte, place Place, answers ...Answer) (t *Tail,
+	err error) {
 	err = m.do(func(s *memoryState) (bool, error) {
 		mine, _ := place.(*memoryPlace)
 		waits := len(s.Line) > 0 && (mine == nil || s.Line[0] < mine.n)
@@ -141,7 +142,8 @@ func (m *Memory) Create(_ context.Context, id ID, first *Snapshot) error {
 		if s.Made {
 			return false, ErrLog
 		}
-		*s = memoryState{Made: true, Log: id, Head: first.At, First: first.At.N + 1, Entries: make(map[uint64][]byte), Snapshots: []*Snapshot{first}}
+		*s = memoryState{Made: true, Log: id, Head: first.At, First: first.At.N + 1, Entries: make(map[uint64][]byte),
+			Snapshots: []*Snapshot{first}}
 		return true, nil
 	})
 }

@@ -204,7 +204,8 @@ func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
 	case tail.Log != at.Log:
 		return &errJoin{fmt.Errorf("the log has changed: it is %s, not %s", tail.Log, ID(at.Log))}
 	case tail.Head.N < at.N || tail.Head.N == at.N && tail.Head.Chain != at.Chain:
-		return fmt.Errorf("%w: it ends at %v, and this machine's replica stands at %v; "+wayOut, ErrGoneBack, tail.Head, positionOf(at))
+		return fmt.Errorf("%w: it ends at %v, and this machine's replica stands at %v; "+wayOut, ErrGoneBack, tail.Head,
+			positionOf(at))
 	}
 	s.known, s.asked, s.heard = max(s.known, tail.Head.N), true, began
 	if tail.Head.N > at.N {
@@ -218,9 +219,11 @@ func (s *session) compare(at *row.Replica, tail *Tail, began time.Time) error {
 func (rep *Replica) away(err error) error {
 	if errors.Is(err, ErrNoLog) {
 		if _, err := os.Stat(rep.path(rep.ID())); err == nil {
-			return fmt.Errorf("%w: there is none below %s, and this machine has a replica of it; "+wayOut, ErrVanished, rep.Name)
+			return fmt.Errorf("%w: there is none below %s, and this machine has a replica of it; "+wayOut, ErrVanished,
+				rep.Name)
 		}
-		return fmt.Errorf("there is no database %s; make one with placectl init%w", rep.Name, file.Wordless(file.ErrNoDatabase))
+		return fmt.Errorf("there is no database %s; make one with placectl init%w", rep.Name,
+			file.Wordless(file.ErrNoDatabase))
 	}
 	return away(err)
 }
@@ -300,7 +303,8 @@ func (s *session) follows(at *row.Replica, tail *Tail) error {
 		}
 	}
 	if err == nil && known && chain != at.Chain {
-		err = fmt.Errorf("%w: it has gone on from another entry %d than this machine's replica; "+wayOut, ErrGoneBack, at.N)
+		err = fmt.Errorf("%w: it has gone on from another entry %d than this machine's replica; "+wayOut, ErrGoneBack,
+			at.N)
 	}
 	return s.rep.away(err)
 }
@@ -322,7 +326,8 @@ func applyAll(r *file.Recorder, at *row.Replica, tail *Tail) error {
 		case e.Position != at.N+1:
 			return fmt.Errorf("%w: entry %d came behind entry %d", errEntry, e.Position, at.N)
 		case e.Before != at.Chain || e.Log != [4]byte(at.Log[:4]):
-			return fmt.Errorf("%w: entry %d, %s, does not follow the entry before it that this machine's replica has", ErrGoneBack, e.Position, e.author())
+			return fmt.Errorf("%w: entry %d, %s, does not follow the entry before it that this machine's replica has",
+				ErrGoneBack, e.Position, e.author())
 		}
 		if err := e.apply(r); err != nil {
 			return err

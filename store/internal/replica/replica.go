@@ -113,7 +113,8 @@ var machineID = sync.OnceValue(func() string {
 
 // use makes a handle on the replica of a log, which must exist.
 func (rep *Replica) use(id ID) error {
-	f, err := file.Open(rep.path(id), file.Options{LockTimeout: rep.opt.LockTimeout, Replica: true, Warn: rep.opt.Warn, Detail: rep.opt.Detail})
+	f, err := file.Open(rep.path(id), file.Options{LockTimeout: rep.opt.LockTimeout, Replica: true, Warn: rep.opt.Warn,
+		Detail: rep.opt.Detail})
 	if err != nil {
 		return err
 	}

@@ -147,7 +147,10 @@ func TestJoin(t *testing.T) {
 	m := newLog(t)
 	a, b := machine(t, m), machine(t, m)
 	for i := range 10 {
-		if err := a.Update(func(r *file.Recorder) (bool, error) { return true, set(r, fmt.Sprint("k", i), "v") }); err != nil {
+		if err := a.Update(func(r *file.Recorder) (bool, error) {
+			return true,
+				set(r, fmt.Sprint("k", i), "v")
+		}); err != nil {
 			t.Fatal(err)
 		}
 		if i%4 == 3 {
@@ -267,7 +270,10 @@ func TestFreshOnceItHasCaughtUp(t *testing.T) {
 	write := machine(t, m)
 	put := func() {
 		t.Helper()
-		if err := write.Update(func(r *file.Recorder) (bool, error) { return true, set(r, "k", get(r, "k")+"x") }); err != nil {
+		if err := write.Update(func(r *file.Recorder) (bool, error) {
+			return true,
+				set(r, "k", get(r, "k")+"x")
+		}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -310,7 +316,10 @@ func TestLongSilent(t *testing.T) {
 		for _, rep := range []*Replica{a, b} {
 			touch(rep.freshPath(), time.Now().Add(-longSilent))
 			runs = 0
-			err := rep.Update(func(r *file.Recorder) (bool, error) { runs++; return true, set(r, "k", get(r, "k")+"x") })
+			err := rep.Update(func(r *file.Recorder) (bool, error) {
+				runs++
+				return true, set(r, "k", get(r, "k")+"x")
+			})
 			if err != nil || runs != 1 {
 				t.Errorf("round %d: %d runs, %v", i, runs, err)
 			}

@@ -19,7 +19,8 @@ type Restless struct {
 }
 
 // Append puts an entry only when it is tried again, see Log.
-func (d *Restless) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
+func (d *Restless) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail,
+	error) {
 	d.mu.Lock()
 	let := d.let == at.N
 	d.let = at.N + 1
@@ -47,7 +48,8 @@ func (d *Restless) After(ctx context.Context, at Position) (*Tail, error) {
 	if snap, err := d.Snapshot(ctx); err == nil {
 		format = snap.Format
 	}
-	if tail, err = d.Driver.Append(ctx, at, nothing(at, [4]byte(tail.Log[:4]), format), nil); tail != nil || err != nil {
+	if tail, err = d.Driver.Append(ctx, at, nothing(at, [4]byte(tail.Log[:4]), format), nil); tail != nil ||
+		err != nil {
 		return tail, err
 	}
 	return d.Driver.After(ctx, at)
@@ -55,7 +57,8 @@ func (d *Restless) After(ctx context.Context, at Position) (*Tail, error) {
 
 // nothing returns an entry that changes nothing.
 func nothing(at Position, log [4]byte, format uint32) []byte {
-	e := Entry{Head: Head{Position: at.N + 1, Log: log, Before: at.Chain, Format: format, Version: "restless", Verb: "nothing"}}
+	e := Entry{Head: Head{Position: at.N + 1, Log: log, Before: at.Chain, Format: format, Version: "restless",
+		Verb: "nothing"}}
 	rand.Read(e.ID[:]) //nolint:errcheck // it never fails
 	b, _ := e.encode() // short enough not to fail
 	return b

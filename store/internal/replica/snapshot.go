@@ -25,7 +25,8 @@ func TakeSnapshot(r *file.Recorder, at Position) (*Snapshot, error) {
 	return takeSnapshot(r, at, r.EachStored)
 }
 
-func takeSnapshot(r *file.Recorder, at Position, each func(t row.Table, fn func(key, value []byte) error) error) (*Snapshot, error) {
+func takeSnapshot(r *file.Recorder, at Position, each func(t row.Table, fn func(key, value []byte) error) error) (
+	*Snapshot, error) {
 	var body bytes.Buffer
 	z, err := flate.NewWriter(&body, flate.BestSpeed)
 	if err != nil {
@@ -66,7 +67,8 @@ var ErrSnapshot = fmt.Errorf("%w: the snapshot in the log is not what was writte
 // verify refuses a snapshot that is incomplete, or that this version cannot read.
 func (s *Snapshot) verify() error {
 	if s.Format > row.Format {
-		return fmt.Errorf("%w: the snapshot in the log has format %d; this one knows up to %d", file.ErrNewer, s.Format, row.Format)
+		return fmt.Errorf("%w: the snapshot in the log has format %d; this one knows up to %d", file.ErrNewer, s.Format,
+			row.Format)
 	}
 	if sha256.Sum256(s.Body) != s.SHA256 {
 		return ErrSnapshot

@@ -35,7 +35,8 @@ func (w *Words) request() []byte {
 
 // UpdateInWords is Update for a transaction that is also described in words. If it returns an
 // answer, another writer ran the words, and the changes of fn are dropped. Otherwise fn ran.
-func (rep *Replica) UpdateInWords(words *Words, fn func(*file.Recorder) (keep bool, err error)) (answer []byte, err error) {
+func (rep *Replica) UpdateInWords(words *Words, fn func(*file.Recorder) (keep bool, err error)) (answer []byte,
+	err error) {
 	return rep.update(fn, (*file.Reserved).Try, words)
 }
 
@@ -112,5 +113,6 @@ const withdrawWithin = 2 * time.Second
 
 // unknownAsked returns the error that it is unknown whether another writer has run the words.
 func unknownAsked(err error) error {
-	return fmt.Errorf("%w: another writer may have done it: %w; check whether it was done before you try again, or use the same --key", file.ErrUnknown, err)
+	return fmt.Errorf("%w: another writer may have done it: %w; check whether it was done before you try again, or "+
+		"use the same --key", file.ErrUnknown, err)
 }

@@ -50,7 +50,8 @@ func (rep *Replica) UpdateAlone(fn func(*file.Recorder) (keep bool, err error)) 
 // written.
 type try func(h *file.Reserved, fn func(*file.Recorder) (keep bool, err error)) (*file.Draft, error)
 
-func (rep *Replica) update(fn func(*file.Recorder) (keep bool, err error), how try, words *Words) (answer []byte, err error) {
+func (rep *Replica) update(fn func(*file.Recorder) (keep bool, err error), how try, words *Words) (answer []byte,
+	err error) {
 	s := &session{rep: rep, until: rep.until()}
 	err = s.joining(func() error {
 		return rep.File().Reserve(func(h *file.Reserved) error {
@@ -273,7 +274,8 @@ func (w *writer) append(at Position, entry []byte, answers []Answer) (*Tail, err
 			return nil, nil
 		case err == nil && lost && tail.Head == at: // it waits, and what was sent before may still arrive
 		case err == nil && lost && tail.Head.N > at.N && tail.First > at.N+1:
-			return nil, fmt.Errorf("%w: no answer came to an entry, and the log begins behind it by now", file.ErrUnknown)
+			return nil, fmt.Errorf("%w: no answer came to an entry, and the log begins behind it by now",
+				file.ErrUnknown)
 		case err == nil && tail.Head.N > at.N && len(tail.Entries) > 0 && bytes.Equal(tail.Entries[0], entry):
 			return nil, nil
 		case err == nil:
@@ -288,7 +290,8 @@ func (w *writer) append(at Position, entry []byte, answers []Answer) (*Tail, err
 		}
 		if ctx.Err() != nil || time.Now().After(w.until) {
 			if lost {
-				return nil, fmt.Errorf("%w: no answer came to an entry%s; check whether it was done before you try again, or use the same --key", file.ErrUnknown, because(err))
+				return nil, fmt.Errorf("%w: no answer came to an entry%s; check whether it was done before you try "+
+					"again, or use the same --key", file.ErrUnknown, because(err))
 			}
 			return nil, away(err)
 		}

@@ -24,7 +24,8 @@ func pause(ctx context.Context, d time.Duration) {
 func (w *writer) turn() error {
 	ctx, cancel := within(w.until)
 	defer cancel()
-	enter := w.waiting || w.words != nil || w.lost >= patienceRuns || time.Since(w.began) > patienceTime || w.lost > 0 && w.long
+	enter := w.waiting || w.words != nil || w.lost >= patienceRuns || time.Since(w.began) > patienceTime ||
+		w.lost > 0 && w.long
 	if time.Now().After(w.until) {
 		return fmt.Errorf("%w: others were faster %d times", file.ErrLocked, w.lost)
 	}

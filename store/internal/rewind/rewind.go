@@ -63,7 +63,8 @@ func nodePasts(rows *file.Recorder, to int64) error {
 		return true, nil
 	})
 	for i, c := range list {
-		err = errors.Join(err, rows.Remove(row.NodePasts, c.key), rows.Put(row.NodePasts, row.TimeKey(to, next+uint64(i)), c.payload))
+		err = errors.Join(err, rows.Remove(row.NodePasts, c.key),
+			rows.Put(row.NodePasts, row.TimeKey(to, next+uint64(i)), c.payload))
 	}
 	return err
 }

@@ -19,7 +19,8 @@ const (
 	AttemptEnded   AttemptState = 4
 )
 
-var attemptStateNames = [...]string{AttemptStarted: "started", AttemptClaimed: "claimed", AttemptEnding: "ending", AttemptEnded: "ended"}
+var attemptStateNames = [...]string{AttemptStarted: "started", AttemptClaimed: "claimed", AttemptEnding: "ending",
+	AttemptEnded: "ended"}
 
 func (s AttemptState) String() string { return named(attemptStateNames[:], int(s), "state") }
 
@@ -58,8 +59,10 @@ const (
 	OutcomeStopped  Outcome = 8 // stopped on request
 )
 
-var outcomeNames = [...]string{OutcomeNone: "", OutcomeExited: "exited", OutcomeSignal: "signal", OutcomeWalltime: "walltime",
-	OutcomeOOM: "oom", OutcomeUnbegun: "unbegun", OutcomeRefused: "refused", OutcomeLost: "lost", OutcomeStopped: "stopped"}
+var outcomeNames = [...]string{OutcomeNone: "", OutcomeExited: "exited", OutcomeSignal: "signal",
+	OutcomeWalltime: "walltime",
+	OutcomeOOM:      "oom", OutcomeUnbegun: "unbegun", OutcomeRefused: "refused", OutcomeLost: "lost",
+	OutcomeStopped: "stopped"}
 
 func (o Outcome) String() string { return named(outcomeNames[:], int(o), "outcome") }
 

@@ -102,7 +102,8 @@ func rangeFields(f *Fields, c *locality.Cursor) {
 	for _, x := range [...]struct {
 		name string
 		slot *int
-	}{{"last", &c.Last}, {"unfinished", &c.Unfinished}, {"top", &c.Top}, {"low", &c.Low}, {"high", &c.High}, {"generated", &c.Generated}} {
+	}{{"last", &c.Last}, {"unfinished", &c.Unfinished}, {"top", &c.Top}, {"low", &c.Low}, {"high", &c.High},
+		{"generated", &c.Generated}} {
 		Int(f, x.name, x.slot)
 	}
 	Int(f, "open", &c.Open)

@@ -49,7 +49,8 @@ func TestPayloadCodec(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if table, k, row, err := ReadDocument(line); err != nil || table != Payloads || !bytes.Equal(k, key[:]) || !bytes.Equal(row, counted) {
+		if table, k, row, err := ReadDocument(line); err != nil || table != Payloads || !bytes.Equal(k, key[:]) ||
+			!bytes.Equal(row, counted) {
 			t.Fatalf("%s is read as %v %x %x, %v", line, table, k, row, err)
 		}
 		cut := rapid.IntRange(0, len(counted)-1).Draw(t, "cut")
@@ -71,7 +72,9 @@ func TestPayloadCodec(t *testing.T) {
 // TestJobNamesItsPayload: a job's row only gets longer by the key if the job has a payload.
 func TestJobNamesItsPayload(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		j := Job{JobFacts: JobFacts{ID: 7, State: JobQueued, JobTerms: JobTerms{Command: rapid.SliceOf(rapid.String()).Draw(t, "command")}}}
+		j := Job{
+			JobFacts: JobFacts{ID: 7, State: JobQueued,
+				JobTerms: JobTerms{Command: rapid.SliceOf(rapid.String()).Draw(t, "command")}}}
 		bare := EncodeJob(&j)
 		j.Payload = rapid.Make[PayloadKey]().Draw(t, "key")
 		encoded := EncodeJob(&j)

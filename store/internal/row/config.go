@@ -161,7 +161,8 @@ func preemptFields(f *Fields, r *preempt.Rule) {
 	Int(f, "grace", &r.Grace)
 	Int(f, "minRun", &r.MinRun)
 	Int(f, "atMost", &r.AtMost)
-	f.Bound(r.How <= preempt.Cancel && r.Grace >= preempt.OwnGrace && r.MinRun >= 0 && r.AtMost >= 0 && r.AtMost <= math.MaxInt32)
+	f.Bound(r.How <= preempt.Cancel && r.Grace >= preempt.OwnGrace && r.MinRun >= 0 && r.AtMost >= 0 &&
+		r.AtMost <= math.MaxInt32)
 }
 
 func termFields(f *Fields, name string, key *preempt.Key) {

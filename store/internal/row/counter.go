@@ -122,7 +122,8 @@ func (j *Job) InArray() limits.Holder {
 // Held yields what a reservation holds of pools.
 func (r *Reservation) Held(yield func(counter string, h limits.Holder) bool) {
 	for _, a := range r.Pools {
-		if !yield(PoolKey(a.Pool), limits.Holder{Owner: ReservationOwner(r.ID), Start: r.Start, End: r.End, Amount: a.Amount, Claim: true}) {
+		if !yield(PoolKey(a.Pool), limits.Holder{Owner: ReservationOwner(r.ID), Start: r.Start, End: r.End,
+			Amount: a.Amount, Claim: true}) {
 			return
 		}
 	}

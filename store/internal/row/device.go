@@ -164,7 +164,8 @@ func deviceFields(f *Fields, d *devices.Device) {
 
 // deviceFacts returns what is known of a device, as bits.
 func deviceFacts(d *devices.Device) (facts byte) {
-	for i, known := range [...]bool{d.Drained, d.UUID != "", d.Model != "", d.VRAM != 0, d.Reason != "", d.Slices != 0, len(d.Threads) > 0} {
+	for i, known := range [...]bool{d.Drained, d.UUID != "", d.Model != "", d.VRAM != 0, d.Reason != "", d.Slices != 0,
+		len(d.Threads) > 0} {
 		if known {
 			facts |= 1 << i
 		}

@@ -32,8 +32,9 @@ type document struct {
 
 // kind is a kind of row: its list of fields, compiled for the directions that are not hot.
 type kind struct {
-	document func(b, key, payload []byte) (doc []byte, same bool, err error) // returns JSON, and whether that gives the row back
-	payload  func(key, text []byte) ([]byte, error)                          // of the JSON
+	// returns JSON, and whether that gives the row back
+	document func(b, key, payload []byte) (doc []byte, same bool, err error)
+	payload  func(key, text []byte) ([]byte, error) // of the JSON
 	verify   func(key, payload []byte) error
 	rewind   func(key, payload []byte, to Rewound) ([]byte, error) // nil if nothing changes
 	names    func() []string
@@ -188,7 +189,8 @@ var special = []struct {
 // kindAt returns the kind of a key's row, or nil if there is none.
 func kindAt(t Table, key []byte) *kind {
 	for i := range special {
-		if x := &special[i]; x.table == t && (string(key) == x.key || !x.whole && strings.HasPrefix(string(key), x.key)) {
+		if x := &special[i]; x.table == t && (string(key) == x.key || !x.whole && strings.HasPrefix(string(key),
+			x.key)) {
 			return x.kind
 		}
 	}

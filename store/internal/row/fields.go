@@ -63,7 +63,8 @@ const (
 	Lapses              // no longer counts if it is after the file's former instant
 )
 
-var clockNames = [...]string{Past: "past", Begins: "begins", Ends: "ends", Shifts: "shifts", Wish: "wish", Made: "made", Lapses: "lapses"}
+var clockNames = [...]string{Past: "past", Begins: "begins", Ends: "ends", Shifts: "shifts", Wish: "wish", Made: "made",
+	Lapses: "lapses"}
 
 func (c Clock) String() string { return clockNames[c] }
 

@@ -101,7 +101,8 @@ func sample[T any](name string, list func(*Fields, *T), fit func(r *rand.Rand, v
 		key := fit(r, v)
 		payload := encode(list, v)
 		is, err := decode(Jobs, list, key, payload)
-		if diff := cmp.Diff(v, is, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(index.Bucket{})); err != nil || diff != "" {
+		if diff := cmp.Diff(v, is, cmpopts.EquateEmpty(), cmpopts.IgnoreUnexported(index.Bucket{})); err != nil ||
+			diff != "" {
 			t.Fatalf("%x: %v: -was +is\n%s", payload, err, diff)
 		}
 		if doc, back, err := s.said(key, payload); s.documented() && (err != nil || !bytes.Equal(back, payload)) {
@@ -206,7 +207,8 @@ var samples = []sampled{
 	sample("hook", hookFields, fits(func(*Hook) []byte { return KeyHook })),
 	sample("hosts", hostFields, fits(func(h *locality.Host) []byte { return Key32(h.Number) })),
 	sample("limits", limitFields, fits(func(x *limits.Rule) []byte {
-		x.Key, x.Measure = limits.Key{{Kind: limits.User, Name: "ann"}}, limits.Measure{Resource: "ncpus", Form: limits.OfQueued}
+		x.Key, x.Measure = limits.Key{{Kind: limits.User, Name: "ann"}},
+			limits.Measure{Resource: "ncpus", Form: limits.OfQueued}
 		return LimitKey(x)
 	})),
 	sample("numbers", numberFields, fits(func(*int64) []byte { return NumberKey("user", "ann") })),
@@ -250,7 +252,10 @@ var samples = []sampled{
 		return Key16(uint16(d.ID))
 	})),
 	sample("shares settings", shareSettingsFields, fits(func(*fairshare.Settings) []byte { return KeyShareSettings })),
-	sample("shares state", shareTimerFields, fits(func(x *fairshare.Timer) []byte { x.Running = true; return KeyShareState })),
+	sample("shares state", shareTimerFields, fits(func(x *fairshare.Timer) []byte {
+		x.Running = true
+		return KeyShareState
+	})),
 	sample("standings", standingFields, fits(func(s *Standing) []byte {
 		q := &s.Request
 		q.Name, q.Reservation, q.OverLimits, q.Bind, q.Ranking = "", "", false, "", nil
@@ -291,7 +296,8 @@ var samples = []sampled{
 		}
 		j.Devices = nil
 		if r.IntN(3) == 0 {
-			j.Devices = []JobDevices{{Node: r.Uint32N(99), Res: index.ResID(r.IntN(9)), Which: devices.Bits{1 + r.Uint64N(1<<40)}},
+			j.Devices = []JobDevices{{Node: r.Uint32N(99), Res: index.ResID(r.IntN(9)),
+				Which: devices.Bits{1 + r.Uint64N(1<<40)}},
 				{Node: 7, Which: devices.Bits{0, 1 << 63}}}
 		}
 		return Key64(j.ID)
@@ -435,7 +441,8 @@ func TestFieldsOfOldFiles(t *testing.T) {
 				name = string(key)
 			}
 			if c := kinds[name]; c != nil && (table != "wakes" || string(key) == string(KeyFreed)) {
-				if again, err := c.again(key, payload); err != nil || version == "v9" && name != "state" && !bytes.Equal(again, payload) {
+				if again, err := c.again(key, payload); err != nil || version == "v9" && name != "state" &&
+					!bytes.Equal(again, payload) {
 					t.Errorf("%s %x of file %s: %v\n%x is written as\n%x", name, key, version, err, payload, again)
 				}
 			}
@@ -446,15 +453,20 @@ func TestFieldsOfOldFiles(t *testing.T) {
 // TestIdentityDocument: another file has its own epoch and owner.
 func TestIdentityDocument(t *testing.T) {
 	uid := uint32(7)
-	line, err := AppendDocument(nil, Meta, KeyIdentity, (&Identity{ID: [16]byte{1}, Epoch: 5, AnyTime: true, Owner: &uid}).Encode())
-	if want := `{"table":"meta","key":"identity","row":{"id":"01000000000000000000000000000000","anyTime":true}}`; err != nil || strings.TrimSpace(string(line)) != want {
+	line, err := AppendDocument(nil, Meta, KeyIdentity,
+		(&Identity{ID: [16]byte{1}, Epoch: 5, AnyTime: true, Owner: &uid}).Encode())
+	if want :=
+		`{"table":"meta","key":"identity","row":{"id":"01000000000000000000000000000000","anyTime":true}}`; err !=
+		nil || strings.TrimSpace(string(line)) != want {
 		t.Errorf("%v\n%s\n%s wanted", err, line, want)
 	}
 }
 
 // TestFieldsAllocate: decoding allocates what the row holds, and nothing else.
 func TestFieldsAllocate(t *testing.T) {
-	j := &Job{JobFacts: JobFacts{ID: 7, State: JobRunning, Chunks: []JobChunk{{Count: 1, Nodes: []JobNode{{Node: 3, Chunks: 1}}}}}}
+	j := &Job{
+		JobFacts: JobFacts{ID: 7, State: JobRunning,
+			Chunks: []JobChunk{{Count: 1, Nodes: []JobNode{{Node: 3, Chunks: 1}}}}}}
 	job, key := EncodeJob(j), Key64(7)
 	h := new(locality.Host)
 	host := EncodeHost(h)
@@ -481,11 +493,14 @@ func TestFieldsAllocate(t *testing.T) {
 }
 
 var plainJob = &Job{
-	JobFacts: JobFacts{ID: 7, State: JobRunning, Path: "bucket", Chunks: []JobChunk{{Count: 2, Nodes: []JobNode{{Node: 17, Chunks: 1}, {Node: 18, Chunks: 1}}}},
+	JobFacts: JobFacts{ID: 7, State: JobRunning, Path: "bucket",
+		Chunks: []JobChunk{{Count: 2, Nodes: []JobNode{{Node: 17, Chunks: 1}, {Node: 18, Chunks: 1}}}},
 		Queued: true, Attempt: 1,
-		JobTerms: JobTerms{User: "ann", Account: "physics", Queue: "batch", Select: "2:ncpus=4:mem=8gb", Place: "scatter:excl", Policy: "firstavailable", Priority: 5,
+		JobTerms: JobTerms{User: "ann", Account: "physics", Queue: "batch", Select: "2:ncpus=4:mem=8gb",
+			Place: "scatter:excl", Policy: "firstavailable", Priority: 5,
 			Command: []string{"./simulate", "--all"}}},
-	JobTimes: JobTimes[int64, int64]{JobBounds: JobBounds[int64, int64]{Walltime: 3600}, Submit: 1_800_000_000, Start: 1_800_000_100, End: 1_800_003_700},
+	JobTimes: JobTimes[int64, int64]{JobBounds: JobBounds[int64, int64]{Walltime: 3600}, Submit: 1_800_000_000,
+		Start: 1_800_000_100, End: 1_800_003_700},
 }
 
 func wideJob() *Job {

@@ -72,7 +72,9 @@ var JobRows = Stored[Job]{
 			return append64(b, j.ID)
 		}},
 	},
-	Counts: []Count[Job]{{JobCounts, func(b []byte, j *Job, _ []byte) []byte { return append(append(b, byte(j.State)), j.Queue...) }}, {Lots, AppendLot}},
+	Counts: []Count[Job]{
+		{JobCounts, func(b []byte, j *Job, _ []byte) []byte { return append(append(b, byte(j.State)), j.Queue...) }},
+		{Lots, AppendLot}},
 }
 
 // AttemptRows are the attempts. Those being executed are listed by host.
@@ -144,7 +146,9 @@ var HostRows = Stored[locality.Host]{
 		hostFields(&f, h)
 		return f.done(Hosts)
 	},
-	Indexes: []Index[locality.Host]{{Table: HostNames, Key: func(b []byte, h *locality.Host) []byte { return append(b, h.Name...) },
+	Indexes: []Index[locality.Host]{{Table: HostNames, Key: func(b []byte, h *locality.Host) []byte {
+		return append(b, h.Name...)
+	},
 		Value: func(h *locality.Host) []byte { return EncodeNumber32(h.Number) }}},
 }
 

@@ -57,13 +57,19 @@ func TestIndexKeys(t *testing.T) {
 		}
 	}
 	for _, j := range []*Job{
-		{JobFacts: JobFacts{ID: 7, State: JobQueued, Queued: true, Attendant: &Attendant{Process: Process{Host: "n1"}}, JobTerms: JobTerms{Priority: -3, User: "ann", Queue: "q"}}},
+		{JobFacts: JobFacts{ID: 7, State: JobQueued, Queued: true, Attendant: &Attendant{Process: Process{Host: "n1"}},
+			JobTerms: JobTerms{Priority: -3, User: "ann", Queue: "q"}}},
 		{JobFacts: JobFacts{ID: 8, State: JobRunning, Queued: true, JobTerms: JobTerms{Account: "a", Class: "c"}}},
-		{JobFacts: JobFacts{ID: 9, State: JobFinished, Queued: true}, JobTimes: JobTimes[int64, int64]{End: 1_800_000_000}},
+		{JobFacts: JobFacts{ID: 9, State: JobFinished, Queued: true},
+			JobTimes: JobTimes[int64, int64]{End: 1_800_000_000}},
 		{JobFacts: JobFacts{ID: 10, State: JobHeld, Queued: true}},
-		{JobFacts: JobFacts{ID: 11, State: JobQueued, Queued: true, Array: 11, Index: 1, JobTerms: JobTerms{User: "ann", Command: []string{"a"}}}},
-		{JobFacts: JobFacts{ID: 12, State: JobQueued, Queued: true, Array: 11, Index: 2, JobTerms: JobTerms{User: "ann", Command: []string{"b"}}}}, // of the same lot
-		{JobFacts: JobFacts{ID: 13, State: JobReserved, Queued: true, Array: 11, Index: 3, JobTerms: JobTerms{User: "ann", Command: []string{"b"}}}},
+		{JobFacts: JobFacts{ID: 11, State: JobQueued, Queued: true, Array: 11, Index: 1,
+			JobTerms: JobTerms{User: "ann", Command: []string{"a"}}}},
+		// of the same lot
+		{JobFacts: JobFacts{ID: 12, State: JobQueued, Queued: true, Array: 11, Index: 2,
+			JobTerms: JobTerms{User: "ann", Command: []string{"b"}}}},
+		{JobFacts: JobFacts{ID: 13, State: JobReserved, Queued: true, Array: 11, Index: 3,
+			JobTerms: JobTerms{User: "ann", Command: []string{"b"}}}},
 	} {
 		keysOf(t, &b, &JobRows, Key64(j.ID), EncodeJob(j))
 	}

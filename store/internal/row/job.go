@@ -199,8 +199,10 @@ func jobHead(f *Fields, j *Job) (version byte) {
 	if version < 3 {
 		return version
 	}
-	f.Bits(Fact{"queued", &j.Queued}, Fact{"attended", &j.Attended}, Fact{"noRequeue", &j.NoRequeue}, Fact{"launched", &j.Launched},
-		Fact{"noPolicy", &j.NoPolicy}, Fact{"never", &j.Never}, Fact{"claimed", &j.Claimed}, Fact{"ending", &j.Ending}) // their bits must not change
+	f.Bits(Fact{"queued", &j.Queued}, Fact{"attended", &j.Attended}, Fact{"noRequeue", &j.NoRequeue},
+		Fact{"launched", &j.Launched},
+		// their bits must not change
+		Fact{"noPolicy", &j.NoPolicy}, Fact{"never", &j.Never}, Fact{"claimed", &j.Claimed}, Fact{"ending", &j.Ending})
 	Int(f, "priority", &j.Priority)
 	f.sinceAttempt(j.ID)
 	f.At("begin", &j.Begin, Shifts)

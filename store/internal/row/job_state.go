@@ -46,8 +46,10 @@ func (j *JobFacts) Request() placer.Request {
 	if j.NoPolicy {
 		policy = ""
 	}
-	return placer.Request{Select: j.Select, Place: j.Place, Name: j.Name, User: j.User, Group: j.Group, Account: j.Account,
-		Queue: j.Queue, Class: j.Class, Policy: policy, Access: j.Access.String(), Reservation: j.Reservation, Prefer: j.Prefer, Exclude: j.Exclude,
+	return placer.Request{Select: j.Select, Place: j.Place, Name: j.Name, User: j.User, Group: j.Group,
+		Account: j.Account,
+		Queue:   j.Queue, Class: j.Class, Policy: policy, Access: j.Access.String(), Reservation: j.Reservation,
+		Prefer: j.Prefer, Exclude: j.Exclude,
 		Bind: j.Bind.String(), Pools: j.Pools, OverLimits: j.OverLimits}
 }
 
@@ -67,7 +69,8 @@ func (j *Job) ToLaunch() bool {
 // Starting reports whether the job has its nodes, and a pass must still start a process to execute
 // its command.
 func (j *JobFacts) Starting() bool {
-	return j.State == JobRunning && j.Queued && !j.Attended && !j.Launched && !j.Claimed && (len(j.Command) > 0 || j.Payload != (PayloadKey{}))
+	return j.State == JobRunning && j.Queued && !j.Attended && !j.Launched && !j.Claimed && (len(j.Command) > 0 ||
+		j.Payload != (PayloadKey{}))
 }
 
 // OnlyPrinted reports whether a cycle printed the job's start where nothing launches jobs, and

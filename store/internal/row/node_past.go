@@ -48,7 +48,8 @@ func nodePastFields(f *Fields, p *NodePast) {
 		Uints(f, "lacked", &p.Lacked)
 	}
 	alone := p.Parts == PartAbsent || p.Parts == PartWhole && len(p.Nodes) == 1
-	f.Must(len(f.key) == 16 && len(p.Nodes) > 0 && p.Parts != 0 && p.Parts < partEnd && (p.Parts&(PartAbsent|PartWhole) == 0 || alone))
+	f.Must(len(f.key) == 16 && len(p.Nodes) > 0 && p.Parts != 0 && p.Parts < partEnd &&
+		(p.Parts&(PartAbsent|PartWhole) == 0 || alone))
 }
 
 // wasFields is a node as part of a row.
@@ -111,7 +112,8 @@ func readRuns(f *Fields) (list []uint32) {
 	next := uint64(0)
 	for range f.count(0) {
 		first, length := next+f.uvar(0), f.uvar(0)
-		if f.bad || length == 0 || first > math.MaxUint32 || length > mostNodes || first+length > math.MaxUint32 || uint64(len(list))+length > mostNodes {
+		if f.bad || length == 0 || first > math.MaxUint32 || length > mostNodes || first+length > math.MaxUint32 ||
+			uint64(len(list))+length > mostNodes {
 			f.bad = true
 			return nil
 		}

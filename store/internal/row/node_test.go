@@ -14,7 +14,8 @@ import (
 // fullNode returns a node with every field that a row holds.
 func fullNode() *index.Node {
 	n := &index.Node{Number: 7, Name: "n7", Queue: "q", Priority: -3, State: index.Drained, Reason: "fan", Bucket: 2,
-		Speed: 1.5, ProcSpeed: 2400, Load: 0.25, Usage: 0.5, Access: index.AccessSingleTask, Sharing: index.ForceExclHost,
+		Speed: 1.5, ProcSpeed: 2400, Load: 0.25, Usage: 0.5, Access: index.AccessSingleTask,
+		Sharing:   index.ForceExclHost,
 		PriorityF: "SPEED", Features: []string{"ssd", "ib"}}
 	n.Set(index.NCPUs, index.Value{Num: 8})
 	n.Set(index.Arch, index.Value{Str: "amd64"})
@@ -135,7 +136,8 @@ func TestNodeRowWords(t *testing.T) {
 		return append(e.b, sharing...)
 	}
 	for word, want := range map[string]index.Access{"": index.AccessShared, "shared": index.AccessShared,
-		"singleuser": index.AccessSingleUser, "singlejob": index.AccessSingleJob, "singletask": index.AccessSingleTask} {
+		"singleuser": index.AccessSingleUser, "singlejob": index.AccessSingleJob,
+		"singletask": index.AccessSingleTask} {
 		n, err := DecodeNode(Key32(7), row(word))
 		if err != nil || n.Access != want || n.Sharing != index.DefaultShared {
 			t.Errorf("%q: %+v, %v", word, n, err)
@@ -146,7 +148,8 @@ func TestNodeRowWords(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n, err := DecodeNode(Key32(7), row("", byte(index.ForceExcl), 1, 0, 0, 3)); err != nil || n.Sharing != index.ForceExcl {
+	if n, err := DecodeNode(Key32(7), row("", byte(index.ForceExcl), 1, 0, 0, 3)); err != nil ||
+		n.Sharing != index.ForceExcl {
 		t.Errorf("a row of a newer version: %+v, %v", n, err)
 	}
 }

@@ -21,7 +21,8 @@ func TestStateBounds(t *testing.T) {
 		"room":        func(s *State, n uint64) { s.Invalidations = n },
 		"startable":   func(s *State, n uint64) { s.Startable = n },
 	} {
-		last := map[string]uint64{"as of": LastInstant, "node": mostNodes, "bucket": mostBuckets, "resource": mostResources}[name]
+		last := map[string]uint64{"as of": LastInstant, "node": mostNodes, "bucket": mostBuckets,
+			"resource": mostResources}[name]
 		if last == 0 {
 			last = mostNumbers
 		}

@@ -39,7 +39,9 @@ func (t *Total) Of(name string) int64 {
 }
 
 func (t *Total) find(name string) (int, bool) {
-	return slices.BinarySearchFunc(t.Held, name, func(h TotalHeld, name string) int { return cmp.Compare(h.Name, name) })
+	return slices.BinarySearchFunc(t.Held, name, func(h TotalHeld, name string) int {
+		return cmp.Compare(h.Name, name)
+	})
 }
 
 // Hold adds use of a resource. A use of 0 is left out, so that equal totals have equal rows.

@@ -48,7 +48,8 @@ func viewJob(t *testing.T, v *JobView, j *Job) {
 		t.Fatalf("%x: nodes %v, %v, and the list has %v", payload, got, err, want)
 	}
 	texts := make(map[JobText]string)
-	for _, text := range []JobText{JobSelectText, JobNameText, JobClassText, JobUserText, JobQueueText, JobAccountText} {
+	for _, text := range []JobText{JobSelectText, JobNameText, JobClassText, JobUserText, JobQueueText,
+		JobAccountText} {
 		b, err := v.Text(text)
 		if err != nil {
 			t.Fatal(err)
@@ -56,11 +57,15 @@ func viewJob(t *testing.T, v *JobView, j *Job) {
 		texts[text] = string(b)
 	}
 	var is, want Job
-	is.ID, is.State, is.Walltime, is.Submit, is.Start, is.End = v.ID(), v.State(), v.Walltime(), v.Submit(), v.Start(), v.End()
-	is.Select, is.Queue, is.Name, is.User = string(v.Select()), string(v.Queue()), texts[JobNameText], texts[JobUserText]
+	is.ID, is.State, is.Walltime, is.Submit, is.Start, is.End = v.ID(), v.State(), v.Walltime(), v.Submit(), v.Start(),
+		v.End()
+	is.Select, is.Queue, is.Name, is.User = string(v.Select()), string(v.Queue()), texts[JobNameText],
+		texts[JobUserText]
 	is.Account, is.Class = texts[JobAccountText], texts[JobClassText]
-	want.ID, want.State, want.Walltime, want.Submit, want.Start, want.End = j.ID, j.State, j.Walltime, j.Submit, j.Start, j.End
-	want.Select, want.Queue, want.Name, want.User, want.Account, want.Class = j.Select, j.Queue, j.Name, j.User, j.Account, j.Class
+	want.ID, want.State, want.Walltime, want.Submit, want.Start, want.End = j.ID, j.State, j.Walltime, j.Submit,
+		j.Start, j.End
+	want.Select, want.Queue, want.Name, want.User, want.Account, want.Class = j.Select, j.Queue, j.Name, j.User,
+		j.Account, j.Class
 	if !reflect.DeepEqual(is, want) || texts[JobSelectText] != j.Select || texts[JobQueueText] != j.Queue {
 		t.Fatalf("%x: the view has\n%+v and the list\n%+v", payload, is, want)
 	}
@@ -80,7 +85,8 @@ func viewNode(t *testing.T, v *NodeView, n *index.Node) {
 	if n.Access != index.AccessShared {
 		access = n.Access.String()
 	}
-	is := []any{v.Number(), v.State(), v.Bucket(), v.Priority(), string(v.Name()), string(v.Queue()), string(v.Reason()), string(v.Access()), string(v.PriorityF()),
+	is := []any{v.Number(), v.State(), v.Bucket(), v.Priority(), string(v.Name()), string(v.Queue()),
+		string(v.Reason()), string(v.Access()), string(v.PriorityF()),
 		string(v.Features()), v.Speed(), v.ProcSpeed(), v.Load(), v.Usage()}
 	want := []any{n.Number, n.State, n.Bucket, n.Priority, n.Name, n.Queue, n.Reason, access, n.PriorityF,
 		strings.Join(n.Features, ","), n.Speed, n.ProcSpeed, n.Load, n.Usage}
@@ -96,7 +102,8 @@ func viewNode(t *testing.T, v *NodeView, n *index.Node) {
 		t.Fatal("a resource that the node does not have", v.Err())
 	}
 	traits := index.Node{}
-	if err := ReadTraits(Key32(n.Number), payload, &traits, nil); err != nil || traits.Name != "" || traits.Queue != n.Queue || len(traits.Res) != len(n.Res) || traits.Speed != n.Speed {
+	if err := ReadTraits(Key32(n.Number), payload, &traits, nil); err != nil || traits.Name != "" ||
+		traits.Queue != n.Queue || len(traits.Res) != len(n.Res) || traits.Speed != n.Speed {
 		t.Fatalf("%x: %v: traits %+v", payload, err, traits)
 	}
 }

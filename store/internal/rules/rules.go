@@ -47,7 +47,8 @@ func Read(src Source) (*Rules, error) {
 	if len(list) == 0 || err != nil {
 		return nil, err
 	}
-	rs := &Rules{Rules: limits.NewRules(list), src: src, asked: make(map[asking]placer.Spec), under: make(map[[5]string][]limits.Applied)}
+	rs := &Rules{Rules: limits.NewRules(list), src: src, asked: make(map[asking]placer.Spec),
+		under: make(map[[5]string][]limits.Applied)}
 	if !rs.Look(limits.Account) {
 		return rs, nil
 	}

@@ -49,7 +49,8 @@ type turns struct {
 // Order puts the jobs of a queue in the order of their turns. priority returns a job's priority.
 func (a *Allotment) Order(line []*row.Job, priority func(*row.Job) (float64, error)) ([]*row.Job, error) {
 	n := len(a.State.Classes)
-	t := &turns{Allotment: a, waits: slices.Clone(line), lines: make([]fairshare.Line, n), held: make([]int, n), fixed: make([]bool, n), free: a.State.TotalWorkers - a.State.Away}
+	t := &turns{Allotment: a, waits: slices.Clone(line), lines: make([]fairshare.Line, n), held: make([]int, n),
+		fixed: make([]bool, n), free: a.State.TotalWorkers - a.State.Away}
 	a.lifts = make(map[uint64][]bool, len(line))
 	slices.SortFunc(t.waits, func(x, y *row.Job) int { return cmp.Compare(x.ID, y.ID) })
 	for i, j := range t.waits {

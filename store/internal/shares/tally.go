@@ -65,7 +65,8 @@ type Tally struct {
 
 // NewTally returns a tally in a unit, with nothing running or waiting.
 func NewTally(src Source, unit Unit, set *fairshare.Settings, timer fairshare.Timer, ix *index.Index) *Tally {
-	t := &Tally{Source: src, unit: unit, known: make(map[[2]string]int), asked: make(map[string]int64), spare: set.Spare, notUp: ix.NotUp(), starts: make(map[uint64]bool)}
+	t := &Tally{Source: src, unit: unit, known: make(map[[2]string]int), asked: make(map[string]int64),
+		spare: set.Spare, notUp: ix.NotUp(), starts: make(map[uint64]bool)}
 	t.State.Now, t.State.Rebalance, t.State.Timer = src.Now, set.Rebalance, timer
 	t.State.Classes, t.places = set.NewClasses()
 	t.State.TotalWorkers = sum(0, int(unit.inService(ix)))
@@ -224,7 +225,8 @@ func (t *Tally) Allot() (*Allotment, *fairshare.Plan, error) {
 		return nil, nil, err
 	}
 	n := len(plan.Classes)
-	a := &Allotment{Tally: t, Left: make([]int, n), Entitled: make([]int, n), targets: make([]int, n), order: make([]int, n)}
+	a := &Allotment{Tally: t, Left: make([]int, n), Entitled: make([]int, n), targets: make([]int, n),
+		order: make([]int, n)}
 	for i := range a.order {
 		a.order[i] = i
 	}

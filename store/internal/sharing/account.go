@@ -49,7 +49,8 @@ func Account(rows *file.Recorder, name string) (*row.Account, error) {
 // if the parent does not exist, and with row.ErrInvalid.
 func SetAccount(rows *file.Recorder, a *row.Account) error {
 	if err := limits.ValidName(a.Name); err != nil || a.Name == limits.Each {
-		return fmt.Errorf("%w account name %q: use letters, digits and signs, no blanks, commas or quotes", row.ErrInvalid, a.Name)
+		return fmt.Errorf("%w account name %q: use letters, digits and signs, no blanks, commas or quotes",
+			row.ErrInvalid, a.Name)
 	}
 	if err := validAccount(a); err != nil {
 		return err
@@ -115,7 +116,8 @@ func ValidAllow(list *[]string) error {
 	for _, text := range *list {
 		kind, name, _ := strings.Cut(text, ":")
 		if err := limits.ValidName(name); err != nil || kind != "user" && kind != "group" || name == limits.Each {
-			return fmt.Errorf("%w: %q is neither a user nor a group: write user:NAME or group:NAME", row.ErrInvalid, text)
+			return fmt.Errorf("%w: %q is neither a user nor a group: write user:NAME or group:NAME", row.ErrInvalid,
+				text)
 		}
 		out = append(out, text)
 	}

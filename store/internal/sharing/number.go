@@ -33,7 +33,8 @@ func EachNumber(rows Rows, fn func(kind, name string, n int64) error) error {
 // SetNumber sets a number, from -most to most. The default is 0.
 func SetNumber(rows *file.Recorder, kind, name string, n, most int64) error {
 	if !slices.Contains(NumberKinds, kind) || limits.ValidName(name) != nil || name == limits.Each {
-		return fmt.Errorf("%w: a priority of %q: write KIND:NAME, where the kind is user, group, account, class or queue", row.ErrInvalid, kind+":"+name)
+		return fmt.Errorf("%w: a priority of %q: write KIND:NAME, where the kind is user, group, account, "+
+			"class or queue", row.ErrInvalid, kind+":"+name)
 	}
 	if n < -most || n > most {
 		return fmt.Errorf("%w: a priority of %d; it must be from %d to %d", row.ErrInvalid, n, -most, most)

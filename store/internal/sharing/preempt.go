@@ -35,7 +35,8 @@ func Rule(rows *file.Recorder, text string) (*preempt.Rule, error) {
 		var names []string
 		err := EachRule(rows, func(r *preempt.Rule) error { names = append(names, r.String()); return nil })
 		if err == nil {
-			err = fmt.Errorf("no preemption rule %q%s: %w", asked, index.DidYouMean(asked.String(), names), row.ErrNotFound)
+			err = fmt.Errorf("no preemption rule %q%s: %w", asked, index.DidYouMean(asked.String(), names),
+				row.ErrNotFound)
 		}
 		return nil, err
 	}
@@ -45,8 +46,10 @@ func Rule(rows *file.Recorder, text string) (*preempt.Rule, error) {
 // SetRule creates a rule, or replaces the one with the same text. Times are at most longest
 // seconds. It fails with row.ErrInvalid if the rules would form a circle.
 func SetRule(rows *file.Recorder, r *preempt.Rule, longest int64) error {
-	if r.MinRun < 0 || r.MinRun > longest || r.AtMost < 0 || r.AtMost > maxStops || r.Grace < preempt.OwnGrace || r.Grace > longest {
-		return fmt.Errorf("%w: rule %q: times are from 0 to %d s, and a job is stopped at most %d times, or 0 for as often as need be",
+	if r.MinRun < 0 || r.MinRun > longest || r.AtMost < 0 || r.AtMost > maxStops || r.Grace < preempt.OwnGrace ||
+		r.Grace > longest {
+		return fmt.Errorf("%w: rule %q: times are from 0 to %d s, and a job is stopped at most %d times, or 0 for as "+
+			"often as need be",
 			row.ErrInvalid, r, longest, maxStops)
 	}
 	if n := len(r.String()); n > maxRule {
@@ -82,7 +85,8 @@ const maxRule = 4096
 // Ranks returns all rules combined, or nil if there are none.
 func Ranks(rows *file.Recorder) (*preempt.Ranks, error) {
 	var rules []*preempt.Rule
-	if err := EachRule(rows, func(r *preempt.Rule) error { rules = append(rules, r); return nil }); err != nil || rules == nil {
+	if err := EachRule(rows, func(r *preempt.Rule) error { rules = append(rules, r); return nil }); err != nil ||
+		rules == nil {
 		return nil, err
 	}
 	ranks, err := preempt.NewRanks(rules)

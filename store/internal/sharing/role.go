@@ -46,7 +46,8 @@ func RemoveRole(rows *file.Recorder, user string) error {
 // Allowed says which of a request's queue, class and account its user may not ask for, or
 // returns "". queue lists who may ask for the queue; empty means all users. An account's list
 // also applies to the accounts below it that have none.
-func Allowed(rows *file.Recorder, r placer.Request, queue []string, shares func() (*fairshare.Settings, error)) (not string, err error) {
+func Allowed(rows *file.Recorder, r placer.Request, queue []string, shares func() (*fairshare.Settings, error)) (
+	not string, err error) {
 	lets := func(what, name string, allow []string) string {
 		for _, one := range allow {
 			if one == "user:"+r.User || one == "group:"+r.Group {

@@ -55,8 +55,10 @@ type Counter func(t row.Table, key []byte, by int64) error
 // NewTable returns a table. The counter is for kinds of rows that are counted. Each of follows
 // is called when one row replaces another; nil means none. was is valid until the function
 // returns.
-func NewTable[T any](rows *file.Recorder, of *row.Stored[T], counter Counter, follows ...func(was, is *T) error) *Table[T] {
-	return &Table[T]{rows: rows, of: of, counter: counter, follows: follows, handed: handed{make(map[uint64][]byte), make(map[string][]byte)}}
+func NewTable[T any](rows *file.Recorder, of *row.Stored[T], counter Counter,
+	follows ...func(was, is *T) error) *Table[T] {
+	return &Table[T]{rows: rows, of: of, counter: counter, follows: follows,
+		handed: handed{make(map[uint64][]byte), make(map[string][]byte)}}
 }
 
 // Read returns the payload of a row, or nil if there is none.

@@ -14,9 +14,12 @@ import (
 
 // tables are those that no other code writes, by their names in the source: rows from which
 // others follow, and those others. What is counted is in a package of its own.
-var tables = map[row.Table]string{row.Jobs: "Jobs", row.Attempts: "Attempts", row.Reservations: "Reservations", row.Answers: "Answers", row.Hosts: "Hosts",
-	row.BatchRanges: "BatchRanges", row.JobStates: "JobStates", row.JobKinds: "JobKinds", row.Ended: "Ended", row.Waiting: "Waiting", row.Claimed: "Claimed",
-	row.Launches: "Launches", row.ReservationIDs: "ReservationIDs", row.Access: "Access", row.AnswerDues: "AnswerDues", row.HostNames: "HostNames",
+var tables = map[row.Table]string{row.Jobs: "Jobs", row.Attempts: "Attempts", row.Reservations: "Reservations",
+	row.Answers: "Answers", row.Hosts: "Hosts",
+	row.BatchRanges: "BatchRanges", row.JobStates: "JobStates", row.JobKinds: "JobKinds", row.Ended: "Ended",
+	row.Waiting: "Waiting", row.Claimed: "Claimed",
+	row.Launches: "Launches", row.ReservationIDs: "ReservationIDs", row.Access: "Access", row.AnswerDues: "AnswerDues",
+	row.HostNames:    "HostNames",
 	row.BatchLongest: "BatchLongest", row.JobCounts: "JobCounts", row.LimitSums: "LimitSums", row.Lots: "Lots"}
 
 var keepers = map[string]string{"JobCounts": "tallies", "LimitSums": "derived", "Lots": "tallies"}
@@ -50,11 +53,13 @@ func TestFollows(t *testing.T) {
 	for _, name := range tables {
 		kept[name] = keepers[name]
 	}
-	writes := map[string]bool{"Put": true, "Mark": true, "Remove": true, "PutOrRemove": true, "RemoveAll": true, "Clear": true}
+	writes := map[string]bool{"Put": true, "Mark": true, "Remove": true, "PutOrRemove": true, "RemoveAll": true,
+		"Clear": true}
 	count := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		dir := filepath.Base(filepath.Dir(path))
-		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || dir == "check" || dir == "state" {
+		if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") ||
+			dir == "check" || dir == "state" {
 			return err // check makes derived tables again
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)

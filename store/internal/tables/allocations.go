@@ -29,13 +29,19 @@ func allocationsTable(c *Catalog, at int64) (query.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &allocations{c: c, defs: defs, at: at, chunks: make(map[string][]placer.Chunk), columns: []getter[allocationCursor]{
-		intColumn("job", "job number", func(r *allocationCursor) int64 { return int64(r.job.ID()) }),
-		valueColumn("chunk", "number of the chunk in the select, from 0; NULL: a node taken along with its host", query.IntegerAffinity, query.NoUnit, (*allocationCursor).chunkValue),
-		valueColumn("node", "node name", query.TextAffinity, query.NoUnit, func(r *allocationCursor) query.Value { return query.String(c.nodeName(r.nodes.Node)) }),
-		timeColumn("start", "actual or planned start of the job", func(r *allocationCursor) int64 { return r.job.Start() }),
-		timeColumn("end", "expected end", func(r *allocationCursor) int64 { return r.job.End() }),
-	}}
+	t := &allocations{c: c, defs: defs, at: at, chunks: make(map[string][]placer.Chunk),
+		columns: []getter[allocationCursor]{
+			intColumn("job", "job number", func(r *allocationCursor) int64 { return int64(r.job.ID()) }),
+			valueColumn("chunk", "number of the chunk in the select, from 0; NULL: a node taken along with its host",
+				query.IntegerAffinity, query.NoUnit, (*allocationCursor).chunkValue),
+			valueColumn("node", "node name", query.TextAffinity, query.NoUnit, func(r *allocationCursor) query.Value {
+				return query.String(c.nodeName(r.nodes.Node))
+			}),
+			timeColumn("start", "actual or planned start of the job", func(r *allocationCursor) int64 {
+				return r.job.Start()
+			}),
+			timeColumn("end", "expected end", func(r *allocationCursor) int64 { return r.job.End() }),
+		}}
 	t.columns[2].Domain = nodeDomain
 	for _, def := range defs.All() {
 		if def.Consumable {

@@ -44,25 +44,40 @@ func attemptColumns(c *Catalog) []getter[row.Attempt] {
 	return []getter[row.Attempt]{
 		intColumn("job", "job number", func(a *row.Attempt) int64 { return int64(a.Job) }),
 		intColumn("attempt", "number of the start, from 1", func(a *row.Attempt) int64 { return int64(a.Number) }),
-		wordColumn("state", "started (not claimed yet), claimed, ending (being stopped) or ended", words(row.AttemptStarted, row.AttemptEnded),
+		wordColumn("state", "started (not claimed yet), claimed, ending (being stopped) or ended",
+			words(row.AttemptStarted, row.AttemptEnded),
 			func(a *row.Attempt) string { return a.State.String() }),
-		wordColumn("by", "what executes it: supervisor, run or launcher", words(row.BySupervisor, row.ByLauncher), func(a *row.Attempt) string { return a.By.String() }),
+		wordColumn("by", "what executes it: supervisor, run or launcher", words(row.BySupervisor, row.ByLauncher),
+			func(a *row.Attempt) string { return a.By.String() }),
 		textColumn("host", "host", func(a *row.Attempt) string { return a.Host }),
 		numberColumn("pid", "process that executes it", func(a *row.Attempt) int64 { return int64(a.PID) }),
 		timeColumn("began", "when the job got its nodes", func(a *row.Attempt) int64 { return a.Began }),
 		timeColumn("claimed", "when a process claimed it", func(a *row.Attempt) int64 { return a.Claimed }),
 		timeColumn("ended", "when it ended", func(a *row.Attempt) int64 { return a.Ended }),
-		wordColumn("outcome", "exited, signal, walltime, oom, unbegun, refused, lost or stopped", words(row.OutcomeExited, row.OutcomeStopped), func(a *row.Attempt) string { return a.Outcome.String() }),
-		valueColumn("exit", "exit status of its command, or 128 plus the signal that ended it", query.IntegerAffinity, query.NoUnit, exitValue),
+		wordColumn("outcome", "exited, signal, walltime, oom, unbegun, refused, lost or stopped",
+			words(row.OutcomeExited, row.OutcomeStopped), func(a *row.Attempt) string { return a.Outcome.String() }),
+		valueColumn("exit", "exit status of its command, or 128 plus the signal that ended it", query.IntegerAffinity,
+			query.NoUnit, exitValue),
 		numberColumn("signal", "signal that ended it", func(a *row.Attempt) int64 { return int64(a.Signal) }),
 		textColumn("why", "details of its end", func(a *row.Attempt) string { return a.Why.String() }),
-		secondsColumn("cpu_user", "user cpu time of its processes, in seconds", func(a *row.Attempt) int64 { return a.Use.CPUUser }),
-		secondsColumn("cpu_sys", "system cpu time of its processes, in seconds", func(a *row.Attempt) int64 { return a.Use.CPUSystem }),
+		secondsColumn("cpu_user", "user cpu time of its processes, in seconds", func(a *row.Attempt) int64 {
+			return a.Use.CPUUser
+		}),
+		secondsColumn("cpu_sys", "system cpu time of its processes, in seconds", func(a *row.Attempt) int64 {
+			return a.Use.CPUSystem
+		}),
 		sizeColumn("max_rss", "memory of its largest process", func(a *row.Attempt) int64 { return a.Use.MaxRSS }),
-		sizeColumn("mem_peak", "peak memory of all its processes; NULL: not measured", func(a *row.Attempt) int64 { return a.Use.MemPeak }),
-		numberColumn("leftover", "number of processes that outlived its command and were killed", func(a *row.Attempt) int64 { return int64(a.Use.Leftover) }),
-		valueColumn("nodes", "its nodes, folded", query.TextAffinity, query.Nodes, func(a *row.Attempt) query.Value { return c.nodeNames(a.AllNodes()) }),
-		textColumn("devices", "its devices by node: g1:ngpus=0,3:ncpus=0-7", func(a *row.Attempt) string { return a.Devices }),
+		sizeColumn("mem_peak", "peak memory of all its processes; NULL: not measured", func(a *row.Attempt) int64 {
+			return a.Use.MemPeak
+		}),
+		numberColumn("leftover", "number of processes that outlived its command and were killed",
+			func(a *row.Attempt) int64 { return int64(a.Use.Leftover) }),
+		valueColumn("nodes", "its nodes, folded", query.TextAffinity, query.Nodes, func(a *row.Attempt) query.Value {
+			return c.nodeNames(a.AllNodes())
+		}),
+		textColumn("devices", "its devices by node: g1:ngpus=0,3:ncpus=0-7", func(a *row.Attempt) string {
+			return a.Devices
+		}),
 	}
 }
 

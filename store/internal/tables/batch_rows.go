@@ -45,13 +45,16 @@ func batchJobsTable(c *Catalog, _ int64) (query.Table, error) {
 	return batchTable(k, manyRows, []getter[batchJob]{
 		textColumn("batch", "batch name", func(j *batchJob) string { return j.batch }),
 		intColumn("job", "number of the job, from 0", func(j *batchJob) int64 { return int64(j.number) }),
-		wordColumn("state", "ungenerated, unsent, sent, done or failed", []string{"ungenerated", "unsent", "sent", "done", "failed"}, func(j *batchJob) string { return j.task.State(j.Job) }),
+		wordColumn("state", "ungenerated, unsent, sent, done or failed", []string{"ungenerated", "unsent", "sent",
+			"done", "failed"}, func(j *batchJob) string { return j.task.State(j.Job) }),
 		intColumn("first", "first file it uses", func(j *batchJob) int64 { return int64(j.A) }),
 		intColumn("last", "last file it uses", func(j *batchJob) int64 { return int64(j.B) }),
 		creditColumn("credit", "credit", func(j *batchJob) locality.Credit { return j.Credit }),
 		intColumn("quorum", "number of results wanted", func(j *batchJob) int64 { return int64(j.Quorum) }),
 		intColumn("errors", "number of failures", func(j *batchJob) int64 { return int64(j.task.Errors) }),
-		textColumn("hosts", "its hosts and results: h1:done,h2:sent", func(j *batchJob) string { return c.hands(j.task) }),
+		textColumn("hosts", "its hosts and results: h1:done,h2:sent", func(j *batchJob) string {
+			return c.hands(j.task)
+		}),
 	}, func(batch string, block int, key, payload []byte, out []batchJob) ([]batchJob, error) {
 		jobs, err := row.DecodeBatchJobs(key, payload)
 		if err != nil {

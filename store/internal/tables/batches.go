@@ -20,12 +20,17 @@ func creditColumn[T any](name, doc string, get func(*T) locality.Credit) getter[
 func batchesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[row.Batch]{[]getter[row.Batch]{
 		textColumn("name", "name", func(b *row.Batch) string { return b.Name }),
-		wordColumn("state", "new, running or finished", []string{"new", "running", "finished"}, func(b *row.Batch) string { return b.State() }),
-		textColumn("policy", "policy that assigns jobs to hosts", func(b *row.Batch) string { return b.Settings.Policy }),
+		wordColumn("state", "new, running or finished", []string{"new", "running", "finished"},
+			func(b *row.Batch) string { return b.State() }),
+		textColumn("policy", "policy that assigns jobs to hosts", func(b *row.Batch) string {
+			return b.Settings.Policy
+		}),
 		intColumn("jobs", "number of jobs", func(b *row.Batch) int64 { return int64(b.Jobs) }),
 		intColumn("done", "number of jobs done", func(b *row.Batch) int64 { return int64(b.Done) }),
 		intColumn("failed", "number of failed jobs", func(b *row.Batch) int64 { return int64(b.Failed) }),
-		realColumn("progress", "part of the credit that is done, from 0 to 1", func(b *row.Batch) float64 { return b.DonePart() }),
+		realColumn("progress", "part of the credit that is done, from 0 to 1", func(b *row.Batch) float64 {
+			return b.DonePart()
+		}),
 		intColumn("files", "number of files", func(b *row.Batch) int64 { return int64(b.Files) }),
 		intColumn("hosts", "number of hosts working on it now", func(b *row.Batch) int64 { return int64(b.Active) }),
 		intColumn("transfers", "number of files sent", func(b *row.Batch) int64 { return int64(b.Transfers) }),
@@ -34,13 +39,25 @@ func batchesTable(c *Catalog, _ int64) (query.Table, error) {
 		timeColumn("end", "actual or estimated end", func(b *row.Batch) int64 { return b.End(c.src.Now) }),
 		unitColumn("bytes", "size of all files sent", query.Bytes, func(b *row.Batch) int64 { return b.Bytes }),
 		intColumn("quorum", "maximum results wanted of a job", func(b *row.Batch) int64 { return int64(b.Layers) }),
-		intColumn("moves", "number of times a host changed its range", func(b *row.Batch) int64 { return int64(b.Moves) }),
+		intColumn("moves", "number of times a host changed its range", func(b *row.Batch) int64 {
+			return int64(b.Moves)
+		}),
 		creditColumn("credit", "credit of all jobs", func(b *row.Batch) locality.Credit { return b.Total }),
-		creditColumn("remaining_credit", "credit not finished", func(b *row.Batch) locality.Credit { return b.Remaining }),
-		creditColumn("waiting_credit", "credit that no host has", func(b *row.Batch) locality.Credit { return b.Waiting }),
-		creditColumn("expavg_credit", "average credit a day of its current hosts", func(b *row.Batch) locality.Credit { return b.Rate }),
-		intColumn("team", "hosts for each range, for policies with teams", func(b *row.Batch) int64 { return int64(b.Settings.Team) }),
-		intColumn("cushion", "instances kept ready ahead of a cursor", func(b *row.Batch) int64 { return int64(b.Settings.Cushion) }),
+		creditColumn("remaining_credit", "credit not finished", func(b *row.Batch) locality.Credit {
+			return b.Remaining
+		}),
+		creditColumn("waiting_credit", "credit that no host has", func(b *row.Batch) locality.Credit {
+			return b.Waiting
+		}),
+		creditColumn("expavg_credit", "average credit a day of its current hosts", func(b *row.Batch) locality.Credit {
+			return b.Rate
+		}),
+		intColumn("team", "hosts for each range, for policies with teams", func(b *row.Batch) int64 {
+			return int64(b.Settings.Team)
+		}),
+		intColumn("cushion", "instances kept ready ahead of a cursor", func(b *row.Batch) int64 {
+			return int64(b.Settings.Cushion)
+		}),
 		timeColumn("created", "time of creation", func(b *row.Batch) int64 { return b.Created }),
 	}, func(add func(row.Batch)) error {
 		return c.eachBatch(func(b *row.Batch) error {
@@ -63,19 +80,30 @@ func cursorsTable(c *Catalog, _ int64) (query.Table, error) {
 		textColumn("batch", "batch name", func(r *batchRange) string { return r.batch.Name }),
 		intColumn("first_job", "first job of the range", func(r *batchRange) int64 { return int64(r.at.First) }),
 		intColumn("last_job", "last job of the range", func(r *batchRange) int64 { return int64(r.at.Last) }),
-		numberColumn("result", "which of the wanted results, from 1; NULL: all", func(r *batchRange) int64 { return int64(r.at.Result) }),
-		intColumn("first_unfinished", "first unfinished job; if none, the one after the last", func(r *batchRange) int64 { return int64(r.at.Unfinished) }),
-		intColumn("first_ungenerated", "first ungenerated job; if none, the one after the last", func(r *batchRange) int64 { return int64(r.at.Ungenerated) }),
-		creditColumn("remaining_credit", "credit not finished", func(r *batchRange) locality.Credit { return r.Remaining() }),
-		creditColumn("expavg_credit", "average credit a day of its hosts", func(r *batchRange) locality.Credit { return r.Rate() }),
-		valueColumn("est_time_left", "estimated time until it is finished", query.IntegerAffinity, query.Duration, func(r *batchRange) query.Value {
-			if left, ok := r.Left(); ok {
-				return query.Int(left)
-			}
-			return query.Value{}
+		numberColumn("result", "which of the wanted results, from 1; NULL: all", func(r *batchRange) int64 {
+			return int64(r.at.Result)
 		}),
+		intColumn("first_unfinished", "first unfinished job; if none, the one after the last",
+			func(r *batchRange) int64 { return int64(r.at.Unfinished) }),
+		intColumn("first_ungenerated", "first ungenerated job; if none, the one after the last",
+			func(r *batchRange) int64 { return int64(r.at.Ungenerated) }),
+		creditColumn("remaining_credit", "credit not finished", func(r *batchRange) locality.Credit {
+			return r.Remaining()
+		}),
+		creditColumn("expavg_credit", "average credit a day of its hosts", func(r *batchRange) locality.Credit {
+			return r.Rate()
+		}),
+		valueColumn("est_time_left", "estimated time until it is finished", query.IntegerAffinity, query.Duration,
+			func(r *batchRange) query.Value {
+				if left, ok := r.Left(); ok {
+					return query.Int(left)
+				}
+				return query.Value{}
+			}),
 		textColumn("hosts", "hosts, separated by commas", func(r *batchRange) string { return joined(r.team.Hosts) }),
-		textColumn("rules", "soft rules its hosts break", func(r *batchRange) string { return strings.Join(r.team.Broken(), "; ") }),
+		textColumn("rules", "soft rules its hosts break", func(r *batchRange) string {
+			return strings.Join(r.team.Broken(), "; ")
+		}),
 	}, func(add func(batchRange)) error {
 		return c.eachBatch(func(b *row.Batch) error {
 			places, err := c.src.Places(b.Name)
@@ -150,8 +178,10 @@ func (c *Catalog) batch(name string) (*row.Batch, error) {
 }
 
 // batchTable returns a table of the parts of batches, found by the name of the batch.
-func batchTable[T any](k *batchKeys, size int, columns []getter[T], read func(batch string, block int, key, payload []byte, out []T) ([]T, error)) query.Table {
-	return &rowsTable[T]{columns: columns, size: size, open: k.all, keys: map[string]func(query.Value) *file.Cursor{"batch": k.of},
+func batchTable[T any](k *batchKeys, size int, columns []getter[T],
+	read func(batch string, block int, key, payload []byte, out []T) ([]T, error)) query.Table {
+	return &rowsTable[T]{columns: columns, size: size, open: k.all, keys: map[string]func(query.Value) *file.Cursor{
+		"batch": k.of},
 		read: func(key, payload []byte, out []T) ([]T, error) {
 			batch, block, err := k.split(key)
 			if err != nil {

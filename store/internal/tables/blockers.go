@@ -19,10 +19,14 @@ type blocker struct {
 func blockersOf(c *Catalog) query.Function {
 	return &listFunction[blocker]{[]getter[blocker]{
 		intColumn("job", "the job that waits", func(b *blocker) int64 { return int64(b.job) }),
-		numberColumn("blocked_by", "the job that has the node; NULL for a reservation", func(b *blocker) int64 { return int64(b.by) }),
+		numberColumn("blocked_by", "the job that has the node; NULL for a reservation", func(b *blocker) int64 {
+			return int64(b.by)
+		}),
 		textColumn("reservation", "the reservation that has it", func(b *blocker) string { return b.reservation }),
 		textColumn("node", "a node on which the job could run", func(b *blocker) string { return c.nodeName(b.node) }),
-		timeColumn("until", "when it is expected to be given back", func(b *blocker) int64 { return sometime(b.until) }),
+		timeColumn("until", "when it is expected to be given back", func(b *blocker) int64 {
+			return sometime(b.until)
+		}),
 	}, func(args []query.Value, add func(blocker)) error {
 		id, err := c.jobNumber(args[0], "blockers")
 		if err != nil || id == 0 {
@@ -45,8 +49,9 @@ func blockersOf(c *Catalog) query.Function {
 }
 
 // blocking are the causes that go away when a node is given back.
-var blocking = map[placer.Cause]bool{placer.CauseReserved: true, placer.CauseTaken: true, placer.CauseShort: true, placer.CauseTooSoon: true,
-	placer.CauseUser: true, placer.CauseHost: true}
+var blocking = map[placer.Cause]bool{placer.CauseReserved: true, placer.CauseTaken: true, placer.CauseShort: true,
+	placer.CauseTooSoon: true,
+	placer.CauseUser:    true, placer.CauseHost: true}
 
 func (c *Catalog) blockers(j *row.Job, ex *placer.Explanation, add func(blocker)) error {
 	cal := c.src.Calendar()

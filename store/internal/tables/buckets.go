@@ -23,21 +23,30 @@ func bucketsTable(c *Catalog, at int64) (query.Table, error) {
 	t := table.(*nodes)
 	return &listTable[bucketCount]{[]getter[bucketCount]{
 		intColumn("bucket", "its number", func(b *bucketCount) int64 { return int64(b.ID) }),
-		textColumn("signature", "the resources its nodes have in common", func(b *bucketCount) string { return b.signature }),
+		textColumn("signature", "the resources its nodes have in common", func(b *bucketCount) string {
+			return b.signature
+		}),
 		textColumn("queue", "owning queue", func(b *bucketCount) string { return b.Queue }),
 		intColumn("priority", "priority of its nodes", func(b *bucketCount) int64 { return int64(b.Priority) }),
-		intColumn("total", "number of nodes in service", func(b *bucketCount) int64 { return b.free + b.later + b.busy }),
-		intColumn("free", "nodes with nothing on them and nothing planned; together with later, the free nodes", func(b *bucketCount) int64 { return b.free }),
-		intColumn("later", "nodes with nothing on them but something planned", func(b *bucketCount) int64 { return b.later }),
+		intColumn("total", "number of nodes in service", func(b *bucketCount) int64 {
+			return b.free + b.later + b.busy
+		}),
+		intColumn("free", "nodes with nothing on them and nothing planned; together with later, the free nodes",
+			func(b *bucketCount) int64 { return b.free }),
+		intColumn("later", "nodes with nothing on them but something planned", func(b *bucketCount) int64 {
+			return b.later
+		}),
 		intColumn("busy", "nodes in use: partly or busy in table nodes", func(b *bucketCount) int64 { return b.busy }),
 	}, func(add func(bucketCount)) error {
 		for _, b := range t.ix.Buckets() {
-			count := bucketCount{Bucket: b, signature: t.ix.Describe(b), free: int64(b.Count[index.Free]), later: int64(b.Count[index.Later]), busy: int64(b.Count[index.Busy])}
+			count := bucketCount{Bucket: b, signature: t.ix.Describe(b), free: int64(b.Count[index.Free]),
+				later: int64(b.Count[index.Later]), busy: int64(b.Count[index.Busy])}
 			if at != c.src.Now {
 				all, s := t.ix.Nodes(b, index.None), t.states()
 				count.later = int64(all.AndCardinality(s.later))
 				count.free = int64(all.AndCardinality(s.in[index.NodeFree])) - count.later
-				count.busy = int64(all.AndCardinality(s.in[index.NodePartly]) + all.AndCardinality(s.in[index.NodeBusy]))
+				count.busy = int64(all.AndCardinality(s.in[index.NodePartly]) + all.AndCardinality(
+					s.in[index.NodeBusy]))
 			}
 			if count.free+count.later+count.busy > 0 {
 				add(count)
@@ -58,7 +67,9 @@ func setsTable(c *Catalog, _ int64) (query.Table, error) {
 		textColumn("queue", "owning queue; NULL: none", func(s *setRow) string { return s.queue }),
 		textColumn("name", "key=value", func(s *setRow) string { return s.Name }),
 		textColumn("value", "value of the grouping resource", func(s *setRow) string { return s.Value }),
-		intColumn("total", "number of nodes, including those out of service", func(s *setRow) int64 { return int64(s.Total) }),
+		intColumn("total", "number of nodes, including those out of service", func(s *setRow) int64 {
+			return int64(s.Total)
+		}),
 		intColumn("free", "number of free nodes", func(s *setRow) int64 { return int64(s.Free) }),
 		intColumn("ncpus", "cpus of all nodes", func(s *setRow) int64 { return s.TotalCPUs }),
 		intColumn("ncpus_free", "cpus of free nodes", func(s *setRow) int64 { return s.FreeCPUs }),
@@ -83,7 +94,9 @@ func setsTable(c *Catalog, _ int64) (query.Table, error) {
 func resourcesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[index.Def]{[]getter[index.Def]{
 		textColumn("name", "as declared", func(d *index.Def) string { return d.Name }),
-		textColumn("type", "long, size, float, boolean, string or string_array", func(d *index.Def) string { return d.Type.String() }),
+		textColumn("type", "long, size, float, boolean, string or string_array", func(d *index.Def) string {
+			return d.Type.String()
+		}),
 		boolColumn("consumable", "jobs use it up", func(d *index.Def) bool { return d.Consumable }),
 		boolColumn("is_unique", "each node has a different value", func(d *index.Def) bool { return d.Unique }),
 		boolColumn("builtin", "every database has it", func(d *index.Def) bool { return d.Builtin }),
@@ -110,13 +123,16 @@ func nodeResourcesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[nodeResource]{[]getter[nodeResource]{
 		textColumn("node", "node name", func(r *nodeResource) string { return r.node }),
 		textColumn("resource", "resource name", func(r *nodeResource) string { return r.def.Name }),
-		textColumn("value", "value as written in a select", func(r *nodeResource) string { return r.def.Format(r.value) }),
-		valueColumn("amount", "value as a number, sizes in bytes", query.NumericAffinity, query.Amount, func(r *nodeResource) query.Value {
-			if !r.def.Type.Numeric() && r.def.Type != index.Boolean {
-				return query.Value{}
-			}
-			return query.NumericAffinity.Stored(resourceOf(r.def, r.value, true))
+		textColumn("value", "value as written in a select", func(r *nodeResource) string {
+			return r.def.Format(r.value)
 		}),
+		valueColumn("amount", "value as a number, sizes in bytes", query.NumericAffinity, query.Amount,
+			func(r *nodeResource) query.Value {
+				if !r.def.Type.Numeric() && r.def.Type != index.Boolean {
+					return query.Value{}
+				}
+				return query.NumericAffinity.Stored(resourceOf(r.def, r.value, true))
+			}),
 	}, func(add func(nodeResource)) error {
 		defs, err := c.src.Resources()
 		if err != nil {
@@ -140,7 +156,9 @@ func queuesTable(c *Catalog, _ int64) (query.Table, error) {
 	}
 	return &listTable[row.Queue]{[]getter[row.Queue]{
 		textColumn("name", "name", func(q *row.Queue) string { return q.Name }),
-		textColumn("group_key", "group key; NULL: the setting's", func(q *row.Queue) string { return joined(q.GroupKey) }),
+		textColumn("group_key", "group key; NULL: the setting's", func(q *row.Queue) string {
+			return joined(q.GroupKey)
+		}),
 		textColumn("policy", "node policy; NULL: the setting's", func(q *row.Queue) string { return q.Policy }),
 		intColumn("nodes", "number of nodes it owns", func(q *row.Queue) int64 { return int64(ix.CountNodes(q.Name)) }),
 	}, func(add func(row.Queue)) error {

@@ -62,12 +62,15 @@ func capacityTable(c *Catalog, _ int64) (query.Table, error) {
 			return resourceOf(def, index.Value{Num: r.has[i]}, true)
 		}))
 		if _, clash := defs.Lookup(def.Name + "_up"); !clash {
-			ofUp = append(ofUp, valueColumn(def.Name+"_up", def.Name+" of nodes in service", a, u, func(r *capacity) query.Value {
-				return resourceOf(def, index.Value{Num: r.hasUp[i]}, true)
-			}))
+			ofUp = append(ofUp, valueColumn(def.Name+"_up", def.Name+" of nodes in service", a, u,
+				func(r *capacity) query.Value {
+					return resourceOf(def, index.Value{Num: r.hasUp[i]}, true)
+				}))
 		}
 	}
-	return &listTable[capacity]{append(columns, ofUp...), func(add func(capacity)) error { return c.capacities(consumables, add) }}, nil
+	return &listTable[capacity]{append(columns, ofUp...), func(add func(capacity)) error {
+		return c.capacities(consumables, add)
+	}}, nil
 }
 
 // capacities goes back in time from the present, and then adds the results in order of time.

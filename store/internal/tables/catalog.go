@@ -76,23 +76,29 @@ func queryTables() []queryTable {
 		{"buckets", "nodes that are alike, with how many are free", true, bucketsTable},
 		{"placement_sets", "nodes that share a value of a group key", false, setsTable},
 		{"jobs", "what runs, is planned, waits, and has run", false, jobsTable},
-		{"attempts", "one row for each start of a job: who executed it, how it ended, what it used", false, attemptsTable},
+		{"attempts", "one row for each start of a job: who executed it, how it ended, what it used", false,
+			attemptsTable},
 		{"beats", "who executes attempts where, and when they were last heard of", false, beatsTable},
-		{"history", "one row for each start of a job and node that it had, from when to when; ended ones too", false, historyTable},
+		{"history", "one row for each start of a job and node that it had, from when to when; ended ones too", false,
+			historyTable},
 		{"capacity", "what all nodes together had: one row for each time that changed", false, capacityTable},
-		{"usage", "what jobs have had, by month, user, account, class and queue; those that were archived, too", false, usageTable},
+		{"usage", "what jobs have had, by month, user, account, class and queue; those that were archived, too", false,
+			usageTable},
 		{"chunks", "one row for each chunk of a job's select", false, chunksTable},
 		{"allocations", "one row for each node and chunk of a job that runs or is planned", true, allocationsTable},
 		{"reservations", "nodes that are kept for a time", false, reservationsTable},
 		{"pools", "amounts of the whole cluster, and what is held of them", true, poolsTable},
 		{"pool_use", "one row for each job and reservation that holds some of a pool, or is to", false, poolUseTable},
 		{"limits", "how much some may have at once; how many jobs of arrays may run", false, limitsTable},
-		{"limit_use", "how much of them is used, one row for each of those whom they are counted for", false, limitUseTable},
+		{"limit_use", "how much of them is used, one row for each of those whom they are counted for", false,
+			limitUseTable},
 		{"forecasts", "when those who wait are expected to start", false, forecastsTable},
-		{"forecast_record", "what became of the last forecasts: those made at submission, and later ones drawn at random", false, forecastRecordTable},
+		{"forecast_record", "what became of the last forecasts: those made at submission, and later ones " +
+			"drawn at random", false, forecastRecordTable},
 		{"preempts", "whose jobs make way for whose", false, preemptsTable},
 		{"priorities", "the priority numbers of users, groups, accounts, classes and queues", false, prioritiesTable},
-		{"decayed", "what jobs have had, where what lies back counts less: for FAIRSHARE, USAGE and TARGET", false, decayedTable},
+		{"decayed", "what jobs have had, where what lies back counts less: for FAIRSHARE, USAGE and TARGET", false,
+			decayedTable},
 		{"events", "what has become of jobs, nodes and reservations", false, eventsTable},
 		{"classes", "the classes that shares are of, with what each has now and may have", false, classesTable},
 		{"class_map", "which requestors are in which class", false, classMapTable},
@@ -127,13 +133,15 @@ func (c *Catalog) Table(name string, at query.Value) (query.Table, error) {
 		when = at.Int64()
 		switch {
 		case !all[i].planned:
-			return nil, conflict("table " + name + ": AT is for nodes, buckets, allocations and pools: nothing else is planned")
+			return nil,
+				conflict("table " + name + ": AT is for nodes, buckets, allocations and pools: nothing else is planned")
 		case when < c.src.Now && name == "allocations":
 			return allocationsPast(c, when)
 		case when < c.src.Now && name == "nodes":
 			return nodesPastTable(c, when)
 		case when < c.src.Now:
-			return nil, conflict("table " + name + ": AT " + row.Stamp(when) + " is past: of that only nodes and allocations are known; the table history has who had which node when")
+			return nil, conflict("table " + name + ": AT " + row.Stamp(when) + " is past: of that only nodes and " +
+				"allocations are known; the table history has who had which node when")
 		}
 	}
 	return all[i].make(c, when)

@@ -21,7 +21,9 @@ func chunksTable(c *Catalog, _ int64) (query.Table, error) {
 	}
 	columns := []getter[chunkRow]{
 		intColumn("job", "job number", func(r *chunkRow) int64 { return int64(r.job.ID) }),
-		intColumn("chunk", "number of the chunk in the select, from 0", func(r *chunkRow) int64 { return int64(r.chunk) }),
+		intColumn("chunk", "number of the chunk in the select, from 0", func(r *chunkRow) int64 {
+			return int64(r.chunk)
+		}),
 		intColumn("count", "number requested", func(r *chunkRow) int64 { return int64(r.job.Chunks[r.chunk].Count) }),
 		textColumn("asks", "requested resources of each", func(r *chunkRow) string { return asks(r.job, r.chunk) }),
 		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes, func(r *chunkRow) query.Value {

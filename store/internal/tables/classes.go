@@ -15,10 +15,14 @@ type shareClass struct {
 func classesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[shareClass]{[]getter[shareClass]{
 		textColumn("name", "name", func(s *shareClass) string { return s.Name }),
-		intColumn("load", "its share, relative to the loads of other classes", func(s *shareClass) int64 { return int64(s.Load) }),
+		intColumn("load", "its share, relative to the loads of other classes", func(s *shareClass) int64 {
+			return int64(s.Load)
+		}),
 		intColumn("load_pct", "its share as a percentage", func(s *shareClass) int64 { return int64(s.plan.LoadPct) }),
 		boolColumn("is_default", "jobs that match no rule are in it", func(s *shareClass) bool { return s.Default }),
-		intColumn("entitlement", "its part of the cluster, in the unit of share_unit", func(s *shareClass) int64 { return int64(s.plan.Entitlement) }),
+		intColumn("entitlement", "its part of the cluster, in the unit of share_unit", func(s *shareClass) int64 {
+			return int64(s.plan.Entitlement)
+		}),
 		intColumn("running", "amount its running jobs have", func(s *shareClass) int64 { return int64(s.Running) }),
 		intColumn("waiting", "amount its waiting jobs ask for", func(s *shareClass) int64 { return int64(s.Waiting) }),
 		intColumn("loaned", "amount beyond its entitlement", func(s *shareClass) int64 { return int64(s.plan.Loaned) }),
@@ -52,9 +56,13 @@ type classMapping struct {
 
 func classMapTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[classMapping]{[]getter[classMapping]{
-		intColumn("position", "position, from 1; the first match counts", func(m *classMapping) int64 { return int64(m.position) }),
+		intColumn("position", "position, from 1; the first match counts", func(m *classMapping) int64 {
+			return int64(m.position)
+		}),
 		textColumn("class", "class", func(m *classMapping) string { return m.Class }),
-		textColumn("regexp", "regular expression for a job's user", func(m *classMapping) string { return m.Requestor }),
+		textColumn("regexp", "regular expression for a job's user", func(m *classMapping) string {
+			return m.Requestor
+		}),
 	}, func(add func(classMapping)) error {
 		set, err := c.src.Shares()
 		if err != nil {

@@ -32,9 +32,14 @@ func poolsTable(c *Catalog, at int64) (query.Table, error) {
 	return &listTable[counted]{[]getter[counted]{
 		textColumn("name", "name", func(p *counted) string { return p.Name }),
 		intColumn("amount", "total amount", func(p *counted) int64 { return p.Total() }),
-		intColumn("held", "amount that jobs, plans and reservations hold", func(p *counted) int64 { return p.Held(at) - outside(p) }),
+		intColumn("held", "amount that jobs, plans and reservations hold", func(p *counted) int64 {
+			return p.Held(at) - outside(p)
+		}),
 		intColumn("outside", "amount used outside placectl", outside),
-		timeColumn("until", "until when it is used outside; NULL: until you change it", func(p *counted) int64 { _, until := p.Outside(at); return until }),
+		timeColumn("until", "until when it is used outside; NULL: until you change it", func(p *counted) int64 {
+			_, until := p.Outside(at)
+			return until
+		}),
 		intColumn("free", "amount left", func(p *counted) int64 { return max(0, p.Total()-p.Held(at)) }),
 	}, func(add func(counted)) error {
 		return c.eachCounter(false, func(p counted) error { add(p); return nil })
@@ -56,7 +61,8 @@ func poolUseTable(c *Catalog, _ int64) (query.Table, error) {
 			}
 			return int64(h.Owner >> 1)
 		}),
-		textColumn("reservation", "reservation that holds it, or that the job's amount belongs to", func(h *holding) string { return h.reservation }),
+		textColumn("reservation", "reservation that holds it, or that the job's amount belongs to",
+			func(h *holding) string { return h.reservation }),
 		intColumn("amount", "amount", func(h *holding) int64 { return h.Amount }),
 		timeColumn("start", "start", func(h *holding) int64 { return h.Start }),
 		timeColumn("end", "planned end", func(h *holding) int64 { return h.End }),
@@ -97,8 +103,10 @@ type limited struct {
 
 func limitColumns() []getter[limited] {
 	return []getter[limited]{
-		textColumn("key", "what it applies to: user:ann, user:* for each user, array:12 for an array", func(l *limited) string { return l.key }),
-		textColumn("measure", "what it limits: running, queued, jobs, or an amount of a resource", func(l *limited) string { return l.measure }),
+		textColumn("key", "what it applies to: user:ann, user:* for each user, array:12 for an array",
+			func(l *limited) string { return l.key }),
+		textColumn("measure", "what it limits: running, queued, jobs, or an amount of a resource",
+			func(l *limited) string { return l.measure }),
 		boolColumn("soft", "jobs beyond it are considered after all others", func(l *limited) bool { return l.soft }),
 		limitAmount("max", "maximum at a time, sizes in bytes", func(l *limited) int64 { return l.max }),
 	}
@@ -146,14 +154,19 @@ func limitsTable(c *Catalog, _ int64) (query.Table, error) {
 func limitUseTable(c *Catalog, _ int64) (query.Table, error) {
 	columns := limitColumns()
 	return &listTable[limited]{[]getter[limited]{columns[0], columns[1], columns[2],
-		textColumn("entity", "the user or other entity counted, if the key has *", func(l *limited) string { return l.who }),
+		textColumn("entity", "the user or other entity counted, if the key has *", func(l *limited) string {
+			return l.who
+		}),
 		limitAmount("used", "amount in use now, sizes in bytes", func(l *limited) int64 { return l.used }),
-		limitAmount("planned", "amount that planned jobs will add, sizes in bytes", func(l *limited) int64 { return l.planned }),
+		limitAmount("planned", "amount that planned jobs will add, sizes in bytes", func(l *limited) int64 {
+			return l.planned
+		}),
 		columns[3],
 	}, func(add func(limited)) error {
 		err := c.eachCounter(true, func(k counted) error {
 			used, planned := k.Split()
-			add(limited{key: k.key, measure: "running", def: index.Def{Type: index.Long}, max: k.Total(), used: used, planned: planned})
+			add(limited{key: k.key, measure: "running", def: index.Def{Type: index.Long}, max: k.Total(), used: used,
+				planned: planned})
 			return nil
 		})
 		if err != nil {

@@ -37,7 +37,8 @@ func perDay(c *Catalog) query.Function {
 			return err
 		}
 		if end-start > maxDays*secondsADay {
-			return fmt.Errorf("%w stretch of time from %s to %s: per_day splits up to %d days", row.ErrInvalid, row.Stamp(start), row.Stamp(end), maxDays)
+			return fmt.Errorf("%w stretch of time from %s to %s: per_day splits up to %d days", row.ErrInvalid,
+				row.Stamp(start), row.Stamp(end), maxDays)
 		}
 		for start < end {
 			day := start - mod(start, secondsADay)

@@ -42,7 +42,9 @@ func devicesTable(c *Catalog, _ int64) (query.Table, error) {
 		text("state", "free, busy, drained, or cut into slices", func(d *booking.NodeDevice) string { return d.State }),
 		text("reason", "why it is drained", func(d *booking.NodeDevice) string { return d.Reason }),
 		numberColumn("job", "the job that has it", func(d *booking.NodeDevice) int64 { return int64(d.Job) }),
-		numberColumn("attempt", "which start of that job", func(d *booking.NodeDevice) int64 { return int64(d.Attempt) }),
+		numberColumn("attempt", "which start of that job", func(d *booking.NodeDevice) int64 {
+			return int64(d.Attempt)
+		}),
 		timeColumn("since", "since when the job has it", func(d *booking.NodeDevice) int64 { return d.Since }),
 		timeColumn("until", "when the job is expected to end", func(d *booking.NodeDevice) int64 { return d.Until }),
 	}}
@@ -57,7 +59,8 @@ func (t *deviceTable) Size() int { return 8 * int(t.named.GetCardinality()) }
 
 // Scan reads the nodes by number.
 func (t *deviceTable) Scan(*roaring.Bitmap) query.Cursor {
-	return &deviceCursor{listCursor: listCursor[booking.NodeDevice]{columns: t.columns, at: -1}, t: t, nodes: t.named.Iterator()}
+	return &deviceCursor{listCursor: listCursor[booking.NodeDevice]{columns: t.columns, at: -1}, t: t,
+		nodes: t.named.Iterator()}
 }
 
 // Lookup finds the devices of a node.
@@ -65,7 +68,8 @@ func (t *deviceTable) Lookup(column int, v query.Value) (query.Cursor, bool) {
 	if t.columns[column].Name != "node" {
 		return nil, false
 	}
-	c := &deviceCursor{listCursor: listCursor[booking.NodeDevice]{columns: t.columns, at: -1}, t: t, nodes: roaring.New().Iterator()}
+	c := &deviceCursor{listCursor: listCursor[booking.NodeDevice]{columns: t.columns, at: -1}, t: t,
+		nodes: roaring.New().Iterator()}
 	if v.IsNull() {
 		return c, true
 	}

@@ -52,11 +52,14 @@ func eventColumns(c *Catalog) []getter[row.Event] {
 			return ifInt(j.Array != 0, j.Index)
 		}),
 		textColumn("reservation", "", func(e *row.Event) string {
-			return ifText(e.Event == reservationEvents, cmp.Or(e.Node, e.Reason.Text)) // older events have the name as their reason
+			// older events have the name as their reason
+			return ifText(e.Event == reservationEvents, cmp.Or(e.Node, e.Reason.Text))
 		}),
 		numberColumn("attempt", "", func(e *row.Event) int64 { return int64(attemptOf(e)) }),
 		valueColumn("exit", "", query.IntegerAffinity, query.NoUnit, jobs.exit),
-		wordColumn("reason_code", "", words(row.CauseRequest, row.CauseLeftover), func(e *row.Event) string { return e.Reason.Cause.String() }),
+		wordColumn("reason_code", "", words(row.CauseRequest, row.CauseLeftover), func(e *row.Event) string {
+			return e.Reason.Cause.String()
+		}),
 	}
 	for i := range columns {
 		columns[i].Doc = attribute.Of(attribute.Event, columns[i].Name).Doc

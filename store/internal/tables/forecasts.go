@@ -8,9 +8,15 @@ import (
 func forecastsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[foretold]{[]getter[foretold]{
 		intColumn("job", "job number", func(f *foretold) int64 { return int64(f.Job) }),
-		timeColumn("likely", "likely start: as often too early as too late", func(f *foretold) int64 { return f.Likely }),
-		timeColumn("safe", "safe start: nine of ten such jobs start by then", func(f *foretold) int64 { return f.Safe }),
-		timeColumn("asked", "start if every job runs as long as it asked and none is added", func(f *foretold) int64 { return f.Asked }),
+		timeColumn("likely", "likely start: as often too early as too late", func(f *foretold) int64 {
+			return f.Likely
+		}),
+		timeColumn("safe", "safe start: nine of ten such jobs start by then", func(f *foretold) int64 {
+			return f.Safe
+		}),
+		timeColumn("asked", "start if every job runs as long as it asked and none is added", func(f *foretold) int64 {
+			return f.Asked
+		}),
 		timeColumn("as_of", "when the queue was played", func(f *foretold) int64 { return f.AsOf }),
 	}, func(add func(foretold)) error {
 		list, _, err := c.src.Forecasts()

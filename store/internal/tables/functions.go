@@ -119,8 +119,12 @@ func (c *Catalog) starts(count int, asked func([]query.Value) (placer.Request, e
 	return &listFunction[slot]{[]getter[slot]{
 		timeColumn("start", "when it could begin", func(s *slot) int64 { return s.plan.Start }),
 		timeColumn("end", "when it would end", func(s *slot) int64 { return s.plan.End }),
-		valueColumn("wait", "from now", query.IntegerAffinity, query.Duration, func(s *slot) query.Value { return query.Int(s.wait) }),
-		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes, func(s *slot) query.Value { return c.nodeNames(s.plan.NodeNumbers()) }),
+		valueColumn("wait", "from now", query.IntegerAffinity, query.Duration, func(s *slot) query.Value {
+			return query.Int(s.wait)
+		}),
+		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes, func(s *slot) query.Value {
+			return c.nodeNames(s.plan.NodeNumbers())
+		}),
 		textColumn("placement_set", "the one it would be in", func(s *slot) string { return s.plan.Set }),
 	}, func(args []query.Value, add func(slot)) error {
 		if args[0].IsNull() {
@@ -230,10 +234,16 @@ type reasonRow struct {
 func reasonsOf(c *Catalog) query.Function {
 	return &listFunction[reasonRow]{[]getter[reasonRow]{
 		intColumn("chunk", "of the select, from 0 on", func(r *reasonRow) int64 { return int64(r.chunk) }),
-		textColumn("reason", "what keeps the nodes from serving it; fits: nothing does", func(r *reasonRow) string { return string(r.Cause) }),
+		textColumn("reason", "what keeps the nodes from serving it; fits: nothing does", func(r *reasonRow) string {
+			return string(r.Cause)
+		}),
 		intColumn("count", "how many nodes", func(r *reasonRow) int64 { return int64(len(r.Nodes)) }),
-		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes, func(r *reasonRow) query.Value { return c.nodeNames(r.Nodes) }),
-		timeColumn("until", "when one of them could, at the earliest", func(r *reasonRow) int64 { return sometime(r.Until) }),
+		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes, func(r *reasonRow) query.Value {
+			return c.nodeNames(r.Nodes)
+		}),
+		timeColumn("until", "when one of them could, at the earliest", func(r *reasonRow) int64 {
+			return sometime(r.Until)
+		}),
 		textColumn("note", "more about it", func(r *reasonRow) string { return r.Note }),
 	}, func(args []query.Value, add func(reasonRow)) error {
 		id, err := c.jobNumber(args[0], "reasons")

@@ -43,13 +43,17 @@ func historyTable(c *Catalog, _ int64) (query.Table, error) {
 		timeColumn("start", "when it got the node", func(h *held) int64 { return h.attempt.Began }),
 		timeColumn("end", "when it left the node; NULL: still there", func(h *held) int64 { return h.attempt.Ended }),
 		timeColumn("until", "the end, or now", func(h *held) int64 { return h.until(c.src.Now) }),
-		unitColumn("held", "how long it had the node, up to now", query.Duration, func(h *held) int64 { return h.until(c.src.Now) - h.attempt.Began }),
+		unitColumn("held", "how long it had the node, up to now", query.Duration, func(h *held) int64 {
+			return h.until(c.src.Now) - h.attempt.Began
+		}),
 		textColumn("user", "user", func(h *held) string { return h.job.User }),
 		textColumn("account", "account", func(h *held) string { return h.job.Account }),
 		textColumn("queue", "queue", func(h *held) string { return h.job.Queue }),
 		textColumn("class", "class", func(h *held) string { return h.job.Class }),
 	}
-	return c.heldTable(columns, amountColumns(defs, func(h *held, id index.ResID) (int64, bool) { n, ok := h.amounts[id]; return n, ok }), func(list []held) []held { return byNode(list) }), nil
+	return c.heldTable(columns,
+		amountColumns(defs, func(h *held, id index.ResID) (int64, bool) { n, ok := h.amounts[id]; return n, ok }),
+		func(list []held) []held { return byNode(list) }), nil
 }
 
 // allocationsPast returns the table of allocations as they were at an instant.
@@ -60,7 +64,8 @@ func allocationsPast(c *Catalog, at int64) (query.Table, error) {
 	}
 	columns := []getter[held]{
 		intColumn("job", "job number", func(h *held) int64 { return int64(h.job.ID) }),
-		valueColumn("chunk", "number of the chunk in the select, from 0; NULL: a node taken along with its host", query.IntegerAffinity, query.NoUnit,
+		valueColumn("chunk", "number of the chunk in the select, from 0; NULL: a node taken along with its host",
+			query.IntegerAffinity, query.NoUnit,
 			func(h *held) query.Value { return ifInt(h.chunk >= 0, h.chunk) }),
 		textColumn("node", "node name", func(h *held) string { return c.nodeName(h.node) }),
 		timeColumn("start", "when the job began", func(h *held) int64 { return h.attempt.Began }),
@@ -71,15 +76,17 @@ func allocationsPast(c *Catalog, at int64) (query.Table, error) {
 			return h.job.End
 		}),
 	}
-	all := c.heldTable(columns, amountColumns(defs, func(h *held, id index.ResID) (int64, bool) { n, ok := h.amounts[id]; return n, ok }), func(list []held) []held {
-		var out []held
-		for _, h := range list {
-			if h.attempt.Began <= at && (h.attempt.Ended == 0 || h.attempt.Ended > at) {
-				out = append(out, h)
+	all := c.heldTable(columns,
+		amountColumns(defs, func(h *held, id index.ResID) (int64, bool) { n, ok := h.amounts[id]; return n, ok }),
+		func(list []held) []held {
+			var out []held
+			for _, h := range list {
+				if h.attempt.Began <= at && (h.attempt.Ended == 0 || h.attempt.Ended > at) {
+					out = append(out, h)
+				}
 			}
-		}
-		return out
-	})
+			return out
+		})
 	if !c.src.Ends {
 		return all, nil
 	}

@@ -43,8 +43,12 @@ func hostsTable(c *Catalog, _ int64) (query.Table, error) {
 		columns: []getter[locality.Host]{
 			textColumn("name", "name", func(h *locality.Host) string { return h.Name }),
 			textColumn("user", "owner; NULL: a user of its own", func(h *locality.Host) string { return h.User }),
-			realColumn("credit", "credit earned, weighted towards recent work", func(h *locality.Host) float64 { return h.Earned / locality.Micro }),
-			realColumn("seconds", "time spent on it, weighted alike", func(h *locality.Host) float64 { return h.Spent }),
+			realColumn("credit", "credit earned, weighted towards recent work", func(h *locality.Host) float64 {
+				return h.Earned / locality.Micro
+			}),
+			realColumn("seconds", "time spent on it, weighted alike", func(h *locality.Host) float64 {
+				return h.Spent
+			}),
 			timeColumn("seen", "time of its last sign of life", func(h *locality.Host) int64 { return h.Seen }),
 		},
 		size: manyRows,
@@ -72,14 +76,17 @@ func batchHostsTable(c *Catalog, _ int64) (query.Table, error) {
 		textColumn("batch", "batch name", func(h *batchHost) string { return h.batch.Name }),
 		textColumn("host", "host name", func(h *batchHost) string { return c.hostName(h.Host) }),
 		boolColumn("active", "it is working on a range", func(h *batchHost) bool { return h.Placed }),
-		valueColumn("at_job", "job it is at; NULL: none", query.IntegerAffinity, query.NoUnit, func(h *batchHost) query.Value {
-			if !h.Placed {
-				return query.Value{}
-			}
-			job, _ := h.batch.JobOf(h.At)
-			return query.Int(int64(job))
+		valueColumn("at_job", "job it is at; NULL: none", query.IntegerAffinity, query.NoUnit,
+			func(h *batchHost) query.Value {
+				if !h.Placed {
+					return query.Value{}
+				}
+				job, _ := h.batch.JobOf(h.At)
+				return query.Int(int64(job))
+			}),
+		textColumn("side", "end of the range it works from: low or high", func(h *batchHost) string {
+			return sideWord(h.Member)
 		}),
-		textColumn("side", "end of the range it works from: low or high", func(h *batchHost) string { return sideWord(h.Member) }),
 		creditColumn("expavg_credit", "average credit a day", func(h *batchHost) locality.Credit { return h.Rate }),
 		intColumn("jobs", "number of jobs it has done", func(h *batchHost) int64 { return int64(h.Jobs) }),
 		intColumn("in_hands", "number of jobs it has now", func(h *batchHost) int64 { return int64(len(h.Live)) }),

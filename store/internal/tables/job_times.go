@@ -116,11 +116,14 @@ func (c *Catalog) jobsAfter(at int64) ([]uint64, error) {
 		if !s.Live() {
 			continue
 		}
-		if err := c.src.Rows.Each(row.JobStates, []byte{byte(s)}, func(key, _ []byte) (bool, error) { return add(key) }); err != nil {
+		if err := c.src.Rows.Each(row.JobStates, []byte{byte(s)},
+			func(key, _ []byte) (bool, error) { return add(key) }); err != nil {
 			return nil, err
 		}
 	}
-	err := c.src.Rows.EachFrom(row.Ended, row.TimeKey(at+1, 0), nil, func(key, _ []byte) (bool, error) { return add(key) })
+	err := c.src.Rows.EachFrom(row.Ended, row.TimeKey(at+1, 0), nil, func(key, _ []byte) (bool, error) {
+		return add(key)
+	})
 	slices.Sort(out)
 	return out, err
 }

@@ -38,11 +38,15 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		valueColumn("state", "", query.TextAffinity, query.NoUnit,
 			func(r *jobCursor) query.Value { return query.String(r.view.State().String()) }),
 		early("select", row.JobSelectText),
-		valueColumn("walltime", "", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value { return query.Int(r.view.Walltime()) }),
+		valueColumn("walltime", "", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value {
+			return query.Int(r.view.Walltime())
+		}),
 		timeColumn("submit", "", func(r *jobCursor) int64 { return r.view.Submit() }),
 		timeColumn("start", "", func(r *jobCursor) int64 { return r.view.Start() }),
 		timeColumn("end", "", func(r *jobCursor) int64 { return r.view.End() }),
-		valueColumn("nodes", "", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value { return r.t.c.nodeNames(r.job().AllNodes()) }),
+		valueColumn("nodes", "", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value {
+			return r.t.c.nodeNames(r.job().AllNodes())
+		}),
 		textColumn("reason", "", func(r *jobCursor) string { return c.prospect(r.job()).Words() }),
 		textColumn("reason_code", "", func(r *jobCursor) string { return c.prospect(r.job()).Code() }),
 		timeColumn("expected", "",
@@ -53,7 +57,9 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		valueColumn("index", "", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
 			return ifInt(r.job().Array != 0, r.job().Index)
 		}),
-		valueColumn("after", "", query.TextAffinity, query.List, func(r *jobCursor) query.Value { return query.TextOrNull(afterText(r.job().After)) }),
+		valueColumn("after", "", query.TextAffinity, query.List, func(r *jobCursor) query.Value {
+			return query.TextOrNull(afterText(r.job().After))
+		}),
 		textColumn("command", "", func(r *jobCursor) string { return strings.Join(r.job().Command, " ") }),
 		textColumn("devices", "", func(r *jobCursor) string { return c.heldBy(r.job()) }),
 		textColumn("pools", "", func(r *jobCursor) string { return placer.FormatPools(r.job().Pools) }),
@@ -91,7 +97,9 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 }
 
 // jobFields are the fields of a job's row that are attributes.
-var jobFields = sync.OnceValue(func() map[string][]int { return attribute.Fields(attribute.Job, reflect.TypeFor[row.Job]()) })
+var jobFields = sync.OnceValue(func() map[string][]int {
+	return attribute.Fields(attribute.Job, reflect.TypeFor[row.Job]())
+})
 
 // fieldColumn returns the column of an attribute that is a field of a job's row.
 func fieldColumn(a attribute.Attribute, field []int) getter[jobCursor] {
@@ -100,7 +108,9 @@ func fieldColumn(a attribute.Attribute, field []int) getter[jobCursor] {
 	case attribute.Time:
 		return timeColumn(a.Name, "", func(r *jobCursor) int64 { return read(r).Int() })
 	case attribute.Duration:
-		return valueColumn(a.Name, "", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value { return ifInt(!read(r).IsZero(), int(read(r).Int())) })
+		return valueColumn(a.Name, "", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value {
+			return ifInt(!read(r).IsZero(), int(read(r).Int()))
+		})
 	case attribute.Truth:
 		return boolColumn(a.Name, "", func(r *jobCursor) bool { return read(r).Bool() })
 	case attribute.Integer:

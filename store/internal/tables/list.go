@@ -17,11 +17,14 @@ type getter[T any] struct {
 // Constructors for columns of each kind.
 
 func textColumn[T any](name, doc string, get func(*T) string) getter[T] {
-	return getter[T]{query.Column{Name: name, Type: query.TextAffinity, Doc: doc}, func(r *T) query.Value { return query.TextOrNull(get(r)) }}
+	return getter[T]{query.Column{Name: name, Type: query.TextAffinity, Doc: doc}, func(r *T) query.Value {
+		return query.TextOrNull(get(r))
+	}}
 }
 
 func intColumn[T any](name, doc string, get func(*T) int64) getter[T] {
-	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Int(get(r)) }}
+	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, NotNull: true, Doc: doc},
+		func(r *T) query.Value { return query.Int(get(r)) }}
 }
 
 // numberColumn returns a column of numbers, NULL for 0.
@@ -35,11 +38,13 @@ func numberColumn[T any](name, doc string, get func(*T) int64) getter[T] {
 }
 
 func boolColumn[T any](name, doc string, get func(*T) bool) getter[T] {
-	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Truth, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Bool(get(r)) }}
+	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Truth, NotNull: true, Doc: doc},
+		func(r *T) query.Value { return query.Bool(get(r)) }}
 }
 
 func realColumn[T any](name, doc string, get func(*T) float64) getter[T] {
-	return getter[T]{query.Column{Name: name, Type: query.RealAffinity, NotNull: true, Doc: doc}, func(r *T) query.Value { return query.Float(get(r)) }}
+	return getter[T]{query.Column{Name: name, Type: query.RealAffinity, NotNull: true, Doc: doc},
+		func(r *T) query.Value { return query.Float(get(r)) }}
 }
 
 // unitColumn returns an integer of a unit.
@@ -51,7 +56,8 @@ func unitColumn[T any](name, doc string, u query.Unit, get func(*T) int64) gette
 
 // timeColumn returns a column of instants, NULL for 0.
 func timeColumn[T any](name, doc string, get func(*T) int64) getter[T] {
-	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Time, Doc: doc}, func(r *T) query.Value { return timeValue(get(r)) }}
+	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Time, Doc: doc},
+		func(r *T) query.Value { return timeValue(get(r)) }}
 }
 
 func valueColumn[T any](name, doc string, a query.Affinity, u query.Unit, get func(*T) query.Value) getter[T] {

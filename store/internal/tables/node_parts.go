@@ -38,7 +38,8 @@ func (t *nodes) Parts(columns []int) (iter.Seq2[query.Row, func() uint64], bool)
 
 // stateParts yields a bucket's parts by state.
 func (t *nodes) stateParts(row *bucketRow, b *index.Bucket, yield func(query.Row, func() uint64) bool) bool {
-	free, busy, notUp := uint64(b.Count[index.Free]+b.Count[index.Later]), uint64(b.Count[index.Busy]), b.Count[index.None]
+	free, busy, notUp := uint64(b.Count[index.Free]+b.Count[index.Later]), uint64(b.Count[index.Busy]),
+		b.Count[index.None]
 	partly := func() uint64 {
 		if t.partly().IsEmpty() {
 			return 0
@@ -58,7 +59,8 @@ func (t *nodes) stateParts(row *bucketRow, b *index.Bucket, yield func(query.Row
 			size = func() uint64 { return t.ix.Nodes(b, index.None).AndCardinality(t.states().in[state]) }
 		}
 		switch {
-		case state == index.NodeFree && free == 0, (state == index.NodePartly || state == index.NodeBusy) && busy == 0, state >= index.NodeDown && notUp == 0:
+		case state == index.NodeFree && free == 0, (state == index.NodePartly || state == index.NodeBusy) && busy == 0,
+			state >= index.NodeDown && notUp == 0:
 			continue
 		}
 		if row.state = state; !yield(row, size) {

@@ -66,24 +66,38 @@ func nodeGetters() []nodeGetter {
 		return nodeGetter{Column: query.Column{Name: name, Type: query.TextAffinity, Doc: doc}, get: get}
 	}
 	number := func(name, doc string, a query.Affinity, u query.Unit, get func(*nodeCursor) query.Value) nodeGetter {
-		return nodeGetter{Column: query.Column{Name: name, Type: a, Unit: u, NotNull: u != query.Time, Doc: doc}, get: get}
+		return nodeGetter{Column: query.Column{Name: name, Type: a, Unit: u, NotNull: u != query.Time, Doc: doc},
+			get: get}
 	}
 	out := []nodeGetter{
 		text("name", "name", func(r *nodeCursor) query.Value { return query.String(string(r.node.Name())) }),
-		number("number", "position in declared order; never reused", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.node.Number())) }),
+		number("number", "position in declared order; never reused", query.IntegerAffinity, query.NoUnit,
+			func(r *nodeCursor) query.Value { return query.Int(int64(r.node.Number())) }),
 		text("queue", "owning queue", func(r *nodeCursor) query.Value { return r.word(r.node.Queue()) }),
-		number("priority", "nodes of higher priority are used first", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.node.Priority())) }),
-		text("state", "free (unused now), partly (in use with room left), busy, down, offline or drained", (*nodeCursor).state),
+		number("priority", "nodes of higher priority are used first", query.IntegerAffinity, query.NoUnit,
+			func(r *nodeCursor) query.Value { return query.Int(int64(r.node.Priority())) }),
+		text("state", "free (unused now), partly (in use with room left), busy, down, offline or drained",
+			(*nodeCursor).state),
 		text("reason", "why it is not in service", func(r *nodeCursor) query.Value { return r.word(r.node.Reason()) }),
-		number("speed", "relative speed; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.node.Speed()) }),
-		number("procspeed", "relative speed of one processor; 0: not set", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.node.ProcSpeed()) }),
-		number("load", "measured number of busy processors", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.node.Load()) }),
-		number("usage", "measured share of time it was busy", query.RealAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Float(r.node.Usage()) }),
-		text("access", "which jobs may share it; NULL: no rule of its own", func(r *nodeCursor) query.Value { return r.word(r.node.Access()) }),
-		text("features", "features, separated by commas; has(features, 'ssd') tests for one", func(r *nodeCursor) query.Value { return r.word(r.node.Features()) }),
-		number("bucket", "its bucket of equal nodes", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { return query.Int(int64(r.node.Bucket())) }),
-		number("jobs", "number of jobs running on it", query.IntegerAffinity, query.NoUnit, func(r *nodeCursor) query.Value { r.look(); return query.Int(int64(r.jobs)) }),
-		number("free_until", "when a free node is next taken; NULL: not free, or nothing planned", query.IntegerAffinity, query.Time, (*nodeCursor).freeUntil),
+		number("speed", "relative speed; 0: not set", query.RealAffinity, query.NoUnit,
+			func(r *nodeCursor) query.Value { return query.Float(r.node.Speed()) }),
+		number("procspeed", "relative speed of one processor; 0: not set", query.RealAffinity, query.NoUnit,
+			func(r *nodeCursor) query.Value { return query.Float(r.node.ProcSpeed()) }),
+		number("load", "measured number of busy processors", query.RealAffinity, query.NoUnit,
+			func(r *nodeCursor) query.Value { return query.Float(r.node.Load()) }),
+		number("usage", "measured share of time it was busy", query.RealAffinity, query.NoUnit,
+			func(r *nodeCursor) query.Value { return query.Float(r.node.Usage()) }),
+		text("access", "which jobs may share it; NULL: no rule of its own", func(r *nodeCursor) query.Value {
+			return r.word(r.node.Access())
+		}),
+		text("features", "features, separated by commas; has(features, 'ssd') tests for one",
+			func(r *nodeCursor) query.Value { return r.word(r.node.Features()) }),
+		number("bucket", "its bucket of equal nodes", query.IntegerAffinity, query.NoUnit,
+			func(r *nodeCursor) query.Value { return query.Int(int64(r.node.Bucket())) }),
+		number("jobs", "number of jobs running on it", query.IntegerAffinity, query.NoUnit,
+			func(r *nodeCursor) query.Value { r.look(); return query.Int(int64(r.jobs)) }),
+		number("free_until", "when a free node is next taken; NULL: not free, or nothing planned",
+			query.IntegerAffinity, query.Time, (*nodeCursor).freeUntil),
 	}
 	out[0].NotNull, out[4].NotNull = true, true
 	out[0].Domain = nodeDomain
@@ -110,7 +124,8 @@ func (t *nodes) resources() {
 			continue
 		}
 		a, u := resourceType(def.Type)
-		g := nodeGetter{Column: query.Column{Name: def.Name, Type: a, Unit: u, NotNull: def.Type == index.Boolean, Doc: "resource of type " + def.Type.String()}, def: def}
+		g := nodeGetter{Column: query.Column{Name: def.Name, Type: a, Unit: u, NotNull: def.Type == index.Boolean,
+			Doc: "resource of type " + def.Type.String()}, def: def}
 		g.get = func(r *nodeCursor) query.Value { return r.resource(def) }
 		if t.ix.Signed(def.ID) {
 			g.bucket = func(b *index.Bucket) query.Value {
@@ -120,7 +135,8 @@ func (t *nodes) resources() {
 		}
 		t.columns = append(t.columns, g)
 		if _, clash := defs.Lookup(def.Name + "_free"); def.Consumable && !clash {
-			left := nodeGetter{left: def, Column: query.Column{Name: def.Name + "_free", Type: a, Unit: u, Doc: def.Name + " left for jobs"}}
+			left := nodeGetter{left: def, Column: query.Column{Name: def.Name + "_free", Type: a, Unit: u,
+				Doc: def.Name + " left for jobs"}}
 			left.get = func(r *nodeCursor) query.Value { return r.left(def) }
 			free = append(free, left)
 		}

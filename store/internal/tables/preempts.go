@@ -8,17 +8,25 @@ import (
 
 func preemptsTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[*preempt.Rule]{[]getter[*preempt.Rule]{
-		textColumn("rule", "which jobs are preempted for which", func(r **preempt.Rule) string { return (*r).String() }),
-		textColumn("how", "what happens to them: requeue or cancel", func(r **preempt.Rule) string { return (*r).How.String() }),
-		valueColumn("grace", "time between the warning and the end; NULL: each job's own", query.IntegerAffinity, query.Duration,
+		textColumn("rule", "which jobs are preempted for which", func(r **preempt.Rule) string {
+			return (*r).String()
+		}),
+		textColumn("how", "what happens to them: requeue or cancel", func(r **preempt.Rule) string {
+			return (*r).How.String()
+		}),
+		valueColumn("grace", "time between the warning and the end; NULL: each job's own", query.IntegerAffinity,
+			query.Duration,
 			func(r **preempt.Rule) query.Value {
 				if (*r).Grace == preempt.OwnGrace {
 					return query.Value{}
 				}
 				return query.Int((*r).Grace)
 			}),
-		valueColumn("min_run", "minimum run time before preemption", query.IntegerAffinity, query.Duration, func(r **preempt.Rule) query.Value { return query.Int((*r).MinRun) }),
-		intColumn("at_most", "maximum preemptions of a job; 0: no maximum", func(r **preempt.Rule) int64 { return int64((*r).AtMost) }),
+		valueColumn("min_run", "minimum run time before preemption", query.IntegerAffinity, query.Duration,
+			func(r **preempt.Rule) query.Value { return query.Int((*r).MinRun) }),
+		intColumn("at_most", "maximum preemptions of a job; 0: no maximum", func(r **preempt.Rule) int64 {
+			return int64((*r).AtMost)
+		}),
 	}, func(add func(*preempt.Rule)) error {
 		return c.src.Rows.Each(row.Preempts, nil, func(key, payload []byte) (bool, error) {
 			r, err := row.DecodePreempt(key, payload)

@@ -18,10 +18,15 @@ type number struct {
 func prioritiesTable(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[number]{[]getter[number]{
 		textColumn("kind", "user, group, account, class or queue", func(n *number) string { return n.kind }),
-		textColumn("name", "name of that user, group, account, class or queue", func(n *number) string { return n.name }),
+		textColumn("name", "name of that user, group, account, class or queue", func(n *number) string {
+			return n.name
+		}),
 		intColumn("number", "term that its jobs get", func(n *number) int64 { return n.n }),
 	}, func(add func(number)) error {
-		return sharing.EachNumber(c.src.Rows, func(kind, name string, n int64) error { add(number{kind, name, n}); return nil })
+		return sharing.EachNumber(c.src.Rows, func(kind, name string, n int64) error {
+			add(number{kind, name, n})
+			return nil
+		})
 	}}, nil
 }
 
@@ -39,9 +44,14 @@ func decayedTable(c *Catalog, _ int64) (query.Table, error) {
 		textColumn("class", "class", func(d *decayed) string { return d.Class }),
 		textColumn("queue", "queue", func(d *decayed) string { return d.Queue }),
 		textColumn("group_name", "group", func(d *decayed) string { return d.Group }),
-		textColumn("resource", "a consumable resource, a pool, or nodes", func(d *decayed) string { return d.DecayedUse.Name }),
-		realColumn("used", "units x seconds used, halved for each half_life since; sizes in MB", func(d *decayed) float64 { return d.Value }),
-		realColumn("held", "units in use now", func(d *decayed) float64 { return float64(d.Rate) / float64(max(d.One, 1)) }),
+		textColumn("resource", "a consumable resource, a pool, or nodes", func(d *decayed) string {
+			return d.DecayedUse.Name
+		}),
+		realColumn("used", "units x seconds used, halved for each half_life since; sizes in MB",
+			func(d *decayed) float64 { return d.Value }),
+		realColumn("held", "units in use now", func(d *decayed) float64 {
+			return float64(d.Rate) / float64(max(d.One, 1))
+		}),
 	}, func(add func(decayed)) error {
 		halfLife, err := c.src.HalfLife()
 		if err != nil {
@@ -75,7 +85,9 @@ type term struct {
 func termsOf(c *Catalog) query.Function {
 	return &listFunction[term]{[]getter[term]{
 		intColumn("job", "which one", func(t *term) int64 { return int64(t.job) }),
-		textColumn("term", "a part of the sum that the setting job_priority is", func(t *term) string { return t.Text }),
+		textColumn("term", "a part of the sum that the setting job_priority is", func(t *term) string {
+			return t.Text
+		}),
 		realColumn("value", "what it comes to now", func(t *term) float64 { return t.Value }),
 	}, func(args []query.Value, add func(term)) error {
 		id, err := c.jobNumber(args[0], "terms")

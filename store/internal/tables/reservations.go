@@ -14,9 +14,13 @@ func reservationsTable(c *Catalog, _ int64) (query.Table, error) {
 		textColumn("name", "name", func(r **row.Reservation) string { return (*r).Name }),
 		timeColumn("start", "start", func(r **row.Reservation) int64 { return (*r).Start }),
 		timeColumn("end", "end", func(r **row.Reservation) int64 { return (*r).End }),
-		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes, func(r **row.Reservation) query.Value { return c.nodeNames((*r).Nodes) }),
-		wordColumn("state", "planned, active or ended", []string{"planned", "active", "ended"}, func(r **row.Reservation) string { return (*r).State(c.src.Now) }),
-		textColumn("repeat", "rule by which it repeats", func(r **row.Reservation) string { return c.rule((*r).Series) }),
+		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes,
+			func(r **row.Reservation) query.Value { return c.nodeNames((*r).Nodes) }),
+		wordColumn("state", "planned, active or ended", []string{"planned", "active", "ended"},
+			func(r **row.Reservation) string { return (*r).State(c.src.Now) }),
+		textColumn("repeat", "rule by which it repeats", func(r **row.Reservation) string {
+			return c.rule((*r).Series)
+		}),
 	}, func(add func(*row.Reservation)) error {
 		return c.src.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
 			r, err := row.DecodeReservation(key, payload)
@@ -72,12 +76,13 @@ func spansTable(c *Catalog, _ int64) (query.Table, error) {
 		textColumn("node", "node name", func(s *calendarSpan) string { return s.node }),
 		timeColumn("start", "start", func(s *calendarSpan) int64 { return s.start }),
 		timeColumn("end", "expected end", func(s *calendarSpan) int64 { return s.end }),
-		valueColumn("job", "job; NULL: a reservation's", query.IntegerAffinity, query.NoUnit, func(s *calendarSpan) query.Value {
-			if s.job == 0 {
-				return query.Value{}
-			}
-			return query.Int(int64(s.job))
-		}),
+		valueColumn("job", "job; NULL: a reservation's", query.IntegerAffinity, query.NoUnit,
+			func(s *calendarSpan) query.Value {
+				if s.job == 0 {
+					return query.Value{}
+				}
+				return query.Int(int64(s.job))
+			}),
 		textColumn("reservation", "reservation", func(s *calendarSpan) string { return s.reservation }),
 		boolColumn("active", "it is active now", func(s *calendarSpan) bool { return s.now }),
 		boolColumn("whole", "it takes the whole node", func(s *calendarSpan) bool { return s.whole }),

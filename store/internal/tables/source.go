@@ -42,8 +42,10 @@ type source struct {
 }
 
 func sourceOf(tx *kernel.Tx) *source {
-	s := &source{tx: tx, Now: tx.Now, NextNode: tx.State.NextNode, NextJob: tx.State.NextJob, Events: tx.State.Events - tx.Unrecorded,
-		Words: &tx.Loaded.Nodes.Words, Rows: tx.File, NodesSince: tx.State.NodesSince, Kinds: tx.File.Format() >= row.JobKinds.Since(), Ends: tx.File.Format() >= row.Ended.Since()}
+	s := &source{tx: tx, Now: tx.Now, NextNode: tx.State.NextNode, NextJob: tx.State.NextJob,
+		Events: tx.State.Events - tx.Unrecorded,
+		Words:  &tx.Loaded.Nodes.Words, Rows: tx.File, NodesSince: tx.State.NodesSince,
+		Kinds: tx.File.Format() >= row.JobKinds.Since(), Ends: tx.File.Format() >= row.Ended.Since()}
 	if !tx.RecordsNodes() {
 		s.NodesSince = tx.Now
 	}

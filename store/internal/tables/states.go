@@ -87,7 +87,8 @@ func (t *nodes) states() *nodesByState {
 
 // sortAt sorts the nodes that are up by what is planned on them then.
 func (t *nodes) sortAt(s *nodesByState) {
-	s.in[index.NodeFree], s.in[index.NodePartly], s.in[index.NodeBusy], s.later = roaring.New(), roaring.New(), roaring.New(), roaring.New()
+	s.in[index.NodeFree], s.in[index.NodePartly], s.in[index.NodeBusy], s.later = roaring.New(), roaring.New(),
+		roaring.New(), roaring.New()
 	for _, b := range t.ix.Buckets() {
 		for _, class := range [...]index.Class{index.Free, index.Later, index.Busy} {
 			for it := t.ix.Nodes(b, class).Iterator(); it.HasNext(); {
@@ -130,7 +131,8 @@ func (t *nodes) inUseAt(b *index.Bucket, number uint32) index.NodeState {
 	}
 	if cpus, ok := b.Get(index.NCPUs); ok && cpus.Num > 0 {
 		var taken [1]int64
-		if cal.Taken(number, t.at, t.at+1, nil, []uint16{uint16(index.NCPUs)}, taken[:]) == timeline.Open && taken[0] < cpus.Num {
+		if cal.Taken(number, t.at, t.at+1, nil, []uint16{uint16(index.NCPUs)}, taken[:]) == timeline.Open &&
+			taken[0] < cpus.Num {
 			return index.NodePartly
 		}
 		return index.NodeBusy

@@ -30,7 +30,9 @@ func sysColumns(c *Catalog, _ int64) (query.Table, error) {
 		intColumn("number", "position, from 1", func(s *sysColumn) int64 { return int64(s.number) }),
 		textColumn("name", "name of the column", func(s *sysColumn) string { return s.Name }),
 		textColumn("type", "INTEGER, REAL or TEXT", func(s *sysColumn) string { return s.Type.String() }),
-		textColumn("unit", "time, duration, bytes, truth or nodes", func(s *sysColumn) string { return s.Unit.String() }),
+		textColumn("unit", "time, duration, bytes, truth or nodes", func(s *sysColumn) string {
+			return s.Unit.String()
+		}),
 		textColumn("meaning", "meaning of the column", func(s *sysColumn) string { return s.Doc }),
 	}, func(add func(sysColumn)) error {
 		for _, t := range queryTables() {
@@ -53,7 +55,8 @@ func sysIndexes(c *Catalog, _ int64) (query.Table, error) {
 	return &listTable[sysIndex]{[]getter[sysIndex]{
 		textColumn("table_name", "name of the table", func(s *sysIndex) string { return s.table }),
 		textColumn("column_name", "name of the column", func(s *sysIndex) string { return s.column }),
-		textColumn("how", "bitmap: any condition; key: equality; order: ranges in row order; range: ranges in another order", func(s *sysIndex) string { return s.how }),
+		textColumn("how", "bitmap: any condition; key: equality; order: ranges in row order; range: ranges in "+
+			"another order", func(s *sysIndex) string { return s.how }),
 	}, func(add func(sysIndex)) error {
 		for _, t := range queryTables() {
 			table, err := t.make(c, c.src.Now)

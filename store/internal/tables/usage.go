@@ -25,7 +25,8 @@ func usageTable(c *Catalog, _ int64) (query.Table, error) {
 		return nil, err
 	}
 	columns := []getter[monthly]{
-		textColumn("month", "month in UTC, such as 2026-11; jobs count in the month of their end, resources in the month of their use", func(m *monthly) string { return m.month.String() }),
+		textColumn("month", "month in UTC, such as 2026-11; jobs count in the month of their end, resources in the "+
+			"month of their use", func(m *monthly) string { return m.month.String() }),
 		textColumn("user", "user", func(m *monthly) string { return m.User }),
 		textColumn("account", "account", func(m *monthly) string { return m.Account }),
 		textColumn("class", "class", func(m *monthly) string { return m.Class }),
@@ -33,7 +34,9 @@ func usageTable(c *Catalog, _ int64) (query.Table, error) {
 		intColumn("jobs", "number of ended jobs that had started", func(m *monthly) int64 { return m.Jobs }),
 		intColumn("failed", "number of those that failed", func(m *monthly) int64 { return m.Failed }),
 		intColumn("preempted", "number of preemptions", func(m *monthly) int64 { return m.Preempted }),
-		unitColumn("waits", "total time from submit to first start", query.Duration, func(m *monthly) int64 { return m.Waits }),
+		unitColumn("waits", "total time from submit to first start", query.Duration, func(m *monthly) int64 {
+			return m.Waits
+		}),
 	}
 	held := func(name, doc string) {
 		columns = append(columns, intColumn(name+"_seconds", doc, func(m *monthly) int64 { return m.Of(name) }))
@@ -74,7 +77,8 @@ func usageTable(c *Catalog, _ int64) (query.Table, error) {
 			}
 		}
 		slices.SortFunc(list, func(a, b monthly) int {
-			return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.User, b.User), cmp.Compare(a.Account, b.Account), cmp.Compare(a.Class, b.Class), cmp.Compare(a.Queue, b.Queue))
+			return cmp.Or(cmp.Compare(a.month, b.month), cmp.Compare(a.User, b.User), cmp.Compare(a.Account, b.Account),
+				cmp.Compare(a.Class, b.Class), cmp.Compare(a.Queue, b.Queue))
 		})
 		for _, m := range list {
 			add(m)

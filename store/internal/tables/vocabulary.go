@@ -11,7 +11,8 @@ import (
 )
 
 // EventWords lists the names of events.
-var EventWords = []string{"submit", "hold", "unhold", "alter", "queue", "plan", "unplan", "never", "late", "start", "launch", "unreached", "claim", "leftover", "signal", "again", "requeue", "hook",
+var EventWords = []string{"submit", "hold", "unhold", "alter", "queue", "plan", "unplan", "never", "late", "start",
+	"launch", "unreached", "claim", "leftover", "signal", "again", "requeue", "hook",
 	"ending", "preempt", "note", "end", "fail", "cancel", "promise", "node", "device", "reservation"}
 
 // wordColumn returns a column with one of a few words, NULL for none. Comparing it with
@@ -32,7 +33,8 @@ func oneOf(column string, words []string) func(string) error {
 		if hint != "" {
 			hint = "; did you mean '" + hint + "'?"
 		}
-		return fmt.Errorf("%s is never %s: it is one of %s%s", column, query.String(text).Literal(), strings.Join(words, ", "), hint)
+		return fmt.Errorf("%s is never %s: it is one of %s%s", column, query.String(text).Literal(),
+			strings.Join(words, ", "), hint)
 	}
 }
 
@@ -60,7 +62,8 @@ func jobStateWords() []string {
 // that only buckets use.
 func nodeState(state string) error {
 	if strings.EqualFold(state, "later") {
-		return fmt.Errorf("no node is 'later': it is 'free', and free_until is the next start on it (free_until IS NOT NULL)")
+		return fmt.Errorf("no node is 'later': it is 'free', and free_until is the next start on it (free_until " +
+			"IS NOT NULL)")
 	}
 	return oneOf("state", words(index.NodeFree, index.NodeStates-1))(state)
 }

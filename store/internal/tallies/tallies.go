@@ -74,7 +74,8 @@ func (ts *Tallies) add(q *Queue, state row.JobState, n int64) error {
 		}
 		q.known[state] = true
 	}
-	q.Counts[state] = uint64(max(0, int64(q.Counts[state])+n)) // a wrong count, which check finds, must not keep a job from ending
+	// a wrong count, which check finds, must not keep a job from ending
+	q.Counts[state] = uint64(max(0, int64(q.Counts[state])+n))
 	q.changed[state] = q.changed[state] || n != 0
 	return nil
 }
@@ -154,7 +155,8 @@ func (ts *Tallies) Flush() error {
 			if n := q.Counts[state]; n > 0 {
 				payload = row.EncodeCount(n)
 			}
-			if err := ts.Rows.PutOrRemove(row.JobCounts, row.JobCountKey(row.JobState(state), q.Name), payload); err != nil {
+			if err := ts.Rows.PutOrRemove(row.JobCounts, row.JobCountKey(row.JobState(state), q.Name),
+				payload); err != nil {
 				return err
 			}
 			q.changed[state] = false

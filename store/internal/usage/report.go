@@ -95,7 +95,8 @@ func (s *sum) read(from, to int64) (left int64, err error) {
 	if err != nil {
 		return left, err
 	}
-	return left, s.EachJob(func(j *row.Job) error { return s.attempts(j, j.CurrentAttempt(), from, to) }, row.JobRunning)
+	return left, s.EachJob(func(j *row.Job) error { return s.attempts(j, j.CurrentAttempt(), from, to) },
+		row.JobRunning)
 }
 
 func readTotal(key, payload []byte) (m row.Month, p row.Payers, t *row.Total, err error) {
@@ -147,7 +148,9 @@ func (s *sum) attempts(j *row.Job, first int, from, to int64) error {
 			if step == 86400 {
 				end = min(to, at-at%step+step)
 			}
-			l.Attempt(j, a, until, at, end, func(m row.Month, t *row.Total) { s.add(max(m.Start(), at), j.Payers(), t) })
+			l.Attempt(j, a, until, at, end, func(m row.Month, t *row.Total) {
+				s.add(max(m.Start(), at), j.Payers(), t)
+			})
 			at = end
 		}
 	}

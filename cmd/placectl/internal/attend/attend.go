@@ -44,7 +44,8 @@ func (p Place) Leave(ring bool, now time.Time, look Look, start func(*Lock) erro
 		got, err = l.take()
 	}
 	if last := l.read(); last.Paused(now) > 0 {
-		return fmt.Errorf("the last attendant failed: %s; the next one is started in %v", last.Why, last.Paused(now).Round(time.Second))
+		return fmt.Errorf("the last attendant failed: %s; the next one is started in %v", last.Why,
+			last.Paused(now).Round(time.Second))
 	}
 	return start(l)
 }

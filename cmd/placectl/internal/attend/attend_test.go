@@ -110,7 +110,8 @@ func TestNothingOverlooked(t *testing.T) {
 	commands.Wait()
 	a.all.Wait()
 	if a.acted.Load() != 1200 || a.most.Load() != 1 {
-		t.Errorf("%d of %d commits were acted on, and %d attendants held the lock at once, want all and 1", a.acted.Load(), a.commits.Load(), a.most.Load())
+		t.Errorf("%d of %d commits were acted on, and %d attendants held the lock at once, want all and 1",
+			a.acted.Load(), a.commits.Load(), a.most.Load())
 	}
 }
 
@@ -129,7 +130,8 @@ func TestRing(t *testing.T) {
 		}
 	}
 	a.commits.Add(1)
-	if err := p.Leave(false, time.Now(), goesOn, func(*Lock) error { t.Error("there is one"); return nil }); err != nil {
+	if err := p.Leave(false, time.Now(), goesOn,
+		func(*Lock) error { t.Error("there is one"); return nil }); err != nil {
 		t.Error(err)
 	}
 	time.Sleep(20 * time.Millisecond)
@@ -146,7 +148,9 @@ func TestFailures(t *testing.T) {
 	p := place(t)
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, pause := range []time.Duration{10, 20, 40, 80, 160, 300, 300} {
-		err := p.Leave(true, now, goesOn, func(l *Lock) error { return errors.Join(l.Hold(1, 2, now), l.Fail(errors.New("no room"), now)) })
+		err := p.Leave(true, now, goesOn, func(l *Lock) error {
+			return errors.Join(l.Hold(1, 2, now), l.Fail(errors.New("no room"), now))
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -164,7 +168,8 @@ func TestFailures(t *testing.T) {
 		t.Errorf("after an hour the pause is %v, %v", is.Pause, err)
 	}
 	started := false
-	if err := p.Leave(true, now.Add(-time.Hour), goesOn, func(*Lock) error { started = true; return nil }); err != nil || !started {
+	if err := p.Leave(true, now.Add(-time.Hour), goesOn,
+		func(*Lock) error { started = true; return nil }); err != nil || !started {
 		t.Errorf("with a clock that was set back: %v, %v", started, err)
 	}
 }

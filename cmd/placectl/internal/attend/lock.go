@@ -70,7 +70,8 @@ func (l *Lock) take() (got bool, err error) {
 func (p Place) Inherited(fd int) *Lock {
 	var is unix.Stat_t
 	info, err := os.Stat(p.name(""))
-	if err != nil || unix.Fstat(fd, &is) != nil || info.Sys().(*syscall.Stat_t).Ino != is.Ino || info.Sys().(*syscall.Stat_t).Dev != is.Dev {
+	if err != nil || unix.Fstat(fd, &is) != nil || info.Sys().(*syscall.Stat_t).Ino != is.Ino ||
+		info.Sys().(*syscall.Stat_t).Dev != is.Dev {
 		return nil
 	}
 	unix.CloseOnExec(fd) // no process started later inherits it

@@ -59,7 +59,8 @@ func (p Place) prepare() error {
 	if err != nil {
 		return err
 	}
-	if owner := info.Sys().(*syscall.Stat_t).Uid; !info.IsDir() || int(owner) != os.Geteuid() || info.Mode()&0o022 != 0 {
+	if owner := info.Sys().(*syscall.Stat_t).Uid; !info.IsDir() || int(owner) != os.Geteuid() ||
+		info.Mode()&0o022 != 0 {
 		return fmt.Errorf("%s must be a directory that only its user can write", p.Dir)
 	}
 	return nil

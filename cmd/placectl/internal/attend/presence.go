@@ -103,7 +103,8 @@ const soon = 10 * time.Millisecond
 func closed(fd int, within time.Duration) bool {
 	until := time.Now().Add(within)
 	for {
-		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, int(max(time.Until(until), 0).Milliseconds()))
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}},
+			int(max(time.Until(until), 0).Milliseconds()))
 		if err != unix.EINTR {
 			return n > 0
 		}

@@ -116,17 +116,20 @@ func (in *Lists) job(line int, cells []string) error {
 	if cells[3] != "" {
 		credit, err := strconv.ParseFloat(cells[3], 64)
 		if err != nil || !(credit*locality.Micro >= 1 && credit*locality.Micro <= locality.MaxCredit) {
-			return fmt.Errorf("credit: %s is not a number above 0 and up to %d", text.Quoted(cells[3]), locality.MaxCredit/locality.Micro)
+			return fmt.Errorf("credit: %s is not a number above 0 and up to %d", text.Quoted(cells[3]),
+				locality.MaxCredit/locality.Micro)
 		}
 		j.Credit = int64(math.Round(credit * locality.Micro))
 	}
 	if cells[4] != "" {
 		if j.Quorum, err = strconv.Atoi(cells[4]); err != nil || j.Quorum < 1 || j.Quorum > locality.MaxQuorum {
-			return fmt.Errorf("quorum: %s is not a whole number from 1 to %d", text.Quoted(cells[4]), locality.MaxQuorum)
+			return fmt.Errorf("quorum: %s is not a whole number from 1 to %d", text.Quoted(cells[4]),
+				locality.MaxQuorum)
 		}
 	}
 	if j.A < in.start {
-		return fmt.Errorf("its first file is %s, but the job before it begins with %s; list jobs in the order of their first files",
+		return fmt.Errorf("its first file is %s, but the job before it begins with %s; list jobs in the order of "+
+			"their first files",
 			text.Quoted(in.Files[j.A].Name), text.Quoted(in.Files[in.start].Name))
 	}
 	in.start = j.A
@@ -146,7 +149,8 @@ func (in *Lists) row(names []string) (first, last int, err error) {
 			continue
 		}
 		if n != last+1 {
-			return 0, 0, fmt.Errorf("files: %s does not follow %s in the sequence; a job's files must be consecutive", text.Quoted(name), text.Quoted(names[i-1]))
+			return 0, 0, fmt.Errorf("files: %s does not follow %s in the sequence; a job's files must be consecutive",
+				text.Quoted(name), text.Quoted(names[i-1]))
 		}
 		last = n
 	}

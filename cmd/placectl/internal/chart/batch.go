@@ -72,9 +72,11 @@ func (d *batchDrawing) join() {
 		for _, m := range d.marks {
 			if n := len(out); n > 0 {
 				last := &out[n-1]
-				near := m.Host == last.Host && m.State == last.State && m.First <= last.Last+1+files && m.Last >= last.First-1-files
+				near := m.Host == last.Host && m.State == last.State && m.First <= last.Last+1+files &&
+					m.Last >= last.First-1-files
 				if near && max(m.To, last.To)-last.From <= 2*seconds {
-					last.First, last.Last, last.To = min(last.First, m.First), max(last.Last, m.Last), max(last.To, m.To)
+					last.First, last.Last, last.To = min(last.First, m.First), max(last.Last, m.Last),
+						max(last.To, m.To)
 					continue
 				}
 			}
@@ -119,7 +121,8 @@ func (d *batchDrawing) mark(m *BatchMark) {
 		class, paint = "lost", "stroke"
 	}
 	host := int(m.Host)
-	color := fmt.Sprintf("%s=\"hsl(%d %d%% %d%%)\"", paint, host*137%360, 45+host%3*15, 38+host%4*7) // neighbours in number are far apart in hue
+	// neighbours in number are far apart in hue
+	color := fmt.Sprintf("%s=\"hsl(%d %d%% %d%%)\"", paint, host*137%360, 45+host%3*15, 38+host%4*7)
 	title := fmt.Sprintf("%s: files %d to %d, %s", d.Hosts[m.Host], m.First, m.Last, m.State)
 	d.rect(class, color, svgSpan{x, x + w}, svgSpan{y, y + h}, title)
 }

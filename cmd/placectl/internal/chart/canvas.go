@@ -52,7 +52,8 @@ type canvas struct {
 func (c *canvas) document(width, height int) []byte {
 	head := fmt.Appendf(nil, `<?xml version="1.0" encoding="UTF-8"?>`+"\n"+
 		`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d">`+"\n<style>%s</style>\n%s"+
-		`<rect width="%d" height="%d" fill="#fff" pointer-events="none"/>`+"\n", width, height, width, height, svgStyle, svgDefs, width, height)
+		`<rect width="%d" height="%d" fill="#fff" pointer-events="none"/>`+"\n", width, height, width, height, svgStyle,
+		svgDefs, width, height)
 	return append(append(head, c.buf.Bytes()...), "</svg>\n"...)
 }
 

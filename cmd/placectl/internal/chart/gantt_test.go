@@ -38,7 +38,9 @@ func drawnGantt(t *rapid.T) (*Gantt, Window) {
 		g.Owners = append(g.Owners, o)
 	}
 	for i := range rapid.IntRange(1, 12).Draw(t, "nodes") {
-		n := Node{Name: fmt.Sprintf("%s%03d", rapid.SampledFrom([]string{"n", "a-very-long-name-of-a-node-", "b[", "x,"}).Draw(t, "prefix"), i),
+		n := Node{
+			Name: fmt.Sprintf("%s%03d",
+				rapid.SampledFrom([]string{"n", "a-very-long-name-of-a-node-", "b[", "x,"}).Draw(t, "prefix"), i),
 			State: rapid.SampledFrom([]index.State{index.Up, index.Up, index.Down, index.Drained}).Draw(t, "state")}
 		at := now - rapid.Int64Range(0, 100_000).Draw(t, "before")
 		for range rapid.IntRange(0, 8).Draw(t, "bars") {
@@ -78,8 +80,10 @@ func drawnGantt(t *rapid.T) (*Gantt, Window) {
 func TestGanttFits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, w := drawnGantt(t)
-		o := &Options{Width: rapid.IntRange(Narrowest, 300).Draw(t, "width"), Rows: rapid.IntRange(0, 5).Draw(t, "rows"),
-			ByBucket: rapid.Bool().Draw(t, "bucket"), Zone: zone, Colors: rapid.Bool().Draw(t, "colors"), Blocks: rapid.Bool().Draw(t, "utf8")}
+		o := &Options{Width: rapid.IntRange(Narrowest, 300).Draw(t, "width"),
+			Rows:     rapid.IntRange(0, 5).Draw(t, "rows"),
+			ByBucket: rapid.Bool().Draw(t, "bucket"), Zone: zone, Colors: rapid.Bool().Draw(t, "colors"),
+			Blocks: rapid.Bool().Draw(t, "utf8")}
 		for line := range strings.Lines(string(g.Text(w, o))) {
 			if n := output.TextWidth(withoutColors(strings.TrimSuffix(line, "\n"))); n > o.Width {
 				t.Fatalf("a line has %d columns, want at most %d:\n%s", n, o.Width, line)
@@ -196,7 +200,8 @@ func TestGanttFold(t *testing.T) {
 	w := Window{From: 0, To: 100, Now: 10, cells: 20}
 	for _, c := range []struct{ limit, rows, left int }{{0, 7, 0}, {7, 7, 0}, {6, 3, 0}, {2, 2, 1}, {1, 1, 6}} {
 		if f := w.fold(nodes, c.limit); len(f.groups) != c.rows || f.left != c.left {
-			t.Errorf("limit %d: %d rows and %d nodes left out, want %d and %d", c.limit, len(f.groups), f.left, c.rows, c.left)
+			t.Errorf("limit %d: %d rows and %d nodes left out, want %d and %d", c.limit, len(f.groups), f.left, c.rows,
+				c.left)
 		}
 	}
 }

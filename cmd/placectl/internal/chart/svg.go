@@ -213,7 +213,8 @@ func (d *svgDrawing) legend(byBucket bool) int {
 	if byBucket {
 		items = []item{{"free", "free"}, {"taken", "taken at most"}, {"all", "all taken"}}
 	} else {
-		classes := [kinds]string{Free: "free", NotUp: "notup", Reserved: "reserved", Planned: "planned c0", Running: "running c0", Overdue: "overdue"}
+		classes := [kinds]string{Free: "free", NotUp: "notup", Reserved: "reserved", Planned: "planned c0",
+			Running: "running c0", Overdue: "overdue"}
 		for kind := kinds - 1; kind > Past; kind-- {
 			if d.used[kind] {
 				items = append(items, item{classes[kind], kindWords[kind]})

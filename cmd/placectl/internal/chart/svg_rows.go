@@ -17,7 +17,8 @@ func (d *svgDrawing) groupRow(g *group) {
 		count := blockLook.countText(len(g.nodes))
 		room := (d.left - 10 - svgMargin) / svgChar
 		d.nameTitle(names)
-		d.text("name", svgMargin, d.top+14, "start", blockLook.cutText(names, room-output.TextWidth(count)-min(1, len(count))))
+		d.text("name", svgMargin, d.top+14, "start",
+			blockLook.cutText(names, room-output.TextWidth(count)-min(1, len(count))))
 		d.buf.WriteString("</g>\n")
 		if count != "" {
 			d.text("count", float64(d.left-8), d.top+14, "end", count)
@@ -94,7 +95,9 @@ func (d *svgDrawing) bar(g *group, run run, names string) {
 	if b.Kind != Reserved {
 		class = kindWords[min(b.Kind, Running)] + " c" + strconv.FormatUint(owner.Job%svgColors, 10)
 	}
-	title, late := d.barTitle(run, b, names), slices.IndexFunc(g.cells[run.lo:run.hi], func(c cell) bool { return c.kind == Overdue })
+	title, late := d.barTitle(run, b, names), slices.IndexFunc(g.cells[run.lo:run.hi], func(c cell) bool {
+		return c.kind == Overdue
+	})
 	if late < 0 {
 		late = run.hi - run.lo
 	}
@@ -157,7 +160,8 @@ func (d *svgDrawing) nameTitle(text string) {
 func widestGroup(groups []group) int {
 	widest := 0
 	for i := range groups {
-		widest = max(widest, output.TextWidth(text.Printable(index.FoldNodeList(groups[i].names())))+output.TextWidth(blockLook.countText(len(groups[i].nodes)))+1)
+		widest = max(widest, output.TextWidth(text.Printable(index.FoldNodeList(groups[i].names())))+output.TextWidth(
+			blockLook.countText(len(groups[i].nodes)))+1)
 	}
 	return widest
 }

@@ -146,21 +146,24 @@ func (d *textDrawing) legendLine(items []string) {
 // notes says what the drawing does not show.
 func (d *textDrawing) notes(f folded) {
 	if f.left > 0 {
-		d.words("%s more nodes are left out: --rows 0 shows all, --nodes some, --by bucket sums them up.", text.Comma(f.left))
+		d.words("%s more nodes are left out: --rows 0 shows all, --nodes some, --by bucket sums them up.",
+			text.Comma(f.left))
 	}
 	if f.beside > 0 {
 		what := "stretches lie"
 		if f.beside == 1 {
 			what = "stretch lies"
 		}
-		d.words("%s %s beside others of a node, for which there are too few rows: --rows 0 shows all, --nodes some.", text.Comma(f.beside), what)
+		d.words("%s %s beside others of a node, for which there are too few rows: --rows 0 shows all, --nodes some.",
+			text.Comma(f.beside), what)
 	}
 	if f.hidden > 0 {
 		what := "stretches are"
 		if f.hidden == 1 {
 			what = "stretch is"
 		}
-		d.words("%s %s too short to be seen here: less time shows more, as with --to now+1h; -o json lists all.", text.Comma(f.hidden), what)
+		d.words("%s %s too short to be seen here: less time shows more, as with --to now+1h; -o json lists all.",
+			text.Comma(f.hidden), what)
 	}
 	d.endNote()
 }

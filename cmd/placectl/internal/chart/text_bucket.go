@@ -30,7 +30,8 @@ func (d *textDrawing) byBucket(limit int) {
 	}
 	d.curveLegend()
 	if left > 0 {
-		d.words("%s more buckets are left out; all nodes counts theirs, too. --rows 0 shows them, --nodes those of some nodes.", text.Comma(left))
+		d.words("%s more buckets are left out; all nodes counts theirs, too. --rows 0 shows them, --nodes those of "+
+			"some nodes.", text.Comma(left))
 	}
 	d.endNote()
 }
@@ -77,6 +78,7 @@ func (d *textDrawing) levels(c *Curve) []glyph {
 func (d *textDrawing) curveLegend() {
 	levels := d.look.levels
 	last := len(levels) - 1
-	d.legendLine([]string{string(levels[0]) + " none taken", string(levels[1]) + " to " + string(levels[last-1]) + " some", string(levels[last]) + " all",
+	d.legendLine([]string{string(levels[0]) + " none taken", string(levels[1]) + " to " + string(levels[last-1]) +
+		" some", string(levels[last]) + " all",
 		"12 free at least, until the next number"})
 }

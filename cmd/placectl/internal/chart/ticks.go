@@ -24,18 +24,27 @@ const (
 )
 
 var steps = []step{
-	{seconds: 1, layout: "15:04:05", room: 8}, {seconds: 5, layout: "15:04:05", room: 8}, {seconds: 10, layout: "15:04:05", room: 8},
-	{seconds: 30, layout: "15:04:05", room: 8}, {seconds: 60, layout: "15:04", room: 5}, {seconds: 120, layout: "15:04", room: 5},
-	{seconds: 300, layout: "15:04", room: 5}, {seconds: 600, layout: "15:04", room: 5}, {seconds: 900, layout: "15:04", room: 5},
-	{seconds: 1800, layout: "15:04", room: 5}, {seconds: 3600, layout: "15:04", room: 5}, {seconds: 7200, layout: "15:04", room: 5},
-	{seconds: 3 * 3600, layout: "15:04", room: 5}, {seconds: 6 * 3600, layout: "15:04", room: 5}, {seconds: 12 * 3600, layout: "15:04", room: 5},
-	{days: 1, layout: "Mon 2 Jan", room: 10, over: overYears}, {days: 2, layout: "Mon 2 Jan", room: 10, over: overYears},
+	{seconds: 1, layout: "15:04:05", room: 8}, {seconds: 5, layout: "15:04:05", room: 8},
+	{seconds: 10, layout: "15:04:05", room: 8},
+	{seconds: 30, layout: "15:04:05", room: 8}, {seconds: 60, layout: "15:04", room: 5},
+	{seconds: 120, layout: "15:04", room: 5},
+	{seconds: 300, layout: "15:04", room: 5}, {seconds: 600, layout: "15:04", room: 5},
+	{seconds: 900, layout: "15:04", room: 5},
+	{seconds: 1800, layout: "15:04", room: 5}, {seconds: 3600, layout: "15:04", room: 5},
+	{seconds: 7200, layout: "15:04", room: 5},
+	{seconds: 3 * 3600, layout: "15:04", room: 5}, {seconds: 6 * 3600, layout: "15:04", room: 5},
+	{seconds: 12 * 3600, layout: "15:04", room: 5},
+	{days: 1, layout: "Mon 2 Jan", room: 10, over: overYears}, {days: 2, layout: "Mon 2 Jan", room: 10,
+		over: overYears},
 	{days: 7, layout: "2 Jan", room: 6, over: overYears}, {months: 1, layout: "Jan 2006", room: 8, over: overNothing},
-	{months: 3, layout: "Jan 2006", room: 8, over: overNothing}, {months: 6, layout: "Jan 2006", room: 8, over: overNothing},
+	{months: 3, layout: "Jan 2006", room: 8, over: overNothing}, {months: 6, layout: "Jan 2006", room: 8,
+		over: overNothing},
 	{months: 12, layout: "2006", room: 4, over: overNothing}, {months: 24, layout: "2006", room: 4, over: overNothing},
 	{months: 60, layout: "2006", room: 4, over: overNothing}, {months: 120, layout: "2006", room: 4, over: overNothing},
-	{months: 600, layout: "2006", room: 4, over: overNothing}, {months: 1200, layout: "2006", room: 4, over: overNothing},
-	{months: 6000, layout: "2006", room: 4, over: overNothing}, {months: 12000, layout: "2006", room: 4, over: overNothing},
+	{months: 600, layout: "2006", room: 4, over: overNothing},
+	{months: 1200, layout: "2006", room: 4, over: overNothing},
+	{months: 6000, layout: "2006", room: 4, over: overNothing}, {months: 12000, layout: "2006", room: 4,
+		over: overNothing},
 }
 
 // axis is the time axis of a window: the labels at its ticks, and those in the line above them.
@@ -100,7 +109,8 @@ func (s *step) floor(t time.Time) time.Time {
 
 func (s *step) plus(t time.Time, n int) time.Time {
 	y, m, d := t.Date()
-	return time.Date(y, m+time.Month(n*s.months), d+n*s.days, t.Hour(), t.Minute(), t.Second()+n*s.seconds, 0, t.Location())
+	return time.Date(y, m+time.Month(n*s.months), d+n*s.days, t.Hour(), t.Minute(), t.Second()+n*s.seconds, 0,
+		t.Location())
 }
 
 // heads lists the labels of the line above the ticks: the days if ticks are hours, the years if they are

@@ -100,7 +100,8 @@ func (o Order) Sort(jobs []*store.Job) {
 
 // rank returns a state's position in a list of what happens next.
 func rank(s store.JobState) int {
-	return slices.Index([]store.JobState{store.JobRunning, store.JobReserved, store.JobQueued, store.JobLate, store.JobHeld}, s)
+	return slices.Index([]store.JobState{store.JobRunning, store.JobReserved, store.JobQueued, store.JobLate,
+		store.JobHeld}, s)
 }
 
 func byNext(a, b *store.Job) int {

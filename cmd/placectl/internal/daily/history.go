@@ -113,10 +113,12 @@ func (f Filter) Latest(tx *store.Tx, most int) ([]*store.Job, error) {
 }
 
 // pastRecord names the attributes that programs get of ended jobs.
-const pastRecord = "job name user queue class account state submit start end wait run walltime cpu_time mem_peak exit attempt nodes reason reason_code array index backfilled"
+const pastRecord = "job name user queue class account state submit start end wait run walltime cpu_time mem_peak " +
+	"exit attempt nodes reason reason_code array index backfilled"
 
 // PrintHistory prints the jobs that ended last: a line each for people, otherwise records.
-func PrintHistory(begin func(output.Result) *output.Printer, tx *store.Tx, zone *time.Location, f *Filter, most int, brief bool) error {
+func PrintHistory(begin func(output.Result) *output.Printer, tx *store.Tx, zone *time.Location, f *Filter, most int,
+	brief bool) error {
 	jobs, err := f.Latest(tx, most)
 	if err != nil {
 		return err

@@ -94,7 +94,9 @@ func (v *Live) readLoads(tx *store.Tx) error {
 		}
 		v.Loads = append(v.Loads, *l)
 	}
-	slices.SortFunc(v.Loads, func(a, b Load) int { return cmp.Or(cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Resource, b.Resource)) })
+	slices.SortFunc(v.Loads, func(a, b Load) int {
+		return cmp.Or(cmp.Compare(a.Queue, b.Queue), cmp.Compare(a.Resource, b.Resource))
+	})
 	return err
 }
 
@@ -104,7 +106,8 @@ func (v *Live) readJobs(tx *store.Tx, o Order, user string, zone *time.Location)
 		return err
 	}
 	lines := &Lines{tx: tx, look: look, zone: zone}
-	f := Filter{States: slices.DeleteFunc(store.JobStates(), func(s store.JobState) bool { return !s.Live() }), User: user}
+	f := Filter{States: slices.DeleteFunc(store.JobStates(), func(s store.JobState) bool { return !s.Live() }),
+		User: user}
 	n := 0
 	return f.EachIn(tx, o, func(j *store.Job) error {
 		if n++; n > mostLines {
@@ -140,7 +143,9 @@ func (l *Line) matches(word string) bool {
 	if word == "" {
 		return true
 	}
-	return strings.Contains(strings.ToLower(strings.Join([]string{l.Job, l.Name, l.User, l.State, l.When, index.FoldNodeList(l.Nodes)}, "\x00")), strings.ToLower(word))
+	return strings.Contains(
+		strings.ToLower(strings.Join([]string{l.Job, l.Name, l.User, l.State, l.When, index.FoldNodeList(l.Nodes)},
+			"\x00")), strings.ToLower(word))
 }
 
 // PrintJobs prints the jobs as the rows of an answer.
@@ -168,5 +173,6 @@ func (l *Load) text(width int, blocks bool) string {
 	if l.Of > 0 {
 		share = int64(float64(l.Taken) / float64(l.Of) * 100)
 	}
-	return fmt.Sprintf("%-16s %s %3d%%  %s", name, meter(l.Taken, l.Of, min(max(cmp.Or(width, 80)/4, 5), 30), blocks), share, amounts)
+	return fmt.Sprintf("%-16s %s %3d%%  %s", name, meter(l.Taken, l.Of, min(max(cmp.Or(width, 80)/4, 5), 30), blocks),
+		share, amounts)
 }

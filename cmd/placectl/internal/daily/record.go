@@ -101,8 +101,10 @@ func (h *Record) add(tx *store.Tx, j *store.Job) error {
 		}
 	}
 	slices.Sort(on)
-	h.page.Jobs = append(h.page.Jobs, report.Job{ID: j.ID, Name: j.Name, User: j.User, Queue: j.Queue, State: j.State.String(),
-		Submit: of.Submit, Start: j.Start.Unix(), End: max(j.End.Unix(), j.Start.Unix()), CPUs: of.CPUs, Exit: j.Exit, Nodes: on})
+	h.page.Jobs = append(h.page.Jobs, report.Job{ID: j.ID, Name: j.Name, User: j.User, Queue: j.Queue,
+		State:  j.State.String(),
+		Submit: of.Submit, Start: j.Start.Unix(), End: max(j.End.Unix(), j.Start.Unix()), CPUs: of.CPUs, Exit: j.Exit,
+		Nodes: on})
 	return nil
 }
 
@@ -154,7 +156,8 @@ func (h *Record) readReservations(tx *store.Tx) error {
 			}
 		}
 		slices.Sort(on)
-		h.page.Jobs = append(h.page.Jobs, report.Job{Name: r.Name, State: reserved, Start: r.Start.Unix(), End: r.End.Unix(), Nodes: on})
+		h.page.Jobs = append(h.page.Jobs, report.Job{Name: r.Name, State: reserved, Start: r.Start.Unix(),
+			End: r.End.Unix(), Nodes: on})
 		return nil
 	})
 }
@@ -163,7 +166,8 @@ func (h *Record) readReservations(tx *store.Tx) error {
 func (h *Record) readQueue(tx *store.Tx) error {
 	live, err := ReadQueue(tx, time.UTC)
 	for _, w := range live {
-		h.page.Queue = append(h.page.Queue, report.Waiting{ID: w.Job.ID, Name: w.Job.Name, User: w.Job.User, State: w.Job.State.String(), Why: w.Why, Expected: unix(w.Expected)})
+		h.page.Queue = append(h.page.Queue, report.Waiting{ID: w.Job.ID, Name: w.Job.Name, User: w.Job.User,
+			State: w.Job.State.String(), Why: w.Why, Expected: unix(w.Expected)})
 	}
 	return err
 }
@@ -185,7 +189,8 @@ func (h *Record) settle() {
 	}
 	h.page.From, h.page.To = h.From, h.To
 	for i := range h.page.Jobs {
-		if j := &h.page.Jobs[i]; j.State == store.JobRunning.String() || j.State == store.JobReserved.String() || j.State == reserved {
+		if j := &h.page.Jobs[i]; j.State == store.JobRunning.String() || j.State == store.JobReserved.String() ||
+			j.State == reserved {
 			h.page.To = max(h.page.To, j.End)
 		}
 	}
@@ -248,8 +253,10 @@ func tiles(s *store.Stats) [][2]string {
 	if s.CPUs > 0 {
 		share = fmt.Sprintf("%d %%", s.CPUsTaken*100/s.CPUs)
 	}
-	return [][2]string{{fmt.Sprint(s.Nodes), "nodes"}, {fmt.Sprint(s.ByState[store.NodeDown] + s.ByState[store.NodeOffline] + s.ByState[store.NodeDrained]), "not up"},
+	return [][2]string{{fmt.Sprint(s.Nodes), "nodes"},
+		{fmt.Sprint(s.ByState[store.NodeDown] + s.ByState[store.NodeOffline] + s.ByState[store.NodeDrained]), "not up"},
 		{share, fmt.Sprintf("of %d cpus taken", s.CPUs)}, {fmt.Sprint(jobs(store.JobRunning)), "running"},
 		{fmt.Sprint(jobs(store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate)), "waiting"},
-		{fmt.Sprint(jobs(store.JobFinished)), "finished"}, {fmt.Sprint(jobs(store.JobFailed)), "failed"}, {text.FormatSize(s.Bytes), "database"}}
+		{fmt.Sprint(jobs(store.JobFinished)), "finished"}, {fmt.Sprint(jobs(store.JobFailed)), "failed"},
+		{text.FormatSize(s.Bytes), "database"}}
 }

@@ -75,7 +75,8 @@ type Happening struct {
 
 // Warning is a problem that needs attention.
 type Warning struct {
-	Kind string `json:"kind"`         // copy, locks, overdue, starting, late, node, never, held, hook, unattended, cycles, keeper
+	// copy, locks, overdue, starting, late, node, never, held, hook, unattended, cycles, keeper
+	Kind string `json:"kind"`
 	Of   string `json:"of,omitempty"` // a job's number, or a node's name
 	Text string `json:"text"`
 	Help string `json:"help,omitempty"` // the command that explains it, or helps
@@ -94,7 +95,8 @@ func ReadStatus(tx *store.Tx, unverified func(*store.Job) (why, help string, err
 		return nil, err
 	}
 	s := &Status{Now: tx.Now(), Stats: stats, unverified: unverified}
-	for _, read := range []func(*store.Tx) error{s.readCopy, s.readRunning, s.readWaiting, s.readNodes, s.readHook, s.readRecent} {
+	for _, read := range []func(*store.Tx) error{s.readCopy, s.readRunning, s.readWaiting, s.readNodes, s.readHook,
+		s.readRecent} {
 		if err := read(tx); err != nil {
 			return nil, err
 		}
@@ -116,7 +118,8 @@ func (s *Status) readCopy(tx *store.Tx) error {
 func (s *Status) readHook(tx *store.Tx) error {
 	h, err := tx.Hook().State()
 	if err == nil && !h.Failing.IsZero() {
-		s.warn("hook", strings.Join(h.Program, " "), "placectl cycle runs it again", "the hook %s has been failing since %s: %s; %s",
+		s.warn("hook", strings.Join(h.Program, " "), "placectl cycle runs it again",
+			"the hook %s has been failing since %s: %s; %s",
 			h.Program[0], h.Failing.UTC().Format(time.RFC3339), h.Failure, WaitingEvents(h.Behind))
 	}
 	return err
@@ -131,8 +134,11 @@ func WaitingEvents(n uint64) string {
 }
 
 // kinds are the kinds of warnings, with the words for those left out.
-var kinds = [][2]string{{"overdue", "jobs that are overdue"}, {"starting", "jobs that have not started"}, {"leftover", "jobs that may have processes left on other nodes"}, {"late", "jobs that could not start when they were planned to"},
-	{"unattended", "users whose jobs no process starts"}, {"never", "jobs that can never run"}, {"held", "jobs that are held for a reason"}, {"node", "nodes that are down or were taken out"}}
+var kinds = [][2]string{{"overdue", "jobs that are overdue"}, {"starting", "jobs that have not started"},
+	{"leftover", "jobs that may have processes left on other nodes"},
+	{"late", "jobs that could not start when they were planned to"},
+	{"unattended", "users whose jobs no process starts"}, {"never", "jobs that can never run"},
+	{"held", "jobs that are held for a reason"}, {"node", "nodes that are down or were taken out"}}
 
 // WarnOfLocks warns that locks of the database's file may not keep others out.
 func (s *Status) WarnOfLocks(why string) {
@@ -188,11 +194,14 @@ func (s *Status) readRunning(tx *store.Tx) error {
 	return tx.Jobs().Each(func(j *store.Job) error {
 		switch {
 		case j.Starting() && j.Reason.Cause == store.CauseUnreached:
-			s.warn("starting", fmt.Sprint(j.ID), "placectl doctor", "job %s has not started: %s", jobInWords(j), j.Reason)
+			s.warn("starting", fmt.Sprint(j.ID), "placectl doctor", "job %s has not started: %s", jobInWords(j),
+				j.Reason)
 		case j.Reason.Cause == store.CauseLeftover:
-			s.warn("leftover", fmt.Sprint(j.ID), "placectl doctor", "job %s keeps its nodes: %s", jobInWords(j), j.Reason)
+			s.warn("leftover", fmt.Sprint(j.ID), "placectl doctor", "job %s keeps its nodes: %s", jobInWords(j),
+				j.Reason)
 		case !j.End.After(s.Now):
-			s.warn("overdue", fmt.Sprint(j.ID), "placectl release "+fmt.Sprint(j.ID), "job %s has been overdue since %s", jobInWords(j), stamp(j.End))
+			s.warn("overdue", fmt.Sprint(j.ID), "placectl release "+fmt.Sprint(j.ID),
+				"job %s has been overdue since %s", jobInWords(j), stamp(j.End))
 		case s.NextEnd == nil || j.End.Before(s.NextEnd.At):
 			s.NextEnd = &Moment{Job: j.ID, At: j.End}
 		}
@@ -218,7 +227,8 @@ func (s *Status) readWaiting(tx *store.Tx) error {
 		case p.Wait == store.WaitsNever:
 			s.warn("never", id, "placectl explain "+id, "job %s can never run: %s", jobInWords(j), p.Reason)
 		case p.Wait == store.WaitsLate:
-			s.warn("late", id, "placectl explain "+id, "job %s could not start when it was planned to: %s", jobInWords(j), p.Reason)
+			s.warn("late", id, "placectl explain "+id, "job %s could not start when it was planned to: %s",
+				jobInWords(j), p.Reason)
 		case p.Wait == store.WaitsUser:
 			unattended[j.User]++
 		case p.Wait == store.WaitsHeld && j.Reason.Text != "":
@@ -243,7 +253,8 @@ func (s *Status) readWaiting(tx *store.Tx) error {
 		if unattended[user] == 1 {
 			wait = "waits"
 		}
-		s.warn("unattended", user, "", "%s of %s %s: no process of %s starts jobs; any placectl command of %s leaves one",
+		s.warn("unattended", user, "",
+			"%s of %s %s: no process of %s starts jobs; any placectl command of %s leaves one",
 			text.Plural(unattended[user], "job"), user, wait, user, user)
 	}
 	if err != nil || len(s.waiting) == 0 {

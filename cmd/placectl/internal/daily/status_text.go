@@ -13,9 +13,12 @@ import (
 )
 
 // eventWords are the words for events of jobs in a sentence. Other events keep their own names.
-var eventWords = map[string]string{"submit": "submitted", "start": "started", "end": "finished", "fail": "failed", "cancel": "cancelled",
-	"hold": "held", "unhold": "no longer held", "plan": "planned", "unplan": "no longer planned", "never": "can never run", "late": "is late",
-	"launch": "launched", "unreached": "is starting", "claim": "being executed", "leftover": "keeps its nodes", "again": "tried again", "requeue": "queued again", "queue": "queued"}
+var eventWords = map[string]string{"submit": "submitted", "start": "started", "end": "finished", "fail": "failed",
+	"cancel": "cancelled",
+	"hold":   "held", "unhold": "no longer held", "plan": "planned", "unplan": "no longer planned",
+	"never": "can never run", "late": "is late",
+	"launch": "launched", "unreached": "is starting", "claim": "being executed", "leftover": "keeps its nodes",
+	"again": "tried again", "requeue": "queued again", "queue": "queued"}
 
 // EventInWords describes an event on one line, without its time.
 func EventInWords(ev *store.Event) string {
@@ -97,7 +100,8 @@ func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 	}
 	t.line("nodes    %s", strings.TrimSuffix(fmt.Sprintf("%d: %s", s.Stats.Nodes, strings.Join(states, ", ")), ": "))
 	if s.Stats.CPUs > 0 {
-		t.line("cpus     %s  %d of %d taken", meter(s.Stats.CPUsTaken, s.Stats.CPUs, 20, blocks), s.Stats.CPUsTaken, s.Stats.CPUs)
+		t.line("cpus     %s  %d of %d taken", meter(s.Stats.CPUsTaken, s.Stats.CPUs, 20, blocks), s.Stats.CPUsTaken,
+			s.Stats.CPUs)
 	}
 	label := fmt.Sprint(s.running())
 	if s.NextEnd != nil {
@@ -108,7 +112,8 @@ func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 	if who := s.Attended.text(s.waitingJobs(), s.Now, zone); who != "" {
 		t.line("attended %s", who)
 	}
-	t.line("ended    %d finished, %d failed, %d cancelled", s.count(store.JobFinished), s.count(store.JobFailed), s.count(store.JobCancelled))
+	t.line("ended    %d finished, %d failed, %d cancelled", s.count(store.JobFinished), s.count(store.JobFailed),
+		s.count(store.JobCancelled))
 	if len(s.Recent) > 0 {
 		t.line("")
 		t.line("LATELY")
@@ -148,5 +153,6 @@ func (s *Status) waitingText(t *screen) string {
 	case !s.Head.At.After(s.Now):
 		return line + fmt.Sprintf(", the first, %d, starts with the next cycle", s.Head.Job)
 	}
-	return string(text.AppendGuess(fmt.Appendf(nil, "%s, the first, %d, starts %s", line, s.Head.Job, t.at(s.Head.At)), s.Head.Guess))
+	return string(text.AppendGuess(fmt.Appendf(nil, "%s, the first, %d, starts %s", line, s.Head.Job, t.at(s.Head.At)),
+		s.Head.Guess))
 }

@@ -46,7 +46,9 @@ func CompareWaits(before, after []store.Played, until time.Time) []Supposed {
 		g.Before, g.After = g.mean(g.Before), g.mean(g.After)
 		list = append(list, *g)
 	}
-	slices.SortFunc(list, func(a, b Supposed) int { return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(list, func(a, b Supposed) int {
+		return cmp.Or(cmp.Compare(a.Of, b.Of), cmp.Compare(a.Name, b.Name))
+	})
 	return list
 }
 
@@ -88,7 +90,8 @@ func WaitsByRule(plays [][]store.Played, until time.Time, size func(cpus int64) 
 			for _, key := range [][2]string{{"all", ""}, {"class", j.Class}, {"user", j.User}, {"size", size(j.CPUs)}} {
 				g := groups[key]
 				if g == nil {
-					g = &WaitsUnder{Of: key[0], Name: key[1], Means: make([]time.Duration, len(plays)), Late: make([]int, len(plays))}
+					g = &WaitsUnder{Of: key[0], Name: key[1], Means: make([]time.Duration, len(plays)),
+						Late: make([]int, len(plays))}
 					groups[key] = g
 				}
 				if i == 0 {

@@ -50,7 +50,8 @@ const (
 )
 
 // deeds are what keys do to the chosen job: the words of a command line, without the job's number.
-var deeds = map[fullscreen.Key][]string{'h': {"hold"}, 'u': {"unhold"}, 'l': {"logs", "--tail", "1000"}, 'e': {"explain"}}
+var deeds = map[fullscreen.Key][]string{'h': {"hold"}, 'u': {"unhold"}, 'l': {"logs", "--tail", "1000"},
+	'e': {"explain"}}
 
 // shows reports whether a deed serves to show its output.
 func shows(verb string) bool { return verb == "logs" || verb == "explain" }

@@ -154,7 +154,8 @@ func (t *Top) head(width, height int) (lines [][]byte) {
 
 func (t *Top) jobLines(width int) [][]byte {
 	var b bytes.Buffer
-	p := output.New(&b, output.Options{Terminal: true, Color: t.Color, Width: func() int { return width }}, output.Result{Columns: lineColumns.Columns()})
+	p := output.New(&b, output.Options{Terminal: true, Color: t.Color, Width: func() int { return width }},
+		output.Result{Columns: lineColumns.Columns()})
 	for _, l := range t.Live.Lines {
 		if l.matches(t.filter) {
 			lineColumns.Print(p, l) //nolint:errcheck // writes to a buffer never fail
@@ -172,7 +173,8 @@ func (t *Top) eventLines(width, most int) (lines [][]byte) {
 	lines = append(lines, t.bold("LATELY", width))
 	for _, h := range t.Live.Events {
 		label := text.BriefTime(h.At, t.Live.Now, t.Zone) + "  " + text.LocalTimes(h.Text, t.Zone)
-		if len(lines) < most && (!t.events || t.filter == "" || strings.Contains(strings.ToLower(label), strings.ToLower(t.filter))) {
+		if len(lines) < most && (!t.events || t.filter == "" || strings.Contains(strings.ToLower(label),
+			strings.ToLower(t.filter))) {
 			lines = append(lines, cutLine(label, width))
 		}
 	}

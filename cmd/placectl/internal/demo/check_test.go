@@ -28,7 +28,8 @@ func checkDemo(t *testing.T, tx *store.Tx) {
 			if err != nil {
 				return err
 			}
-			s := claim{start: v.Start.Unix(), end: v.End.Unix(), cpus: amountOf(node, index.NCPUs), mem: amountOf(node, index.Mem), claim: v.ID, who: v.Name}
+			s := claim{start: v.Start.Unix(), end: v.End.Unix(), cpus: amountOf(node, index.NCPUs),
+				mem: amountOf(node, index.Mem), claim: v.ID, who: v.Name}
 			if v.Uses != nil {
 				s.cpus, s.mem = 0, 0
 				for _, a := range v.Uses[i].Amounts {
@@ -58,7 +59,9 @@ func checkDemo(t *testing.T, tx *store.Tx) {
 				t.Errorf("%s when %s begins: %d cpus and %d kb are taken", node.Name, s.who, cpus, mem)
 			}
 		}
-		if slices.ContainsFunc(list, func(s claim) bool { return s.claim == 0 && s.start <= tx.Now().Unix() && tx.Now().Unix() < s.end }) {
+		if slices.ContainsFunc(list, func(s claim) bool {
+			return s.claim == 0 && s.start <= tx.Now().Unix() && tx.Now().Unix() < s.end
+		}) {
 			running++
 		}
 	}
@@ -118,7 +121,8 @@ func jobClaims(t *testing.T, tx *store.Tx) map[uint32][]claim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for state, least := range map[store.JobState]int{store.JobRunning: 100, store.JobFinished: 800, store.JobFailed: 3, store.JobQueued: 10, store.JobReserved: 1} {
+	for state, least := range map[store.JobState]int{store.JobRunning: 100, store.JobFinished: 800, store.JobFailed: 3,
+		store.JobQueued: 10, store.JobReserved: 1} {
 		if count[state] < least {
 			t.Errorf("only %d jobs are %v", count[state], state)
 		}

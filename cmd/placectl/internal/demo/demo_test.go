@@ -101,7 +101,8 @@ func TestLoad(t *testing.T) {
 				first, last = min(first, j.Submit.Unix()), max(last, j.Submit.Unix())
 				return nil
 			})
-			if since := now.Unix() - int64(Lasts.Seconds()); first < since || first > since+86400 || last > now.Unix() || last < now.Unix()-3600 {
+			if since := now.Unix() - int64(Lasts.Seconds()); first < since || first > since+86400 ||
+				last > now.Unix() || last < now.Unix()-3600 {
 				t.Errorf("jobs were submitted from %d to %d, as of %d", first, last, now.Unix())
 			}
 			return err
@@ -157,7 +158,8 @@ func TestData(t *testing.T) {
 		}
 		own := strings.Contains(rec.Extra[extraRequest], "mem=") // the request gives its own memory
 		if cpus != rec.WantProcs || !own && (mem*1024 < rec.WantMemory || mem*1024 >= rec.WantMemory+nodes*1024) {
-			t.Errorf("%s requests %d cpus and %d kB, recorded are %d and %d bytes", j.Asked, cpus, mem, rec.WantProcs, rec.WantMemory)
+			t.Errorf("%s requests %d cpus and %d kB, recorded are %d and %d bytes", j.Asked, cpus, mem, rec.WantProcs,
+				rec.WantMemory)
 		}
 	}
 }

@@ -86,7 +86,8 @@ func (d *Data) others() (list []*Job) {
 		return j
 	}
 	for i := range 3 {
-		j := add(time.Duration(8-i)*time.Hour, 40*time.Second, time.Hour, fmt.Sprint("probe-", i+1), "1:ncpus=1:host="+failing)
+		j := add(time.Duration(8-i)*time.Hour, 40*time.Second, time.Hour, fmt.Sprint("probe-", i+1),
+			"1:ncpus=1:host="+failing)
 		j.Exit = 135
 	}
 	add(30*time.Hour, 5*time.Hour, 6*time.Hour, "train-1", "1:ncpus=2:ngpus=2")
@@ -136,8 +137,9 @@ func (d *Data) job(rec swf.Job) *Job {
 		// A job is stopped at its walltime. In the record it runs some seconds longer.
 		Run:   min(rec.Run, rec.WantTime),
 		Asked: strings.TrimPrefix(sel, "nodes="),
-		Request: placer.Request{Select: sel, Walltime: time.Duration(rec.WantTime) * time.Second, Queue: rec.Extra[extraQueue],
-			Name: fmt.Sprintf("wagap-%d", rec.Number), User: fmt.Sprintf("user%d", rec.User)},
+		Request: placer.Request{Select: sel, Walltime: time.Duration(rec.WantTime) * time.Second,
+			Queue: rec.Extra[extraQueue],
+			Name:  fmt.Sprintf("wagap-%d", rec.Number), User: fmt.Sprintf("user%d", rec.User)},
 	}
 }
 

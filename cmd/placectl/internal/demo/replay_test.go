@@ -148,7 +148,8 @@ func (now *instant) update(tx *store.Tx) error {
 	if err != nil {
 		return err
 	}
-	return tx.Jobs().Each(func(j *store.Job) error { now.planned = append(now.planned, j); return nil }, store.JobReserved)
+	return tx.Jobs().Each(func(j *store.Job) error { now.planned = append(now.planned, j); return nil },
+		store.JobReserved)
 }
 
 // claimOf returns the claim of a job whose memory use is known.
@@ -171,7 +172,8 @@ func (now *instant) end(tx *store.Tx, id uint64) error {
 	}
 	c := claimOf(j)
 	cpu := time.Duration(is.Run) * time.Second
-	_, err = tx.Attempts().Report(store.Result{Job: id, Attempt: c.Attempt, Nonce: c.Nonce, Outcome: store.OutcomeExited, Exit: is.Exit,
+	_, err = tx.Attempts().Report(store.Result{Job: id, Attempt: c.Attempt, Nonce: c.Nonce,
+		Outcome: store.OutcomeExited, Exit: is.Exit,
 		Use: store.ResourceUse{CPUUser: cpu * 9 / 10, CPUSystem: cpu / 20, MaxRSS: is.Peak, MemPeak: is.Peak}})
 	return err
 }

@@ -68,13 +68,17 @@ func (rep *Report) hints() []Hint {
 		{"report", "how full it was, and how long users waited"},
 		{"gantt", "which jobs have which node until when, and the holes"},
 		{"job list --state queued", "which jobs wait, why, and when each is expected to start"},
-		{"query 'SELECT queue, count(*) jobs, avg(start - submit) wait_s FROM jobs WHERE start > submit GROUP BY queue'", "how long jobs waited that did not start at once, by queue"},
-		{"whatif --compare easy,conservative,relaxed --horizon 1d", "what those who wait would wait under other policies"},
+		{"query 'SELECT queue, count(*) jobs, avg(start - submit) wait_s FROM jobs WHERE start > submit " +
+			"GROUP BY queue'", "how long jobs waited that did not start at once, by queue"},
+		{"whatif --compare easy,conservative,relaxed --horizon 1d",
+			"what those who wait would wait under other policies"},
 		{fmt.Sprint("explain ", firstWaiting), "what the first of the queue waits for, and when it will start"},
 		{fmt.Sprint("release ", heldUpBy), "end that job early"},
 		{"cycle", "one pass over the queue: the first starts now"},
-		{"place 2:ncpus=2:mem=4gb --place scatter -t 1h", "run something for an hour on what others leave of two nodes"},
-		{"place 1:ncpus=2:mem=4gb -t 1h --queue q_2h", "the same kind of thing from a queue that reservation short lets in"},
+		{"place 2:ncpus=2:mem=4gb --place scatter -t 1h",
+			"run something for an hour on what others leave of two nodes"},
+		{"place 1:ncpus=2:mem=4gb -t 1h --queue q_2h",
+			"the same kind of thing from a queue that reservation short lets in"},
 		{"check", "prove that every index and bitmap agrees with what runs"},
 	}
 	for i, h := range list {
@@ -117,7 +121,8 @@ func (rep *Report) Print(w io.Writer, o output.Options, brief bool) error {
 		add := func(name, format string, args ...any) { f.Add(name, output.Text, fmt.Sprintf(format, args...)) }
 		add("cluster", "%d nodes, %s cpus", rep.nodes, text.Comma(rep.cpus))
 		add("time", "moved: it begins %s and ends now", text.AppendLocal(nil, rep.until-int64(Lasts.Seconds()), o.Zone))
-		add("jobs", "%s: %d finished, %d failed, %d run, %d wait", text.Comma(rep.jobs), rep.in[store.JobFinished], rep.in[store.JobFailed], rep.in[store.JobRunning], waiting)
+		add("jobs", "%s: %d finished, %d failed, %d run, %d wait", text.Comma(rep.jobs), rep.in[store.JobFinished],
+			rep.in[store.JobFailed], rep.in[store.JobRunning], waiting)
 		add("waited", "%d of those that have started", rep.after)
 		db := rep.DB
 		if db == "" {

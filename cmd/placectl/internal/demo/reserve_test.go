@@ -35,7 +35,8 @@ func (d *Data) reservations() []reservation {
 
 // make makes the reservation on nodes with room for it.
 func (v *reservation) make(tx *store.Tx) error {
-	spec := store.ReserveSpec{Name: v.name, Start: time.Unix(v.start, 0), Request: placer.Request{Select: v.sel, Place: v.place, Walltime: v.lasts}}
+	spec := store.ReserveSpec{Name: v.name, Start: time.Unix(v.start, 0),
+		Request: placer.Request{Select: v.sel, Place: v.place, Walltime: v.lasts}}
 	access, err := placer.ParseAccess(v.access)
 	if err != nil {
 		return err

@@ -75,7 +75,8 @@ func (l *looking) amdGPU(dir string, p map[string]uint64, id string) devices.Dev
 	}
 	for bank := range p["mem_banks_count"] {
 		const public, private = 1, 2 // a GPU's own memory
-		if m := l.properties(fmt.Sprintf("%s/mem_banks/%d/properties", dir, bank)); m["heap_type"] == public || m["heap_type"] == private {
+		if m := l.properties(fmt.Sprintf("%s/mem_banks/%d/properties", dir, bank)); m["heap_type"] == public ||
+			m["heap_type"] == private {
 			d.VRAM += int64(m["size_in_bytes"] / 1024)
 		}
 	}

@@ -71,12 +71,16 @@ func TestLook(t *testing.T) {
 	}{
 		{"one", false, "ncpus=0-3@0 mem=16384000"},
 		{"two", false, "ncpus=0-7@0+8-15@1 ngpus=0-1@0+2-3@1 NVIDIA A100-SXM4-80GB 83886080 mem=67108864 far=" + far},
-		{"eight", false, "ncpus=0-1@0+2-3@1+4-5@2+6-7@3+8-9@4+10-11@5+12-13@6+14-15@7 ngpus=0@0+1@1+2@2+3@3+4@4+5@5+6@6+7@7 NVIDIA H100 80GB HBM3 83516416 mem=67108864 far=" + eight},
-		{"smt", false, "ncpus=0-3@0+4-7@1 0[0 8] 1[1 9] 2[2 10] 3[3 11] 4[4 12] 5[5 13] 6[6 14] 7[7 15] mem=67108864 far=" + far},
+		{"eight", false, "ncpus=0-1@0+2-3@1+4-5@2+6-7@3+8-9@4+10-11@5+12-13@6+14-15@7 " +
+			"ngpus=0@0+1@1+2@2+3@3+4@4+5@5+6@6+7@7 NVIDIA H100 80GB HBM3 83516416 mem=67108864 far=" + eight},
+		{"smt", false, "ncpus=0-3@0+4-7@1 0[0 8] 1[1 9] 2[2 10] 3[3 11] 4[4 12] 5[5 13] 6[6 14] 7[7 15] " +
+			"mem=67108864 far=" + far},
 		{"smt", true, "ncpus=0-3,8-11@0+4-7,12-15@1 mem=67108864 far=" + far},
 		{"container", false, "ncpus=1-2@0 1[1 9] mem=8388608 far=" + far},
-		{"mig", false, "ncpus=0-3@0 ngpus=0-1@0 NVIDIA A100-SXM4-40GB 41943040 0:3 of gslices gslices=0/0-2@0 MIG-000 mem=67108864"},
-		{"mig_sizes", false, "ncpus=0-3@0 ngpus=0-1@0 NVIDIA A100-SXM4-40GB 41943040 0:3 of gslices5gb 1:2 of gslices20gb gslices20gb=1/0-1@0 MIG-100 gslices5gb=0/0-2@0 MIG-000 mem=67108864"},
+		{"mig", false, "ncpus=0-3@0 ngpus=0-1@0 NVIDIA A100-SXM4-40GB 41943040 0:3 of gslices gslices=0/0-2@0 " +
+			"MIG-000 mem=67108864"},
+		{"mig_sizes", false, "ncpus=0-3@0 ngpus=0-1@0 NVIDIA A100-SXM4-40GB 41943040 0:3 of gslices5gb 1:2 of " +
+			"gslices20gb gslices20gb=1/0-1@0 MIG-100 gslices5gb=0/0-2@0 MIG-000 mem=67108864"},
 		{"amd", false, "ncpus=0-3@0 ngpus=0-3@0+4-7@1 AMD gfx90a 0 GPU-1901ead3a2ecd4a6 mem=67108864 far=" + far},
 		{"amd_old", false, "ncpus=0-3@0 ngpus=0-1@0 AMD 0x6860 16760832 GPU-c34ec50444dd0a6c mem=67108864"},
 		{"amd_parts", false, "ncpus=0-3@0 ngpus=0-3@0+4-7@1 AMD Instinct MI308X 50331648 mem=67108864 far=" + far},
@@ -90,8 +94,11 @@ func TestLook(t *testing.T) {
 
 // TestLookAtNothing: a machine without any facts, and one whose program fails, give notes but no error.
 func TestLookAtNothing(t *testing.T) {
-	m := Look(&Source{Root: fstest.MapFS{}, Run: func(...string) (string, error) { return "", errors.New("took longer than 5s") }}, false)
-	want := "ncpus= mem=0; cores: /proc/self/status does not tell them; memory: /proc/meminfo does not tell it; GPUs: nvidia-smi: took longer than 5s"
+	m := Look(&Source{Root: fstest.MapFS{}, Run: func(...string) (string, error) {
+		return "", errors.New("took longer than 5s")
+	}}, false)
+	want := "ncpus= mem=0; cores: /proc/self/status does not tell them; memory: /proc/meminfo does not tell it; " +
+		"GPUs: nvidia-smi: took longer than 5s"
 	if got := said(m); got != want {
 		t.Errorf("Look found\n%s\nwant\n%s", got, want)
 	}
@@ -102,7 +109,8 @@ func TestLookAtBothMakers(t *testing.T) {
 	src := recorded(t, "amd")
 	src.Run = recorded(t, "two").Run
 	m := Look(src, false)
-	if len(m.GPUs) != 4 || m.GPUs[0].Model != "NVIDIA A100-SXM4-80GB" || !slices.ContainsFunc(m.Notes, func(n string) bool { return strings.Contains(n, "8 of AMD are left out") }) {
+	if len(m.GPUs) != 4 || m.GPUs[0].Model != "NVIDIA A100-SXM4-80GB" ||
+		!slices.ContainsFunc(m.Notes, func(n string) bool { return strings.Contains(n, "8 of AMD are left out") }) {
 		t.Errorf("Look with GPUs of two makers found %s, want NVIDIA's alone", said(m))
 	}
 }

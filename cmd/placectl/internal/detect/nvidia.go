@@ -16,8 +16,9 @@ import (
 
 // The queries of nvidia-smi.
 var (
-	NVIDIAQuery = []string{"nvidia-smi", "--query-gpu=index,uuid,pci.bus_id,name,memory.total", "--format=csv,noheader,nounits"}
-	NVIDIAList  = []string{"nvidia-smi", "-L"}
+	NVIDIAQuery = []string{"nvidia-smi", "--query-gpu=index,uuid,pci.bus_id,name,memory.total",
+		"--format=csv,noheader,nounits"}
+	NVIDIAList = []string{"nvidia-smi", "-L"}
 )
 
 // gpus reads GPUs and their slices from NVIDIA's driver.
@@ -42,7 +43,8 @@ func (l *looking) gpus() {
 			l.note("GPUs: nvidia-smi printed %q", strings.Join(f, ", "))
 			continue
 		}
-		d := devices.Device{ID: strings.TrimSpace(f[0]), UUID: strings.TrimSpace(f[1]), Model: strings.TrimSpace(f[3]), Group: l.groupOf(f[2])}
+		d := devices.Device{ID: strings.TrimSpace(f[0]), UUID: strings.TrimSpace(f[1]), Model: strings.TrimSpace(f[3]),
+			Group: l.groupOf(f[2])}
 		if mib, err := strconv.ParseInt(strings.TrimSpace(f[4]), 10, 64); err == nil {
 			d.VRAM = mib * 1024
 		}
@@ -116,7 +118,8 @@ func (l *looking) slices() {
 			if l.Slices == nil {
 				l.Slices = make(map[string]devices.Set)
 			}
-			l.Slices[resource] = append(l.Slices[resource], devices.Device{ID: fmt.Sprintf("%s/%d", d.ID, k), Group: d.Group, UUID: s.uuid, Model: s.profile})
+			l.Slices[resource] = append(l.Slices[resource], devices.Device{ID: fmt.Sprintf("%s/%d", d.ID, k),
+				Group: d.Group, UUID: s.uuid, Model: s.profile})
 		}
 	}
 }

@@ -24,7 +24,8 @@ func Recorded(dir string) *Source {
 
 // File systems that are not on this machine, or on none: NFS, SMB, CIFS, FUSE, Lustre, and overlays,
 // which belong to containers.
-var elsewhere = map[int64]bool{0x6969: true, 0x517b: true, 0xff534d42: true, 0xfe534d42: true, 0x65735546: true, 0x0bd00bd0: true, 0x794c7630: true}
+var elsewhere = map[int64]bool{0x6969: true, 0x517b: true, 0xff534d42: true, 0xfe534d42: true, 0x65735546: true,
+	0x0bd00bd0: true, 0x794c7630: true}
 
 // freeSpace returns the free space of a local file system in kB. From 1 GiB on it is in whole GiB, so
 // that the node does not change with every detection.

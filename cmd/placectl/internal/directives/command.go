@@ -30,8 +30,10 @@ func (f Family) Declared() []Declared {
 // missing are the options of sbatch that Slurm's other commands do not know in 22.05, with their
 // answers. For example, an array is one of batch scripts: srun runs its command once.
 var missing = map[string]string{
-	"srun":   "array batch export-file get-user-env ignore-pbs kill-on-invalid-dep no-requeue parsable requeue wait-all-nodes wrap",
-	"salloc": "array batch error export export-file ignore-pbs input kill-on-invalid-dep no-requeue open-mode output parsable propagate requeue test-only wrap",
+	"srun": "array batch export-file get-user-env ignore-pbs kill-on-invalid-dep no-requeue parsable requeue " +
+		"wait-all-nodes wrap",
+	"salloc": "array batch error export export-file ignore-pbs input kill-on-invalid-dep no-requeue open-mode output " +
+		"parsable propagate requeue test-only wrap",
 }
 
 // DeclaredFor returns the options of sbatch that another command of Slurm also has.

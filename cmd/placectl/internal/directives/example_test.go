@@ -9,7 +9,8 @@ import (
 
 // ExampleRead reads a script for sbatch as flags of submit. The command line overrides a flag of the script.
 func ExampleRead() {
-	script := infile.New("job.sh", []byte("#!/bin/sh\n#SBATCH -N 2 -n 8 -c 2 --time=1-0\n#SBATCH --job-name=relax -Q\nsrun ./relax\n"))
+	script := infile.New("job.sh", []byte("#!/bin/sh\n#SBATCH -N 2 -n 8 -c 2 --time=1-0\n#SBATCH --job-name=relax "+
+		"-Q\nsrun ./relax\n"))
 	s, err := directives.Read(script, directives.Options{})
 	if err != nil {
 		fmt.Println(err)

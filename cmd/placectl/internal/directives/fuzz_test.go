@@ -20,8 +20,10 @@ func readString(script string, o Options) (Submission, error) {
 // script cannot give. The options of sbatch make a request that can be placed.
 func FuzzDirectives(f *testing.F) {
 	for _, s := range []string{
-		"#SBATCH -N 2 -n 7 -c 2 --mem=4G --gres=gpu:a100:2", "#PBS -l select=2:ncpus=4,place=scatter -l walltime=1:00:00 -W depend=afterok:1:2",
-		"#placectl 2:ncpus=4 --name x -t2h", "#SBATCH --export=ALL,A='x,y' -d afterok:12", "#PBS -v \"A='x'\" -a 12010730 -o n1:a/ -j oe",
+		"#SBATCH -N 2 -n 7 -c 2 --mem=4G --gres=gpu:a100:2",
+		"#PBS -l select=2:ncpus=4,place=scatter -l walltime=1:00:00 -W depend=afterok:1:2",
+		"#placectl 2:ncpus=4 --name x -t2h", "#SBATCH --export=ALL,A='x,y' -d afterok:12",
+		"#PBS -v \"A='x'\" -a 12010730 -o n1:a/ -j oe",
 		"#SBATCH -w n[1-3] --gpus=3 --signal=B:USR1@60 -o %5j -b now+1hour", "#SBATCH --tim", "#PBS -hX `x`",
 		"#SBATCH -w n[1-3] -C sig\xc0", "#SBATCH -d aftercorr:1:2,afterok:3",
 	} {
@@ -30,7 +32,8 @@ func FuzzDirectives(f *testing.F) {
 	}
 	o := testOptions(f)
 	defs := testDefs(f)
-	lists := map[string]bool{"after": true, "afterok": true, "afternotok": true, "afterany": true, "aftercorr": true, "pool": true}
+	lists := map[string]bool{"after": true, "afterok": true, "afternotok": true, "afterany": true, "aftercorr": true,
+		"pool": true}
 	f.Fuzz(func(t *testing.T, script string, lax bool) {
 		o := o
 		o.Lax = lax
@@ -49,7 +52,8 @@ func FuzzDirectives(f *testing.F) {
 		seen := make(map[string]bool)
 		line := 1
 		for _, f := range s.Flags {
-			if seen[f.Name] && !lists[f.Name] || f.At.Line < line || f.At.Line > lines || !f.Switch && f.Value == "" && !strings.Contains(script, "#placectl") {
+			if seen[f.Name] && !lists[f.Name] || f.At.Line < line || f.At.Line > lines || !f.Switch && f.Value == "" &&
+				!strings.Contains(script, "#placectl") {
 				t.Fatalf("%q: a flag is repeated, out of order or empty in %+v", script, s.Flags)
 			}
 			if f.Name == "key" || f.Name == "db" || f.Name == "script" {
@@ -58,7 +62,8 @@ func FuzzDirectives(f *testing.F) {
 			seen[f.Name], line = true, f.At.Line
 		}
 		q := requestOf(s)
-		if _, err := placer.Parse(defs, q); err != nil && s.Family == Slurm && !strings.Contains(script, "#placectl") && len(q.Select) <= placer.MaxText {
+		if _, err := placer.Parse(defs, q); err != nil && s.Family == Slurm && !strings.Contains(script, "#placectl") &&
+			len(q.Select) <= placer.MaxText {
 			t.Fatalf("%q becomes %q, which cannot be placed: %v", script, s.Words(), err)
 		}
 		again, err := readString(script, o)

@@ -101,7 +101,9 @@ func (r *reader) choose(pbs, slurm int) (Family, error) {
 		return familyIf(Slurm, slurm > 0), nil
 	case "":
 		if pbs > 0 && slurm > 0 {
-			return None, r.badLine(max(pbs, slurm), errors.New("the script has #PBS and #SBATCH lines: choose with --directives pbs, slurm or none"))
+			return None,
+				r.badLine(max(pbs, slurm),
+					errors.New("the script has #PBS and #SBATCH lines: choose with --directives pbs, slurm or none"))
 		}
 		if pbs > 0 {
 			return PBS, nil
@@ -174,7 +176,8 @@ func (r *reader) read(l line) {
 		case w.Expands >= 0 && !r.namesJob(l, w.Text):
 			col = utf8.RuneCountInString(l.prefix+l.rest[:w.Expands]) + 1
 			r.refuse(spot{r.position(l.number, col), cmp.Or(optionOf(words[:i+1]), l.prefix)},
-				"%c is not expanded in such a line: in single quotes it stands for itself, and names of files have %%j, %%x and others", l.rest[w.Expands])
+				"%c is not expanded in such a line: in single quotes it stands for itself, and names of files have "+
+					"%%j, %%x and others", l.rest[w.Expands])
 			return
 		case unprintable(w.Text):
 			r.refuse(spot{words[i].at, cmp.Or(optionOf(words[:i+1]), l.prefix)}, "%q cannot be printed", w.Text)

@@ -11,7 +11,8 @@ import (
 
 // commandLineOnly are flags that a script cannot set: the database, the form of the answer, the key of a
 // submission, and how to read the script.
-var commandLineOnly = []string{"script", "key", "db", "now", "output", "o", "no-header", "lock-timeout", "quiet", "q", "verbose", "v", "no-color",
+var commandLineOnly = []string{"script", "key", "db", "now", "output", "o", "no-header", "lock-timeout", "quiet", "q",
+	"verbose", "v", "no-color",
 	"dry-run", "help", "h", "directives", "lax"}
 
 // ownLine reads a #placectl line: flags of submit, and a select.

@@ -15,7 +15,8 @@ var optionsPBS = sync.OnceValue(func() *optionSet {
 
 // optionsQsub are the options of our own qsub, which also accepts scripts for Torque's.
 var optionsQsub = sync.OnceValue(func() *optionSet {
-	torque := []option{{short: 't', read: (*reader).array}, {short: 'd', read: to("chdir")}, {short: 'w', read: to("chdir")}}
+	torque := []option{{short: 't', read: (*reader).array}, {short: 'd', read: to("chdir")},
+		{short: 'w', read: to("chdir")}}
 	return &optionSet{list: append(pbsList(), torque...), stray: pbsStray}
 })
 

@@ -30,8 +30,10 @@ func testOptions(t testing.TB) Options {
 	defs := testDefs(t)
 	return Options{
 		Own: []OwnFlag{
-			{Names: []string{"select", "l"}}, {Names: []string{"place"}}, {Names: []string{"walltime", "t"}}, {Names: []string{"name"}}, {Names: []string{"array"}},
-			{Names: []string{"hold"}, Switch: true}, {Names: []string{"no-requeue"}, Switch: true}, {Names: []string{"after"}, List: true}, {Names: []string{"out"}},
+			{Names: []string{"select", "l"}}, {Names: []string{"place"}}, {Names: []string{"walltime", "t"}},
+			{Names: []string{"name"}}, {Names: []string{"array"}},
+			{Names: []string{"hold"}, Switch: true}, {Names: []string{"no-requeue"}, Switch: true},
+			{Names: []string{"after"}, List: true}, {Names: []string{"out"}},
 		},
 		Host:     "n1.site.org",
 		Now:      time.Date(2026, 11, 22, 12, 0, 0, 0, berlin),
@@ -217,7 +219,8 @@ func TestVerdicts(t *testing.T) {
 			if row.verdict != "refuse" || strings.Contains(reason, "=") && strings.Contains(reason, ": note") {
 				continue
 			}
-			if err == nil || !strings.Contains(err.Error(), "job, line 1, column ") || !strings.Contains(err.Error(), ": "+name+": "+reason) {
+			if err == nil || !strings.Contains(err.Error(), "job, line 1, column ") ||
+				!strings.Contains(err.Error(), ": "+name+": "+reason) {
 				t.Errorf("%s: error %v, want the reason %s", key, err, reason)
 			}
 			some++

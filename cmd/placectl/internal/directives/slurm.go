@@ -23,12 +23,15 @@ func oneOf(flag, what string) func(*reader, string) error {
 }
 
 func (r *reader) slurmOpenMode(v string) error {
-	mode := map[string]string{"a": "append", "append": "append", "t": "truncate", "truncate": "truncate"}[strings.ToLower(v)]
+	mode := map[string]string{"a": "append", "append": "append", "t": "truncate",
+		"truncate": "truncate"}[strings.ToLower(v)]
 	if mode == "" {
 		return fmt.Errorf("%q is neither append nor truncate", v)
 	}
 	r.set("out-mode", mode)
-	r.Variables = slices.DeleteFunc(r.Variables, func(kv string) bool { return strings.HasPrefix(kv, "SLURM_OPEN_MODE=") })
+	r.Variables = slices.DeleteFunc(r.Variables, func(kv string) bool {
+		return strings.HasPrefix(kv, "SLURM_OPEN_MODE=")
+	})
 	r.Variables = append(r.Variables, "SLURM_OPEN_MODE="+mode[:1])
 	return nil
 }
@@ -150,7 +153,8 @@ func (r *reader) slurmNice(v string) error {
 func (r *reader) slurmPriority(v string) error {
 	n, err := strconv.ParseUint(v, 10, 32)
 	if err != nil {
-		return fmt.Errorf("%q is not a whole number from 0 to %d; there is no value that puts a job before all others", v, uint32(1<<32-1))
+		return fmt.Errorf("%q is not a whole number from 0 to %d; there is no value that puts a job before all others",
+			v, uint32(1<<32-1))
 	}
 	r.set("priority", strconv.FormatUint(n, 10))
 	return nil

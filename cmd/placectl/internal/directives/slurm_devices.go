@@ -135,7 +135,8 @@ func (s *slurmOptions) devicesOf(tasks, chunks int64) ([]deviceWant, error) {
 	add := func(list devices, times, over int64) error {
 		for _, w := range list.wants {
 			if w.n%over != 0 {
-				return fmt.Errorf("%d GPUs cannot be divided evenly among %d chunks: use --gpus-per-node or --gpus-per-task", w.n, over)
+				return fmt.Errorf("%d GPUs cannot be divided evenly among %d chunks: use --gpus-per-node or "+
+					"--gpus-per-task", w.n, over)
 			}
 			w.n = w.n / over * times
 			wants = append(wants, w)

@@ -79,7 +79,10 @@ func slurmOfNodes() []option {
 		{short: 'w', long: "nodelist", read: func(r *reader, v string) error { return r.slurmNodelist(v) }},
 		{short: 'F', long: "nodefile", read: (*reader).slurmNodefile},
 		{long: "exclusive", takes: attached, read: (*reader).slurmExclusive},
-		{long: "spread-job", takes: never, read: func(r *reader, _ string) error { r.slurm.spread = r.here; return nil }},
+		{long: "spread-job", takes: never, read: func(r *reader, _ string) error {
+			r.slurm.spread = r.here
+			return nil
+		}},
 	}
 }
 
@@ -163,7 +166,8 @@ func featureList(v, between string) ([]string, error) {
 	features := strings.Split(v, between)
 	for _, f := range features {
 		if f == "" || strings.ContainsAny(f, "|&[]*(){}, :+='\"\\") || text.Printable(f) != f {
-			return nil, fmt.Errorf("%q: write features with %s between them; counts, parentheses and other operators are not supported", v, between)
+			return nil, fmt.Errorf("%q: write features with %s between them; counts, parentheses and other operators "+
+				"are not supported", v, between)
 		}
 	}
 	return features, nil
@@ -206,7 +210,9 @@ func (r *reader) slurmNodefile(name string) error {
 	if err != nil {
 		return err
 	}
-	names := strings.FieldsFunc(string(data), func(c rune) bool { return c == '\n' || c == '\r' || c == ' ' || c == '\t' })
+	names := strings.FieldsFunc(string(data), func(c rune) bool {
+		return c == '\n' || c == '\r' || c == ' ' || c == '\t'
+	})
 	list := strings.ReplaceAll(strings.Join(names, ","), ",,", ",")
 	if strings.Contains(list, "/") {
 		return fmt.Errorf("%q does not hold names of nodes", name)

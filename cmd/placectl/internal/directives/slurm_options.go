@@ -18,7 +18,8 @@ const (
 
 // optionsSlurm are the options of Slurm's sbatch. The list is made when a script first has any.
 var optionsSlurm = sync.OnceValue(func() *optionSet {
-	return &optionSet{list: slices.Concat(slurmMapped(), slurmOfNodes(), slurmNoted(), slurmRefused()), stray: slurmStray}
+	return &optionSet{list: slices.Concat(slurmMapped(), slurmOfNodes(), slurmNoted(), slurmRefused()),
+		stray: slurmStray}
 })
 
 // slurmStray refuses words that are no options.
@@ -50,7 +51,10 @@ func slurmMapped() []option {
 		{long: "mail-type", read: (*reader).slurmMail},
 		{long: "mail-user", read: func(r *reader, v string) error { r.drop("mail-to"); return r.addresses(v) }},
 		{long: "nice", takes: attached, read: (*reader).slurmNice},
-		{long: "requeue", takes: never, read: func(r *reader, _ string) error { r.turn("no-requeue", false); return nil }},
+		{long: "requeue", takes: never, read: func(r *reader, _ string) error {
+			r.turn("no-requeue", false)
+			return nil
+		}},
 		{short: 'p', long: "partition", read: (*reader).slurmPartition},
 		{long: "prefer", read: (*reader).slurmPrefer},
 		{long: "priority", read: (*reader).slurmPriority},
@@ -58,7 +62,9 @@ func slurmMapped() []option {
 		{long: "reservation", read: oneOf("reservation", "reservation")},
 		{long: "signal", read: (*reader).slurmSignal},
 		{short: 't', long: "time", read: (*reader).slurmWalltime},
-		{long: "contiguous", takes: never, read: func(r *reader, _ string) error { return to("policy")(r, "contiguous") }},
+		{long: "contiguous", takes: never, read: func(r *reader, _ string) error {
+			return to("policy")(r, "contiguous")
+		}},
 	}
 	for _, f := range attribute.Flags {
 		o := lettered(f.Sbatch)
@@ -107,9 +113,12 @@ func slurmNoted() []option {
 		{long: "oom-kill-step", takes: attached, read: noted(changesNothing)},
 		{long: "stepmgr", takes: never, read: noted(changesNothing)},
 		{long: "usage", takes: never, read: noted(changesNothing)},
-		{long: "threads-per-core", read: noteIf("1", "a cpu is what the nodes count as one", "cpus are asked for as ncpus, whatever core and socket they are of")},
-		{long: "ntasks-per-core", read: noteIf("1", "a cpu is what the nodes count as one", "cpus are asked for as ncpus, whatever core and socket they are of")},
-		{long: "hint", read: noteIf("nomultithread", "a cpu is what the nodes count as one", "cpus are asked for as ncpus, whatever core and socket they are of")},
+		{long: "threads-per-core", read: noteIf("1", "a cpu is what the nodes count as one",
+			"cpus are asked for as ncpus, whatever core and socket they are of")},
+		{long: "ntasks-per-core", read: noteIf("1", "a cpu is what the nodes count as one",
+			"cpus are asked for as ncpus, whatever core and socket they are of")},
+		{long: "hint", read: noteIf("nomultithread", "a cpu is what the nodes count as one",
+			"cpus are asked for as ncpus, whatever core and socket they are of")},
 	}
 }
 
@@ -138,7 +147,8 @@ func slurmRefused() []option {
 	add("a database is one cluster: --db", always, "M clusters", "cluster-constraint")
 	add("call the container program in the script", always, "container", "container-id")
 	add("no cores are set aside on a node", always, "S core-spec", "thread-spec")
-	add(noSuchKnob, always, "bb", "bbf", "batch", "cpu-freq", "gpu-freq", "network", "tres-bind", "tres-per-task", "gpu-bind", "gres-flags",
+	add(noSuchKnob, always, "bb", "bbf", "batch", "cpu-freq", "gpu-freq", "network", "tres-bind", "tres-per-task",
+		"gpu-bind", "gres-flags",
 		"mem-bind", "mem-update", "m distribution", "segment", "resources", "runtime")
 	add(noSuchKnob, attached, "resv-ports", "consolidate-segments", "spread-segments")
 	add("the nodes are the site's", never, "reboot")

@@ -55,7 +55,8 @@ func (s *slurmOptions) contradiction() (spot, error) {
 	for i, a := range gpus {
 		for _, b := range gpus[:i] {
 			if a.given() && b.given() {
-				return a.later(b), fmt.Errorf("GPUs are requested twice, with %s and %s: give one of them", b.option, a.option)
+				return a.later(b), fmt.Errorf("GPUs are requested twice, with %s and %s: give one of them", b.option,
+					a.option)
 			}
 		}
 	}
@@ -65,7 +66,8 @@ func (s *slurmOptions) contradiction() (spot, error) {
 	case s.minCPUs.given() && !s.nodes.given() && !s.nodelist.given():
 		return s.minCPUs.spot, errors.New("it counts the cpus of a node: give the number of nodes with -N")
 	case s.nodes.given() && s.nodelist.given() && n != s.nodes.n:
-		return s.nodes.later(s.nodelist), fmt.Errorf("%d nodes are named, but -N asks for %d: the job has exactly the named nodes", n, s.nodes.n)
+		return s.nodes.later(s.nodelist),
+			fmt.Errorf("%d nodes are named, but -N asks for %d: the job has exactly the named nodes", n, s.nodes.n)
 	}
 	return spot{}, nil
 }
@@ -114,7 +116,8 @@ func (r *reader) layout() (nodes, tasks int64, err error) {
 	}
 	if nodes > tasks {
 		if s.nodelist.given() {
-			return 0, 0, fmt.Errorf("%s cannot be on %s", text.Plural(int(tasks), "task"), text.Plural(int(nodes), "node"))
+			return 0, 0, fmt.Errorf("%s cannot be on %s", text.Plural(int(tasks), "task"),
+				text.Plural(int(nodes), "node"))
 		}
 		r.note(s.nodes.spot, fmt.Sprintf("only as many nodes as tasks: %d", tasks))
 		nodes = tasks

@@ -20,8 +20,9 @@ func TestLayout(t *testing.T) {
 		maybe := func(name string, most int) int { // 0: not given
 			return max(0, rapid.IntRange(-most, most).Draw(t, name))
 		}
-		a := asked{nodes: maybe("nodes", 6), tasks: maybe("tasks", 14), perNode: maybe("ntasks-per-node", 5), cpus: maybe("cpus-per-task", 4),
-			mem: maybe("mem", 9), perCPU: maybe("mem-per-cpu", 9), gpus: maybe("gpus", 6), gres: maybe("gres", 3)}
+		a := asked{nodes: maybe("nodes", 6), tasks: maybe("tasks", 14), perNode: maybe("ntasks-per-node", 5),
+			cpus: maybe("cpus-per-task", 4),
+			mem:  maybe("mem", 9), perCPU: maybe("mem-per-cpu", 9), gpus: maybe("gpus", 6), gres: maybe("gres", 3)}
 		if a.mem > 0 {
 			a.perCPU = 0
 		}
@@ -44,7 +45,8 @@ func TestLayout(t *testing.T) {
 			t.Fatalf("%s becomes %q, chunks (-want +got): %s", a.script(), s.Words(), diff)
 		}
 		kinds := len(spec.Chunks)
-		if scattered := spec.Place.Arrange == placer.Scatter; kinds > 2 || a.nodes > 0 && !scattered || a.nodes == 0 && a.perNode == 0 && scattered {
+		if scattered := spec.Place.Arrange == placer.Scatter; kinds > 2 || a.nodes > 0 && !scattered ||
+			a.nodes == 0 && a.perNode == 0 && scattered {
 			t.Fatalf("%s becomes %q: more than two kinds of chunk, or wrongly scattered", a.script(), s.Words())
 		}
 	})
@@ -59,7 +61,8 @@ func (a asked) script() string {
 		format string
 		n      int
 	}{
-		{"-N %d", a.nodes}, {"-n %d", a.tasks}, {"--ntasks-per-node=%d", a.perNode}, {"-c %d", a.cpus}, {"--mem=%dG", a.mem},
+		{"-N %d", a.nodes}, {"-n %d", a.tasks}, {"--ntasks-per-node=%d", a.perNode}, {"-c %d", a.cpus},
+		{"--mem=%dG", a.mem},
 		{"--mem-per-cpu=%dM", a.perCPU}, {"-G %d", a.gpus}, {"--gres=gpu:%d", a.gres},
 	} {
 		if o.n > 0 {
@@ -101,7 +104,8 @@ func (a asked) handOut() (chunks []string, refusal string) {
 	slices.SortFunc(of, func(x, y int) int { return y - x })
 	for _, n := range of {
 		cpus := n * max(a.cpus, 1)
-		chunks = append(chunks, fmt.Sprintf("tasks %d cpus %d mem %d gpus %d", n, cpus, a.mem<<20+cpus*a.perCPU<<10, a.gpus/nodes+a.gres))
+		chunks = append(chunks, fmt.Sprintf("tasks %d cpus %d mem %d gpus %d", n, cpus, a.mem<<20+cpus*a.perCPU<<10,
+			a.gpus/nodes+a.gres))
 	}
 	if (asked{}) == a {
 		chunks = []string{"tasks 1 cpus 1 mem 0 gpus 0"} // a request has one cpu by default
@@ -117,7 +121,8 @@ func chunksOf(spec placer.Spec) []string {
 		for _, w := range c.Wants {
 			amount[w.Res] = w.Value.Num
 		}
-		text := fmt.Sprintf("tasks %d cpus %d mem %d gpus %d", amount[index.MPIProcs], amount[index.NCPUs], amount[index.Mem], amount[index.NGPUs])
+		text := fmt.Sprintf("tasks %d cpus %d mem %d gpus %d", amount[index.MPIProcs], amount[index.NCPUs],
+			amount[index.Mem], amount[index.NGPUs])
 		for range c.Count {
 			list = append(list, text)
 		}

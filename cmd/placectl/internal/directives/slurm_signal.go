@@ -10,8 +10,10 @@ import (
 
 // signals are the signals that a job may be sent, with their numbers on Linux.
 var signals = [...]struct{ name, number string }{
-	{"HUP", "1"}, {"INT", "2"}, {"QUIT", "3"}, {"ABRT", "6"}, {"KILL", "9"}, {"USR1", "10"}, {"SEGV", "11"}, {"USR2", "12"}, {"PIPE", "13"},
-	{"ALRM", "14"}, {"TERM", "15"}, {"CHLD", "17"}, {"CONT", "18"}, {"STOP", "19"}, {"TSTP", "20"}, {"TTIN", "21"}, {"TTOU", "22"},
+	{"HUP", "1"}, {"INT", "2"}, {"QUIT", "3"}, {"ABRT", "6"}, {"KILL", "9"}, {"USR1", "10"}, {"SEGV", "11"},
+	{"USR2", "12"}, {"PIPE", "13"},
+	{"ALRM", "14"}, {"TERM", "15"}, {"CHLD", "17"}, {"CONT", "18"}, {"STOP", "19"}, {"TSTP", "20"}, {"TTIN", "21"},
+	{"TTOU", "22"},
 	{"URG", "23"}, {"XCPU", "24"}, {"XFSZ", "25"},
 }
 

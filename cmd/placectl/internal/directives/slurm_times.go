@@ -31,7 +31,8 @@ func hourOf(word string) (hour int, ok bool) {
 var deltaUnits = [...]struct {
 	name string
 	size time.Duration
-}{{"seconds", time.Second}, {"minutes", time.Minute}, {"hours", time.Hour}, {"days", 24 * time.Hour}, {"weeks", 7 * 24 * time.Hour}}
+}{{"seconds", time.Second}, {"minutes", time.Minute}, {"hours", time.Hour}, {"days", 24 * time.Hour},
+	{"weeks", 7 * 24 * time.Hour}}
 
 // slurmTime reads the instants of --begin and --deadline: now+1hour, 16:00 and its like (the next such
 // moment), YYYY-MM-DD[THH:MM[:SS]], today, tomorrow. A time relative to now stays relative for submit, so

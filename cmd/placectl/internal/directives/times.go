@@ -103,7 +103,8 @@ func (r *reader) at(year int, month time.Month, day, hour, minute, second int) (
 // such moment.
 func (r *reader) pbsBegin(v string) error {
 	date, seconds, hasSeconds := strings.Cut(v, ".")
-	if !isDigits(date) || len(date) < 4 || len(date) > 12 || len(date)%2 != 0 || hasSeconds && (!isDigits(seconds) || len(seconds) != 2) {
+	if !isDigits(date) || len(date) < 4 || len(date) > 12 || len(date)%2 != 0 ||
+		hasSeconds && (!isDigits(seconds) || len(seconds) != 2) {
 		return fmt.Errorf("%q is not a time such as 202611301800, 11301800 or 1800: [[CC]YY]MMDDhhmm[.SS]", v)
 	}
 	pair := func(fromEnd int) int { // the two digits that end fromEnd digits before the end

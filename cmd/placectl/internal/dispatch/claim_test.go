@@ -32,7 +32,8 @@ func TestClaimVerifies(t *testing.T) {
 			_, err = tx.Nodes().Put(node)
 		}
 		if err == nil {
-			_, err = tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1"}, Command: []string{"true"}})
+			_, err = tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1"},
+				Command: []string{"true"}})
 		}
 		if err == nil {
 			_, err = tx.Cycle().Run(store.CycleSpec{By: store.BySupervisor})
@@ -43,9 +44,11 @@ func TestClaimVerifies(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, signed := range []bool{false, true} {
-		d := &DB{View: db.View, Update: func(fn func(*store.Tx) error) error { return db.Update(fn) }, Host: "n", Environ: func() []string { return nil },
-			Verify: func(_, _ []byte) bool { return signed }, Distrusts: func() string { return "" }}
-		_, err := d.Claim(t.Context(), store.Claim{Job: 1, Attempt: 1, By: store.BySupervisor, Nonce: store.Nonce{1}, Process: store.Process{Host: "n", PID: 3}})
+		d := &DB{View: db.View, Update: func(fn func(*store.Tx) error) error { return db.Update(fn) }, Host: "n",
+			Environ: func() []string { return nil },
+			Verify:  func(_, _ []byte) bool { return signed }, Distrusts: func() string { return "" }}
+		_, err := d.Claim(t.Context(), store.Claim{Job: 1, Attempt: 1, By: store.BySupervisor, Nonce: store.Nonce{1},
+			Process: store.Process{Host: "n", PID: 3}})
 		if signed && err != nil || !signed && !errors.Is(err, store.ErrConflict) {
 			t.Errorf("signed %v: Claim = %v", signed, err)
 		}

@@ -16,15 +16,16 @@ type DB struct {
 	// View and Update run a function on the database, perhaps several times. So each run must set
 	// anew everything that it sets outside.
 	View, Update func(func(*store.Tx) error) error
-	ID           string                            // id of the intended database, "" for any
-	Epoch        string                            // the epoch of claims, "" for any
-	Cycles       func(*store.Tx) (bool, error)     // reports whether turns make cycles; nil: they do not
-	Path         string                            // of the file, whose owner also owns jobs without an owner
-	Host         string                            // the executing host
-	UID          int                               // the user of the attempts
-	Environ      func() []string                   // this process's environment, for jobs that carry none
-	Verify       func(text, signature []byte) bool // reports whether the user has signed what is executed; nil: no other user can write to the database
-	Distrusts    func() string                     // why programs that the database names must not run, "" if they may
+	ID           string                        // id of the intended database, "" for any
+	Epoch        string                        // the epoch of claims, "" for any
+	Cycles       func(*store.Tx) (bool, error) // reports whether turns make cycles; nil: they do not
+	Path         string                        // of the file, whose owner also owns jobs without an owner
+	Host         string                        // the executing host
+	UID          int                           // the user of the attempts
+	Environ      func() []string               // this process's environment, for jobs that carry none
+	// reports whether the user has signed what is executed; nil: no other user can write to the database
+	Verify    func(text, signature []byte) bool
+	Distrusts func() string // why programs that the database names must not run, "" if they may
 }
 
 // on runs fn if the database is the intended one. For a moment another database may be at its path,
@@ -68,7 +69,8 @@ func (d *DB) earlier(tx *store.Tx, job uint64, attempt int, epoch string) error 
 	}
 	before, err := tx.Attempts().BeforeClaim(job, attempt)
 	if err == nil && before {
-		err = fmt.Errorf("the database at %s is older than the claim of attempt %d.%d: it may be a copy", d.Path, job, attempt)
+		err = fmt.Errorf("the database at %s is older than the claim of attempt %d.%d: it may be a copy", d.Path, job,
+			attempt)
 	}
 	return err
 }
@@ -100,7 +102,8 @@ func (d *DB) Held(_ context.Context, k attempts.Key, n store.Nonce, epoch string
 		}
 		a, err := tx.Attempts().Get(k.Job, k.Number)
 		if is, failed := tx.Identity(); failed == nil && errors.Is(err, store.ErrNotFound) && epoch != EpochOf(is) {
-			return fmt.Errorf("attempt %s is not in the database, which was restored; it goes on", k) // no answer that settles it
+			// no answer that settles it
+			return fmt.Errorf("attempt %s is not in the database, which was restored; it goes on", k)
 		}
 		if err != nil {
 			return err
@@ -229,7 +232,8 @@ func (d *DB) hold(list []attempts.Key) error {
 func (d *DB) verified(tx *store.Tx, c store.Claim) error {
 	signed, err := d.signed(tx, c.Job)
 	if err == nil && !signed {
-		err = &store.Conflict{What: fmt.Sprintf("attempt %d.%d", c.Job, c.Attempt), Why: "its user has not signed what it executes"}
+		err = &store.Conflict{What: fmt.Sprintf("attempt %d.%d", c.Job, c.Attempt),
+			Why: "its user has not signed what it executes"}
 	}
 	return err
 }
@@ -301,7 +305,8 @@ func (d *DB) BusyHosts(tx *store.Tx, busy map[string]bool) error {
 		return err
 	}
 	return tx.Attempts().ClaimedOn("", func(j *store.Job, a *store.Attempt) error {
-		if a.By != store.BySupervisor || a.State != store.AttemptEnding && j.End.After(tx.Now()) && len(a.Signals) == 0 {
+		if a.By != store.BySupervisor || a.State != store.AttemptEnding && j.End.After(tx.Now()) &&
+			len(a.Signals) == 0 {
 			return nil
 		}
 		mine, err := d.Mine(tx, j)

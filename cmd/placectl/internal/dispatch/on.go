@@ -37,7 +37,8 @@ func placeOn(tx *store.Tx, k attempts.Key, node string) (*Place, error) {
 		return nil, err
 	}
 	if j.State != store.JobRunning || k.Number != 0 && max(j.Attempt, 1) != k.Number {
-		return nil, &store.Conflict{What: "attempt " + k.String(), Why: fmt.Sprintf("job %d is %s, in attempt %d: it has no nodes for this one", j.ID, j.State, j.Attempt)}
+		return nil, &store.Conflict{What: "attempt " + k.String(),
+			Why: fmt.Sprintf("job %d is %s, in attempt %d: it has no nodes for this one", j.ID, j.State, j.Attempt)}
 	}
 	home, err := tx.Attempts().HostOf(j)
 	if err != nil {
@@ -68,7 +69,8 @@ func placeOn(tx *store.Tx, k attempts.Key, node string) (*Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nil, fmt.Errorf("%w: node %s does not belong to job %d, which has %s", store.ErrNotFound, node, j.ID, index.FoldNodeList(names))
+	return nil, fmt.Errorf("%w: node %s does not belong to job %d, which has %s", store.ErrNotFound, node, j.ID,
+		index.FoldNodeList(names))
 }
 
 func onNode(tx *store.Tx, j *store.Job, n *index.Node, home string) (*Place, error) {

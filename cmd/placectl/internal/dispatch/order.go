@@ -23,9 +23,11 @@ func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &attempts.Order{Key: attempts.Key{Job: j.ID, Number: a.Number}, Command: j.Command, Line: j.Line, Left: g.Left, Ending: a.State == store.AttemptEnding,
-		Name: j.Name, User: j.User, Queue: j.Queue, Class: j.Class, Account: j.Account, Reservation: j.Reservation,
-		Walltime: j.Walltime, Start: j.Start, End: tx.Now().Add(g.Left), Enforce: settings.Enforce, Cluster: d.cluster(), Server: settings.Server, Partition: cmp.Or(j.Queue, settings.Partition)}
+	o := &attempts.Order{Key: attempts.Key{Job: j.ID, Number: a.Number}, Command: j.Command, Line: j.Line, Left: g.Left,
+		Ending: a.State == store.AttemptEnding,
+		Name:   j.Name, User: j.User, Queue: j.Queue, Class: j.Class, Account: j.Account, Reservation: j.Reservation,
+		Walltime: j.Walltime, Start: j.Start, End: tx.Now().Add(g.Left), Enforce: settings.Enforce,
+		Cluster: d.cluster(), Server: settings.Server, Partition: cmp.Or(j.Queue, settings.Partition)}
 	if o.Payload, err = tx.Jobs().Payload(j.ID); err != nil {
 		return nil, err
 	}
@@ -37,7 +39,8 @@ func (d *DB) order(tx *store.Tx, g *store.Granted) (*attempts.Order, error) {
 	if o.Nodes, err = tx.Nodes().Names(j.AllNodes()); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(orderChunks(tx, j, o), orderHosts(tx, j, o), orderWhole(tx, j, o), orderDevices(tx, j, o, settings.Pin == store.PinCores)); err != nil {
+	if err := errors.Join(orderChunks(tx, j, o), orderHosts(tx, j, o), orderWhole(tx, j, o),
+		orderDevices(tx, j, o, settings.Pin == store.PinCores)); err != nil {
 		return nil, err
 	}
 	if j.Array != 0 {
@@ -193,7 +196,9 @@ func arrayOf(tx *store.Tx, j *store.Job, all bool) (*attempts.Array, error) {
 // owner, and an environment as with --export none.
 func (d *DB) bare(tx *store.Tx) (*store.Payload, error) {
 	if owns, err := d.owns(tx); err != nil || !owns {
-		return nil, errors.Join(err, fmt.Errorf("the job does not name its owner, and the database does not belong to user %d", d.UID))
+		return nil,
+			errors.Join(err, fmt.Errorf("the job does not name its owner, and the database does not belong to user %d",
+				d.UID))
 	}
 	env := environ.Users(d.Environ())
 	home := "/"

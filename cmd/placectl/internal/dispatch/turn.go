@@ -151,7 +151,8 @@ func (d *DB) claim(tx *store.Tx, c store.Claim, a *attempts.Answer) error {
 	}
 	order, err := d.order(tx, granted)
 	if err != nil {
-		_, err = tx.Attempts().Report(store.Result{Job: c.Job, Attempt: c.Attempt, Nonce: c.Nonce, Outcome: store.OutcomeRefused, Why: err.Error()})
+		_, err = tx.Attempts().Report(store.Result{Job: c.Job, Attempt: c.Attempt, Nonce: c.Nonce,
+			Outcome: store.OutcomeRefused, Why: err.Error()})
 		return err
 	}
 	order.Nonce = c.Nonce

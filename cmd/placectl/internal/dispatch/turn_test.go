@@ -38,8 +38,10 @@ func openQueue(t testing.TB, path string, now *time.Time) *queue {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	return &queue{t: t, path: path, now: now, db: db, on: &DB{View: db.View, Update: func(fn func(*store.Tx) error) error { return db.Update(fn) }, Path: path, Host: "here",
-		UID: os.Getuid(), Environ: func() []string { return nil }, Distrusts: func() string { return "" }}}
+	return &queue{t: t, path: path, now: now, db: db,
+		on: &DB{View: db.View, Update: func(fn func(*store.Tx) error) error { return db.Update(fn) }, Path: path,
+			Host: "here",
+			UID:  os.Getuid(), Environ: func() []string { return nil }, Distrusts: func() string { return "" }}}
 }
 
 func newQueue(t testing.TB, cpus int) *queue {
@@ -95,7 +97,8 @@ func (q *queue) submit(s store.Submission) {
 // claim returns the claim of an attempt by a process here.
 func (q *queue) claim(k attempts.Key) (store.Claim, bool) {
 	q.last++
-	return store.Claim{Job: k.Job, Attempt: k.Number, By: store.BySupervisor, Nonce: store.Nonce{q.last, 1}, Process: store.Process{Host: "here", Boot: "b", PID: 3}}, true
+	return store.Claim{Job: k.Job, Attempt: k.Number, By: store.BySupervisor, Nonce: store.Nonce{q.last, 1},
+		Process: store.Process{Host: "here", Boot: "b", PID: 3}}, true
 }
 
 func (q *queue) cycle() (started []uint64) {
@@ -153,7 +156,8 @@ func (q *queue) plan() string {
 	var b strings.Builder
 	err := q.db.View(func(tx *store.Tx) error {
 		return tx.Jobs().Each(func(j *store.Job) error {
-			fmt.Fprintf(&b, "%d %s %d-%d on %v, claimed %v, exit %d\n", j.ID, j.State, j.Start.Unix(), j.End.Unix(), j.AllNodes(), j.Claimed, j.Exit)
+			fmt.Fprintf(&b, "%d %s %d-%d on %v, claimed %v, exit %d\n", j.ID, j.State, j.Start.Unix(), j.End.Unix(),
+				j.AllNodes(), j.Claimed, j.Exit)
 			return nil
 		})
 	})
@@ -218,7 +222,8 @@ func TestFollowsPriority(t *testing.T) {
 	q.on.Cycles = always
 	for _, want := range []uint64{42, 3, 4} {
 		claimed, _ := q.running()
-		a, err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{resultOf(claimed[0], 0)}, Claim: q.claim})
+		a, err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{resultOf(claimed[0], 0)},
+			Claim: q.claim})
 		if err != nil || len(a.Orders) != 1 || a.Orders[0].Job != want {
 			t.Fatalf("job %d follows: %v, %+v", want, err, a)
 		}
@@ -231,10 +236,13 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 	q.do(func(tx *store.Tx) error {
 		var failed []error
 		if r.IntN(3) == 0 {
-			failed = append(failed, tx.Limits().Set(store.Limit{Key: "user:*", Measure: "running", Max: int64(1 + r.IntN(3))}))
+			failed = append(failed,
+				tx.Limits().Set(store.Limit{Key: "user:*", Measure: "running", Max: int64(1 + r.IntN(3))}))
 		}
 		if r.IntN(4) == 0 {
-			failed = append(failed, tx.Shares().Set(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: 1}, {Class: "b", Load: 2}}}))
+			failed = append(failed,
+				tx.Shares().Set(&fairshare.Settings{Default: "a", Loads: []fairshare.ClassLoad{{Class: "a", Load: 1},
+					{Class: "b", Load: 2}}}))
 		}
 		if r.IntN(4) == 0 {
 			from := q.now.Add(time.Duration(r.IntN(60)) * time.Minute)
@@ -267,11 +275,13 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 		}
 		var asked []store.Claim
 		q.on.Cycles = always
-		answer, err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{ended}, Claim: func(k attempts.Key) (store.Claim, bool) {
-			c, ok := q.claim(k)
-			asked = append(asked, c)
-			return c, ok
-		}})
+		answer,
+			err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{ended},
+			Claim: func(k attempts.Key) (store.Claim, bool) {
+				c, ok := q.claim(k)
+				asked = append(asked, c)
+				return c, ok
+			}})
 		if err != nil || answer.Reported[0] != nil {
 			t.Fatalf("Turn = %+v, %v, want an accepted report", answer, err)
 		}
@@ -313,10 +323,12 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 
 // drawn draws a submission.
 func drawn(r *rand.Rand, users []string) store.Submission {
-	s := store.Submission{Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", 1+r.IntN(2), 1+r.IntN(2)), Walltime: time.Duration(1+r.IntN(30)) * time.Minute,
-		User: users[r.IntN(len(users))]}, Priority: int64(r.IntN(3))}
+	s := store.Submission{Request: placer.Request{Select: fmt.Sprintf("%d:ncpus=%d", 1+r.IntN(2), 1+r.IntN(2)),
+		Walltime: time.Duration(1+r.IntN(30)) * time.Minute,
+		User:     users[r.IntN(len(users))]}, Priority: int64(r.IntN(3))}
 	if r.IntN(2) == 0 {
-		s.Select, s.Array = "1:ncpus=1", []int{2, 2, 40}[r.IntN(3)]+r.IntN(12) // long arrays, which cycles count but do not read
+		// long arrays, which cycles count but do not read
+		s.Select, s.Array = "1:ncpus=1", []int{2, 2, 40}[r.IntN(3)]+r.IntN(12)
 	}
 	return s
 }
@@ -337,13 +349,15 @@ func TestTurn(t *testing.T) {
 	}{
 		{name: "goes on", next: true, reports: true},
 		{name: "no process runs the queue", cycles: func(*store.Tx) (bool, error) { return false, nil }, reports: true},
-		{name: "health is looked at before", before: func(tx *store.Tx) error { return tx.Config().Set("health", "/bin/true") }, reports: true},
+		{name: "health is looked at before",
+			before: func(tx *store.Tx) error { return tx.Config().Set("health", "/bin/true") }, reports: true},
 		{name: "another process is at it", refuse: true, reports: true},
 		{name: "the cycle fails", cycles: func(*store.Tx) (bool, error) {
 			return false, &store.Conflict{What: "the order", Why: "it cannot be read"}
 		}, fails: attempts.ErrNoTurn},
 		{name: "late", late: true},
-		{name: "on another host", before: func(tx *store.Tx) error { return tx.Nodes().SetState(0, index.Drained, "") }, reports: true},
+		{name: "on another host", before: func(tx *store.Tx) error { return tx.Nodes().SetState(0, index.Drained, "") },
+			reports: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			q := newQueue(t, 1)
@@ -361,12 +375,14 @@ func TestTurn(t *testing.T) {
 			if q.on.Cycles = always; c.cycles != nil {
 				q.on.Cycles = c.cycles
 			}
-			answer, err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{ended}, Claim: func(k attempts.Key) (store.Claim, bool) {
-				if c.refuse {
-					return store.Claim{}, false
-				}
-				return q.claim(k)
-			}})
+			answer,
+				err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{ended},
+				Claim: func(k attempts.Key) (store.Claim, bool) {
+					if c.refuse {
+						return store.Claim{}, false
+					}
+					return q.claim(k)
+				}})
 			var order *attempts.Order
 			if answer != nil && len(answer.Orders) > 0 {
 				order = answer.Orders[0]
@@ -380,7 +396,8 @@ func TestTurn(t *testing.T) {
 			if c.fails == attempts.ErrNoTurn && errors.Is(err, store.ErrConflict) {
 				t.Error("a failed turn counts as an answer to the report:", err)
 			}
-			if c.next && (order.Key != attempts.Key{Job: 3, Number: 1} || len(order.Command) != 1 || order.Payload == nil) {
+			if c.next && (order.Key != attempts.Key{Job: 3, Number: 1} || len(order.Command) != 1 ||
+				order.Payload == nil) {
 				t.Errorf("the order is %+v", order)
 			}
 			if calls := c.reports && (answer == nil || !answer.Cycled); (q.startable() > startable) != calls {

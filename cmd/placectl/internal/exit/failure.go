@@ -89,13 +89,18 @@ func EachReason(fn func(code int, words string)) {
 
 // Errors of the verbs themselves.
 var (
-	ErrLost          = errors.New("done, but the answer was lost")                                   // the work is done, and its answer could not be written
-	ErrCrash         = errors.New("placectl has crashed, which is a bug; check whether it was done") // a panic
-	ErrNotYet        = errors.New("timed out: not all have reached it")                              // a wait timed out
-	ErrNothingYet    = errors.New("not yet")                                                         // a waiting job has not made this yet
-	ErrGone          = errors.New("the events are gone")                                             // dropped according to the settings keep_ended and keep_events
-	ErrUnreached     = errors.New("the host could not be reached; nothing was done")                 // ssh did not connect
-	ErrBatchFinished = errors.New("every job of the batch is finished")                              // ends the loop of a host, because nothing more will come
+	// the work is done, and its answer could not be written
+	ErrLost   = errors.New("done, but the answer was lost")
+	ErrCrash  = errors.New("placectl has crashed, which is a bug; check whether it was done") // a panic
+	ErrNotYet = errors.New("timed out: not all have reached it")                              // a wait timed out
+	// a waiting job has not made this yet
+	ErrNothingYet = errors.New("not yet")
+	// dropped according to the settings keep_ended and keep_events
+	ErrGone = errors.New("the events are gone")
+	// ssh did not connect
+	ErrUnreached = errors.New("the host could not be reached; nothing was done")
+	// ends the loop of a host, because nothing more will come
+	ErrBatchFinished = errors.New("every job of the batch is finished")
 )
 
 // table maps errors to exit statuses. The first row that errors.Is matches counts. An error without a

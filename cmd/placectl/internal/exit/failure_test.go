@@ -89,7 +89,8 @@ var inside = map[string]string{
 // never ends a run. So no new one is forgotten.
 func TestReasonOfEverySentinel(t *testing.T) {
 	declared := map[string]bool{}
-	for _, dir := range []string{"index", "timeline", "placer", "placer/backfill", "placer/fairshare", "placer/recur", "placer/cycle", "placer/cluster", "query", "locality", "store", "cmd/placectl/internal/infile"} {
+	for _, dir := range []string{"index", "timeline", "placer", "placer/backfill", "placer/fairshare", "placer/recur",
+		"placer/cycle", "placer/cluster", "query", "locality", "store", "cmd/placectl/internal/infile"} {
 		for _, name := range declaredErrors(t, filepath.Join("../../../..", dir)) {
 			declared[filepath.Base(dir)+"."+name] = true
 		}
@@ -159,7 +160,8 @@ func TestReasonsAreListed(t *testing.T) {
 			listed[status{w, row.code}] = true
 		}
 	}
-	errs := []error{errors.New("anything"), &launch.Error{Name: "x", Err: exec.ErrNotFound}, &launch.Error{Name: "x", Err: fs.ErrPermission}}
+	errs := []error{errors.New("anything"), &launch.Error{Name: "x", Err: exec.ErrNotFound},
+		&launch.Error{Name: "x", Err: fs.ErrPermission}}
 	for _, row := range table {
 		errs = append(errs, row.err)
 	}
@@ -179,7 +181,9 @@ func TestReasonsAreListed(t *testing.T) {
 	EachReason(func(code int, words string) { fmt.Fprintln(&help, code, words) })
 	for _, row := range reasons {
 		for _, w := range row.words {
-			if !slices.Contains(strings.FieldsFunc(help.String(), func(c rune) bool { return strings.ContainsRune(" ,\n", c) }), string(w)) {
+			if !slices.Contains(
+				strings.FieldsFunc(help.String(), func(c rune) bool { return strings.ContainsRune(" ,\n", c) }),
+				string(w)) {
 				t.Errorf("help does not list the reason %s", w)
 			}
 		}

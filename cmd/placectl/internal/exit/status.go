@@ -46,14 +46,16 @@ var Meanings = []Meaning{
 	{Locked, "lock timeout", "timed out waiting for the lock"},
 	{Conflict, "conflict", "conflicts with the present state"},
 	{Damaged, "file damaged or not ours", "the file is damaged, not placectl's, or of a newer version"},
-	{Unknown, "outcome unknown: check before you repeat it", "the outcome is unknown: check whether it was done before you repeat it"},
+	{Unknown, "outcome unknown: check before you repeat it",
+		"the outcome is unknown: check whether it was done before you repeat it"},
 	{Lost, "done, answer lost", "done, but the answer could not be written"},
 	{Crash, "crash", "placectl has crashed: whether anything was changed is unknown"},
 	{Interrupted, "interrupted", "interrupted"},
 }
 
 // UnknownKeyed is the help text of Unknown for a verb with --key.
-var UnknownKeyed = Meaning{Unknown, "outcome unknown: repeat it with the same --key", "the outcome is unknown: repeat it with the same --key"}
+var UnknownKeyed = Meaning{Unknown, "outcome unknown: repeat it with the same --key",
+	"the outcome is unknown: repeat it with the same --key"}
 
 // Meaning is the meaning of an exit status, in a word or two and in full.
 type Meaning struct {

@@ -14,9 +14,11 @@ func (p *page) chunks() error {
 	for i := range p.ex.Chunks {
 		view := &p.ex.Chunks[i]
 		if p.ex.Packed {
-			p.Heading("All chunks on one node", ": %s wanted, %s with room now", view.Text(p.defs), text.Plural(int(view.Fits), "node"))
+			p.Heading("All chunks on one node", ": %s wanted, %s with room now", view.Text(p.defs),
+				text.Plural(int(view.Fits), "node"))
 		} else {
-			p.Heading(fmt.Sprintf("Chunk %d", i+1), ": %d of %s wanted, room for %d now", view.Chunk.Count, view.Text(p.defs), view.Fits)
+			p.Heading(fmt.Sprintf("Chunk %d", i+1), ": %d of %s wanted, room for %d now", view.Chunk.Count,
+				view.Text(p.defs), view.Fits)
 		}
 		var rows [][]any
 		for k := range view.Reasons {
@@ -31,7 +33,8 @@ func (p *page) chunks() error {
 			}
 			rows = append(rows, []any{len(v.Nodes), why, until(v), names})
 		}
-		columns := []output.Column{{Name: "nodes", Kind: output.Integer}, {Name: "reason"}, {Name: "until", Kind: output.Time}, {Name: "names"}}
+		columns := []output.Column{{Name: "nodes", Kind: output.Integer}, {Name: "reason"},
+			{Name: "until", Kind: output.Time}, {Name: "names"}}
 		if err := p.Table(columns, rows); err != nil {
 			return err
 		}
@@ -53,7 +56,8 @@ func (p *page) buckets(view *placer.ChunkView) error {
 		rows = append(rows, []any{b.Signature, b.Free, b.Later, b.Busy, b.Fits})
 	}
 	p.Printf("\n")
-	err := p.Table([]output.Column{{Name: "bucket"}, {Name: "free", Kind: output.Integer}, {Name: "later", Kind: output.Integer}, {Name: "busy", Kind: output.Integer},
+	err := p.Table([]output.Column{{Name: "bucket"}, {Name: "free", Kind: output.Integer},
+		{Name: "later", Kind: output.Integer}, {Name: "busy", Kind: output.Integer},
 		{Name: "with room", Kind: output.Integer}}, rows)
 	p.more(len(view.Buckets)-len(shown), "bucket")
 	return err
@@ -109,7 +113,8 @@ func (p *page) chunkObjects() (any, error) {
 			c.Reasons = append(c.Reasons, o)
 		}
 		for _, b := range view.Buckets {
-			c.Buckets = append(c.Buckets, bucketObject{b.ID, b.Signature, word(b.Queue), b.Priority, b.Free, b.Later, b.Busy, b.Fits})
+			c.Buckets = append(c.Buckets, bucketObject{b.ID, b.Signature, word(b.Queue), b.Priority, b.Free, b.Later,
+				b.Busy, b.Fits})
 		}
 		out = append(out, c)
 	}
@@ -145,7 +150,8 @@ func (p *page) reasonObject(v *placer.Reason) (reasonObject, error) {
 
 // reasons prints the main table of a request: a row for each reason of each chunk.
 func (p *page) reasons() error {
-	t := p.Begin(output.Result{ID: 1, Columns: []output.Column{{Name: "chunk", Kind: output.Integer}, {Name: "reason"}, {Name: "detail"},
+	t := p.Begin(output.Result{ID: 1, Columns: []output.Column{{Name: "chunk", Kind: output.Integer}, {Name: "reason"},
+		{Name: "detail"},
 		{Name: "nodes", Kind: output.Integer}, {Name: "names"}, {Name: "until", Kind: output.Time}}})
 	for i := range p.ex.Chunks {
 		for k := range p.ex.Chunks[i].Reasons {

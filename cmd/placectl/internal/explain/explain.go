@@ -42,7 +42,8 @@ const (
 // Print writes an explanation made at now, in Unix seconds. It is a page for people, a document for
 // programs, and in other forms its main table: the requested nodes, the reasons, or a job.
 func Print(w io.Writer, o output.Options, ex *store.Explained, names Names, defs *index.Defs, now int64) (err error) {
-	p := &page{Page: output.Page{Options: o}, ex: *ex, explained: ex.Explanation != nil, names: names, defs: defs, now: now}
+	p := &page{Page: output.Page{Options: o}, ex: *ex, explained: ex.Explanation != nil, names: names, defs: defs,
+		now: now}
 	if !p.explained {
 		p.ex.Explanation = new(placer.Explanation)
 	}
@@ -105,7 +106,8 @@ func (p *page) document() error {
 	for _, part := range []struct {
 		name string
 		make func() (any, error)
-	}{{"chunks", p.chunkObjects}, {"sets", p.setObjects}, {"hosts", p.hostObjects}, {"helps", p.helpObjects}, {"priority", p.rankObjects},
+	}{{"chunks", p.chunkObjects}, {"sets", p.setObjects}, {"hosts", p.hostObjects}, {"helps", p.helpObjects},
+		{"priority", p.rankObjects},
 		{"asked_nodes", p.nodeObjects}, {"ahead", p.aheadObjects}} {
 		list, err := part.make()
 		if err != nil {

@@ -45,7 +45,8 @@ func (p *page) jobSummary(f *output.Record) error {
 	j := p.ex.Job
 	f.Add("job", output.JobNumber, j.ID)
 	f.Add("state", output.Text, j.State.String())
-	asked := j.Select + ", place " + j.Place + ", for " + string(text.AppendDuration(nil, int64(j.Walltime/time.Second)))
+	asked := j.Select + ", place " + j.Place + ", for " + string(
+		text.AppendDuration(nil, int64(j.Walltime/time.Second)))
 	if j.Queue != "" {
 		asked += ", in queue " + j.Queue
 	}
@@ -120,7 +121,8 @@ func (p *page) jobStands(j *store.Job) string {
 	case !j.Promised.IsZero():
 		return p.promised(j)
 	case len(p.ex.WaitsFor) > 0:
-		return "planned: starts in " + in(j.Start) + ", at the end of " + someOf(listing.OwnersOf(p.ex.WaitsFor).Names()) + p.guess()
+		return "planned: starts in " + in(j.Start) + ", at the end of " + someOf(
+			listing.OwnersOf(p.ex.WaitsFor).Names()) + p.guess()
 	case len(p.ex.Ahead) > 0:
 		return "planned: starts in " + in(j.Start) + "; others have its nodes until shortly before" + p.guess()
 	}
@@ -175,7 +177,8 @@ func (p *page) stops() string {
 
 func (p *page) stopObjects() (list []stopObject) {
 	for _, s := range p.ex.Stops {
-		list = append(list, stopObject{s.Job, s.Becomes.String(), string(text.AppendRFC3339(nil, s.Until.Unix())), s.Rule})
+		list = append(list, stopObject{s.Job, s.Becomes.String(), string(text.AppendRFC3339(nil, s.Until.Unix())),
+			s.Rule})
 	}
 	return list
 }
@@ -188,9 +191,11 @@ func (p *page) jobObject() any {
 	if p.ex.Queue != nil {
 		reason = p.ex.Queue.Words()
 	}
-	o := jobObject{Job: p.ex.Job.ID, State: p.ex.Job.State.String(), Reason: word(reason), queueObject: p.queueObject(), Stops: p.stopObjects()}
+	o := jobObject{Job: p.ex.Job.ID, State: p.ex.Job.State.String(), Reason: word(reason), queueObject: p.queueObject(),
+		Stops: p.stopObjects()}
 	if promised := p.ex.Job.Promised; !promised.IsZero() && p.ex.Job.State == store.JobReserved {
-		latest, earliest := string(text.AppendRFC3339(nil, promised.Unix())), string(text.AppendRFC3339(nil, p.ex.Job.Earliest.Unix()))
+		latest, earliest := string(text.AppendRFC3339(nil, promised.Unix())),
+			string(text.AppendRFC3339(nil, p.ex.Job.Earliest.Unix()))
 		o.Promised, o.Earliest = &latest, &earliest
 	}
 	priority, terms := p.ex.Priority, p.ex.Terms
@@ -221,7 +226,8 @@ func (p *page) ahead() error {
 		}
 		rows = append(rows, []any{a.Owner.String(), a.Until, late, names})
 	}
-	return p.Table([]output.Column{{Name: "who"}, {Name: "until", Kind: output.Time}, {Name: "note"}, {Name: "nodes"}}, rows)
+	return p.Table([]output.Column{{Name: "who"}, {Name: "until", Kind: output.Time}, {Name: "note"}, {Name: "nodes"}},
+		rows)
 }
 
 type aheadObject struct {
@@ -239,7 +245,8 @@ func (p *page) aheadObjects() (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, aheadObject{listing.Owner(a.Owner), a.Owner.String(), string(text.AppendRFC3339(nil, a.Until.Unix())), a.Overdue, names})
+		out = append(out, aheadObject{listing.Owner(a.Owner), a.Owner.String(),
+			string(text.AppendRFC3339(nil, a.Until.Unix())), a.Overdue, names})
 	}
 	return out, nil
 }

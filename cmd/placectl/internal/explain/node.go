@@ -15,7 +15,8 @@ func (p *page) askedNodes() error {
 
 // nodes prints the main table of requested nodes.
 func (p *page) nodes() error {
-	columns := []output.Column{{Name: "node"}, {Name: "chunk", Kind: output.Integer}, {Name: "fits", Kind: output.Integer}, {Name: "reason"}, {Name: "until", Kind: output.Time}}
+	columns := []output.Column{{Name: "node"}, {Name: "chunk", Kind: output.Integer},
+		{Name: "fits", Kind: output.Integer}, {Name: "reason"}, {Name: "until", Kind: output.Time}}
 	people := p.Format == output.Table
 	if !people {
 		columns = append(columns[:4:4], output.Column{Name: "detail"}, columns[4])

@@ -70,7 +70,8 @@ func jobWords(ids []uint64) []string {
 func (p *page) waits(q *store.Queueing) string {
 	label := p.waitsFor(q)
 	switch {
-	case q.Wait == store.WaitsNever, q.Wait == store.WaitsHeld, q.Wait == store.WaitsLate, q.Wait == store.WaitsUser, q.Wait == store.WaitsTurn:
+	case q.Wait == store.WaitsNever, q.Wait == store.WaitsHeld, q.Wait == store.WaitsLate, q.Wait == store.WaitsUser,
+		q.Wait == store.WaitsTurn:
 		return label
 	case q.Start.IsZero():
 		return label + "; its start is unknown"
@@ -112,12 +113,14 @@ func (p *page) forecast(q *store.Queueing) string {
 	if q.Forecasts == nil || q.Likely.IsZero() {
 		return ""
 	}
-	said := "likely " + p.at(q.Likely.Unix()) + ", safe " + p.at(q.Safe.Unix()) + " (as of " + p.at(q.Forecasts.AsOf.Unix()) + "; "
+	said := "likely " + p.at(q.Likely.Unix()) + ", safe " + p.at(q.Safe.Unix()) + " (as of " +
+		p.at(q.Forecasts.AsOf.Unix()) + "; "
 	kept, of := q.Forecasts.Record()
 	if of < store.RecordEnough {
 		said += fmt.Sprintf("%d of %d starts recorded: safe is by asked walltimes)", of, store.RecordEnough)
 	} else {
-		said += fmt.Sprintf("of the last %d, %d started by their safe start); by asked walltimes %s", of, kept, p.at(q.Asked.Unix()))
+		said += fmt.Sprintf("of the last %d, %d started by their safe start); by asked walltimes %s", of, kept,
+			p.at(q.Asked.Unix()))
 	}
 	if q.Place > 0 {
 		said += "; " + ordinal(q.Place) + " in the queue"
@@ -153,9 +156,11 @@ func (p *page) depends() error {
 		if d.Met {
 			note = "met"
 		}
-		rows = append(rows, []any{"job " + strconv.FormatUint(d.Job, 10), d.When.String(), d.State.String(), note, output.OrNil(d.Due)})
+		rows = append(rows, []any{"job " + strconv.FormatUint(d.Job, 10), d.When.String(), d.State.String(), note,
+			output.OrNil(d.Due)})
 	}
-	return p.Table([]output.Column{{Name: "job"}, {Name: "when"}, {Name: "state"}, {Name: "note"}, {Name: "expected", Kind: output.Time}}, rows)
+	return p.Table([]output.Column{{Name: "job"}, {Name: "when"}, {Name: "state"}, {Name: "note"},
+		{Name: "expected", Kind: output.Time}}, rows)
 }
 
 type queueObject struct {

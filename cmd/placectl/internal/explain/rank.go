@@ -24,7 +24,8 @@ func (p *page) ranking() error {
 		}
 		for i, same := range alikeRanked(p.ex.Ranking, kind) {
 			if i == 0 {
-				p.Heading("Policy "+p.ex.Policy.String(), ": its order%s of the nodes with room%s, by %s", of, in, p.ex.Policy.Score())
+				p.Heading("Policy "+p.ex.Policy.String(), ": its order%s of the nodes with room%s, by %s", of, in,
+					p.ex.Policy.Score())
 			}
 			if same[0].Own {
 				p.Printf("\nwith a PRIORITYF of their own:\n")
@@ -45,7 +46,9 @@ func alikeRanked(all []placer.Ranked, kind int) [][]placer.Ranked {
 			continue
 		}
 		same := func(list []placer.Ranked) bool {
-			return list[0].Own == v.Own && slices.EqualFunc(list[0].Terms, v.Terms, func(a, b priorityf.Term) bool { return a.Text == b.Text })
+			return list[0].Own == v.Own && slices.EqualFunc(list[0].Terms, v.Terms, func(a, b priorityf.Term) bool {
+				return a.Text == b.Text
+			})
 		}
 		if i := slices.IndexFunc(out, same); i >= 0 {
 			out[i] = append(out[i], v)
@@ -57,7 +60,8 @@ func alikeRanked(all []placer.Ranked, kind int) [][]placer.Ranked {
 }
 
 func (p *page) rankTable(list []placer.Ranked) error {
-	columns := []output.Column{{Name: "node"}, {Name: "rank", Kind: output.Integer}, {Name: "value", Kind: output.Number}}
+	columns := []output.Column{{Name: "node"}, {Name: "rank", Kind: output.Integer},
+		{Name: "value", Kind: output.Number}}
 	for _, t := range list[0].Terms {
 		columns = append(columns, output.Column{Name: t.Text, Kind: output.Number})
 	}

@@ -51,7 +51,8 @@ func (p *page) reason(v *placer.Reason) (string, error) {
 		return "in use by jobs, and whole nodes are asked for", nil
 	case placer.CauseShort:
 		def, _ := p.defs.Get(v.Want.Res)
-		return fmt.Sprintf("%s: %s asked for, %s left%s", def.Name, def.Format(v.Want.Value), def.Format(v.Best), number("", " at most")), nil
+		return fmt.Sprintf("%s: %s asked for, %s left%s", def.Name, def.Format(v.Want.Value), def.Format(v.Best),
+			number("", " at most")), nil
 	case placer.CauseTooSoon:
 		return fmt.Sprintf("taken again %s, %s", number("at ", "by ")+p.at(v.From), tooSoon), nil
 	case placer.CauseUser:
@@ -74,7 +75,8 @@ func (p *page) lacks(v *placer.Reason, one bool) string {
 	case def.Type.Numeric() && one:
 		return fmt.Sprintf("%s: %s asked for, it has %s", def.Name, def.Format(v.Want.Value), def.Format(v.Best))
 	case def.Type.Numeric():
-		return fmt.Sprintf("%s: %s asked for, %s is the most one has", def.Name, def.Format(v.Want.Value), def.Format(v.Best))
+		return fmt.Sprintf("%s: %s asked for, %s is the most one has", def.Name, def.Format(v.Want.Value),
+			def.Format(v.Best))
 	case one:
 		return fmt.Sprintf("not %s but %s", asked, def.Format(v.Best))
 	}

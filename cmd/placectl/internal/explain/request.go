@@ -59,7 +59,8 @@ func (p *page) start(plan *placer.Plan, waitsFor []string) string {
 	if plan == nil {
 		return "not known"
 	}
-	words := fmt.Sprintf("%s, in %s", text.AppendLocal(nil, plan.Start, p.Zone), text.AppendAbout(nil, plan.Start-p.now))
+	words := fmt.Sprintf("%s, in %s", text.AppendLocal(nil, plan.Start, p.Zone),
+		text.AppendAbout(nil, plan.Start-p.now))
 	if len(waitsFor) > 0 {
 		words += ", at the end of " + someOf(waitsFor)
 	}
@@ -82,7 +83,8 @@ type requestObject struct {
 
 func (p *page) requestObject() requestObject {
 	q := p.ex.Request
-	o := requestObject{User: word(q.User), Queue: word(q.Queue), Policy: word(q.Policy), Reservation: word(q.Reservation), Pools: word(placer.FormatPools(q.Pools))}
+	o := requestObject{User: word(q.User), Queue: word(q.Queue), Policy: word(q.Policy),
+		Reservation: word(q.Reservation), Pools: word(placer.FormatPools(q.Pools))}
 	if j := p.ex.Job; j != nil {
 		o.Select, o.Place, o.Walltime = j.Select, j.Place, int64(j.Walltime/time.Second)
 	} else {
@@ -97,7 +99,8 @@ func (p *page) verdictFields(f *output.Record) error {
 	var verdict, why, start, end, path, pathWhy, policy, set any
 	var numbers []uint32
 	if j := p.ex.Job; j != nil {
-		verdict, why, start, end = jobVerdict(&p.ex), output.OrNil(j.Reason.String()), output.OrNil(j.Start), output.OrNil(j.End)
+		verdict, why, start, end = jobVerdict(&p.ex), output.OrNil(j.Reason.String()), output.OrNil(j.Start),
+			output.OrNil(j.End)
 		path, pathWhy, policy, set = string(j.Path), output.OrNil(p.ex.Why), output.OrNil(j.Policy), output.OrNil(j.Set)
 		numbers = j.NodeNumbers()
 	}
@@ -152,7 +155,8 @@ func (p *page) asked(q placer.Request) string {
 		words += ", pools " + placer.FormatPools(p.ex.Ask.Spec.Pools)
 	}
 	words += ", for " + string(text.AppendDuration(nil, p.ex.Ask.Duration))
-	for _, x := range []struct{ name, value string }{{"in queue", q.Queue}, {"in reservation", q.Reservation}, {"access", q.Access}} {
+	for _, x := range []struct{ name, value string }{{"in queue", q.Queue}, {"in reservation", q.Reservation},
+		{"access", q.Access}} {
 		if x.value != "" {
 			words += ", " + x.name + " " + x.value
 		}

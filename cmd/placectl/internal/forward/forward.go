@@ -26,14 +26,17 @@ var never = map[string]string{
 // filesHere are the flags whose values are files or programs of this machine. Arguments of this kind are
 // declared as such.
 var filesHere = map[string][]string{
-	"tx": {"file"}, "query": {"file"}, "class plan": {"from"}, "batch create": {"files", "jobs"}, "batch show": {"svg"}, "gantt": {"svg", "html"}, "report": {"svg", "html", "series"}, "metrics": {"out"},
+	"tx": {"file"}, "query": {"file"}, "class plan": {"from"}, "batch create": {"files", "jobs"}, "batch show": {"svg"},
+	"gantt": {"svg", "html"}, "report": {"svg", "html", "series"}, "metrics": {"out"},
 	"archive": {"to"}, "cycle": {"exec"},
 }
 
 // Goes reports whether a verb is executed on the database's host. With --dry-run, so is a verb about this
 // host.
 func Goes[R any](v *verbs.Verb[R], inv verbs.Invocation[R]) bool {
-	dry := slices.ContainsFunc(inv.Flags, func(g verbs.Given) bool { return g.Name() == verbs.DryRun && g.Value == "true" })
+	dry := slices.ContainsFunc(inv.Flags, func(g verbs.Given) bool {
+		return g.Name() == verbs.DryRun && g.Value == "true"
+	})
 	return v.Access != verbs.NoDatabase && (dry || !slices.Contains(here, inv.Verb()))
 }
 
@@ -49,7 +52,8 @@ func Check[R any](v *verbs.Verb[R], inv verbs.Invocation[R]) (reads bool, err er
 			continue
 		}
 		if g.Value != "-" {
-			return false, usage.Of(name, "--%s %s is a file of this machine, and the verb is executed where the database lies: - is passed on", g.Name(), g.Value)
+			return false, usage.Of(name, "--%s %s is a file of this machine, and the verb is executed where the "+
+				"database lies: - is passed on", g.Name(), g.Value)
 		}
 		reads = true
 	}
@@ -61,7 +65,8 @@ func Check[R any](v *verbs.Verb[R], inv verbs.Invocation[R]) (reads bool, err er
 			continue
 		}
 		if word != "-" {
-			return false, usage.Of(name, "%s is a file of this machine, and the verb is executed where the database lies: - is passed on", word)
+			return false, usage.Of(name, "%s is a file of this machine, and the verb is executed where the database "+
+				"lies: - is passed on", word)
 		}
 		reads = true
 	}

@@ -110,7 +110,8 @@ func (o Options) long(w string, words []string, given *[]Given) ([]string, error
 	}
 	switch {
 	case len(others) > 1:
-		return nil, fmt.Errorf("option '%s' is ambiguous; possibilities: %s", text.Printable(w), strings.Join(others, " "))
+		return nil, fmt.Errorf("option '%s' is ambiguous; possibilities: %s", text.Printable(w),
+			strings.Join(others, " "))
 	case found == nil:
 		return nil, fmt.Errorf("unrecognized option '%s'", text.Printable(w))
 	case has && !found.Value:

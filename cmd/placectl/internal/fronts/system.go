@@ -22,7 +22,8 @@ type System struct {
 	// the exit status.
 	Failure string
 	Code    int
-	Denied  *Status // in place of Failure and Code if something is not permitted: a format with the command's name and the error
+	// in place of Failure and Code if something is not permitted: a format with the command's name and the error
+	Denied *Status
 }
 
 // Names lists the understood commands in order, with those of Elsewhere.

@@ -63,7 +63,8 @@ func TestGivenBack(t *testing.T) {
 		}
 		eventually(t, "the first screen is back", func() bool { return strings.HasSuffix(term.Shown(), leave) })
 		text := term.Shown()
-		if !strings.HasPrefix(text, enter) || strings.Count(text, leave) != 1 || !strings.Contains(text, "one\x1b[0m\x1b[K\r\ntwo") {
+		if !strings.HasPrefix(text, enter) || strings.Count(text, leave) != 1 ||
+			!strings.Contains(text, "one\x1b[0m\x1b[K\r\ntwo") {
 			t.Errorf("the terminal got %q, want its other screen with both lines, and the first screen once", text)
 		}
 	}
@@ -77,7 +78,8 @@ func TestKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	term.Master.WriteString("q/é\x1b[A\x1b[15~\x1b[Bx\x1b[1;5C\r\x7f\x00\x03") //nolint:errcheck // the test notices missing keys
+	//nolint:errcheck // the test notices missing keys
+	term.Master.WriteString("q/é\x1b[A\x1b[15~\x1b[Bx\x1b[1;5C\r\x7f\x00\x03")
 	want := []Key{'q', '/', 'é', Up, Down, 'x', Enter, Erase, Interrupt}
 	var got []Key
 	for len(got) < len(want) {

@@ -57,7 +57,8 @@ type Mail struct {
 
 func line(ev *store.HookEvent) Line {
 	l := Line{ID: ev.ID, Event: ev.Event.Event, Time: ev.Time.UTC(), Job: ev.Job, Attempt: ev.Attempt, User: ev.User,
-		Old: ev.Old, New: ev.New, Outcome: ev.Outcome.String(), Node: ev.Node, Reason: ev.Reason.String(), Code: ev.Reason.Cause.String()}
+		Old: ev.Old, New: ev.New, Outcome: ev.Outcome.String(), Node: ev.Node, Reason: ev.Reason.String(),
+		Code: ev.Reason.Cause.String()}
 	if ev.Mail != "" {
 		l.Mail = &Mail{ev.Mail, ev.MailTo}
 	}

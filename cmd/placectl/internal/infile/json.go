@@ -27,11 +27,13 @@ func (f *Text) DecodeStrictly(what string, raw []byte, at int, to any, known []s
 		if typed.Field != "" {
 			what += "." + typed.Field
 		}
-		return f.Errorf(at+literalStart(raw, int(typed.Offset)), "%s: %s where %s belongs", what, typed.Value, kindWord(typed.Type.Kind()))
+		return f.Errorf(at+literalStart(raw, int(typed.Offset)), "%s: %s where %s belongs", what, typed.Value,
+			kindWord(typed.Type.Kind()))
 	}
 	if m := unknownMember().FindStringSubmatch(err.Error()); m != nil {
 		word, _ := strconv.Unquote(m[1])
-		return f.Errorf(at+max(0, bytes.Index(raw, []byte(m[1]))), "%s: there is no %s%s", what, text.Quoted(word), index.DidYouMean(word, known))
+		return f.Errorf(at+max(0, bytes.Index(raw, []byte(m[1]))), "%s: there is no %s%s", what, text.Quoted(word),
+			index.DidYouMean(word, known))
 	}
 	return f.Errorf(at, "%s: %w", what, err)
 }

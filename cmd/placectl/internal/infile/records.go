@@ -21,7 +21,8 @@ import (
 // gets the record's cells in the order of columns, "" for missing ones, and must not keep them: the list
 // is never in memory as a whole. progress is called every few thousand lines with their number. name is
 // for errors, which give the line.
-func Records(in io.Reader, name string, columns []string, progress func(lines int64), fn func(line int, cells []string) error) error {
+func Records(in io.Reader, name string, columns []string, progress func(lines int64),
+	fn func(line int, cells []string) error) error {
 	l := &recordList{file: name, columns: columns, fn: fn, progress: progress}
 	buf := bufio.NewReaderSize(in, MaxLine)
 	if bom, _ := buf.Peek(3); string(bom) == "\xef\xbb\xbf" {
@@ -80,7 +81,8 @@ func (l *recordList) take(line int) error {
 }
 
 func (l *recordList) unknown(name string) error {
-	return fmt.Errorf("there is no column %s%s; the columns are %s", text.Quoted(name), index.DidYouMean(name, l.columns), strings.Join(l.columns, ", "))
+	return fmt.Errorf("there is no column %s%s; the columns are %s", text.Quoted(name),
+		index.DidYouMean(name, l.columns), strings.Join(l.columns, ", "))
 }
 
 func (l *recordList) readCSV(in io.Reader) error {

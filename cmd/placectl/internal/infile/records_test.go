@@ -24,13 +24,14 @@ func TestRecords(t *testing.T) {
 		{"a\nbad\n", "list, line 2, column 1: refused"},
 	} {
 		var got []string
-		err := Records(strings.NewReader(c.in), "list", []string{"a", "b"}, func(int64) {}, func(line int, cells []string) error {
-			if cells[0] == "bad" {
-				return errors.New("refused")
-			}
-			got = append(got, fmt.Sprintf("%d:%v", line, cells))
-			return nil
-		})
+		err := Records(strings.NewReader(c.in), "list", []string{"a", "b"}, func(int64) {},
+			func(line int, cells []string) error {
+				if cells[0] == "bad" {
+					return errors.New("refused")
+				}
+				got = append(got, fmt.Sprintf("%d:%v", line, cells))
+				return nil
+			})
 		if err != nil {
 			got = append(got, err.Error())
 			if !errors.Is(err, ErrInput) {

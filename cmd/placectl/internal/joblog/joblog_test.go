@@ -128,7 +128,8 @@ func TestOpen(t *testing.T) {
 // text is unchanged.
 func TestHarmless(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		in := rapid.SliceOf(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte("\x1b[]\x9b\xc2\x07m\n")))).Draw(t, "text")
+		in := rapid.SliceOf(rapid.OneOf(rapid.Byte(), rapid.SampledFrom([]byte("\x1b[]\x9b\xc2\x07m\n")))).Draw(t,
+			"text")
 		var got bytes.Buffer
 		h := &Harmless{To: &got}
 		for rest := in; len(rest) > 0; {
@@ -139,15 +140,18 @@ func TestHarmless(t *testing.T) {
 			rest = rest[n:]
 		}
 		for _, r := range got.String() {
-			if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || r == unicode.ReplacementChar && !bytes.ContainsRune(in, r) {
+			if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' || r == unicode.ReplacementChar &&
+				!bytes.ContainsRune(in, r) {
 				t.Fatalf("%q has control characters, written for %q", got.String(), in)
 			}
 		}
-		if !bytes.ContainsFunc(in, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) && got.String() != string(in) {
+		if !bytes.ContainsFunc(in, func(r rune) bool { return unicode.IsControl(r) || r == unicode.ReplacementChar }) &&
+			got.String() != string(in) {
 			t.Fatalf("plain text %[2]q is changed to %[1]q", got.String(), in)
 		}
 	})
-	for in, want := range map[string]string{"\x1b[31mred\x1b[0m\a": "^[[31mred^[[0m^G", "\xc2\x9b1m": "<9b>1m", "\x9b1m": "<9b>1m", "a\tb\r\né": "a\tb\r\né", "\x7f": "^?"} {
+	for in, want := range map[string]string{"\x1b[31mred\x1b[0m\a": "^[[31mred^[[0m^G", "\xc2\x9b1m": "<9b>1m",
+		"\x9b1m": "<9b>1m", "a\tb\r\né": "a\tb\r\né", "\x7f": "^?"} {
 		var got bytes.Buffer
 		(&Harmless{To: &got}).Write([]byte(in))
 		if got.String() != want {

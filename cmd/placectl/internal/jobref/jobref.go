@@ -124,7 +124,8 @@ func ambiguous(name string, found []Target) error {
 	if len(found) > len(numbers) {
 		numbers = append(numbers, "...")
 	}
-	return usage.Errorf("%d jobs have the name %s: %s; give a number", len(found), text.Quoted(name), strings.Join(numbers, ", "))
+	return usage.Errorf("%d jobs have the name %s: %s; give a number", len(found), text.Quoted(name),
+		strings.Join(numbers, ", "))
 }
 
 // IsName reports whether a word is a name, and no number, range, or part of an array.
@@ -135,7 +136,8 @@ func IsName(word string) bool {
 }
 
 func malformed(word string) error {
-	return usage.Errorf("%s is not the number of a job or an array (12), a range (12-15), a job of an array (12[3]), nor a job's name", text.Quoted(word))
+	return usage.Errorf("%s is not the number of a job or an array (12), a range (12-15), a job of an array (12[3]), "+
+		"nor a job's name", text.Quoted(word))
 }
 
 // elements returns an array's jobs with some indices: 3, 0-4 or a list of both, or the array for "".
@@ -157,7 +159,8 @@ func (n Names) elements(word string, array uint64, indices string) (found []Targ
 			}
 		}
 		if len(found) == had {
-			return nil, usage.Errorf("%s: array %d has no such index between %d and %d", text.Quoted(word), array, least, most)
+			return nil, usage.Errorf("%s: array %d has no such index between %d and %d", text.Quoted(word), array,
+				least, most)
 		}
 	}
 	return found, nil
@@ -273,7 +276,8 @@ func (n Names) notOne(word string, array uint64) error {
 	if err != nil {
 		return err
 	}
-	return usage.Errorf("%s is an array of %s; name one, such as %d[%d]", text.Quoted(word), text.Plural(len(jobs), "job"), array, jobs[0].Index)
+	return usage.Errorf("%s is an array of %s; name one, such as %d[%d]", text.Quoted(word),
+		text.Plural(len(jobs), "job"), array, jobs[0].Index)
 }
 
 // Array returns the number of the array that a word names as a whole: 12, or its name.
@@ -300,7 +304,8 @@ func (n Names) Next(word string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, states := range [][]store.JobState{{store.JobQueued, store.JobReserved, store.JobLate}, {store.JobHeld}, {store.JobRunning}} {
+	for _, states := range [][]store.JobState{{store.JobQueued, store.JobReserved, store.JobLate}, {store.JobHeld},
+		{store.JobRunning}} {
 		for _, j := range jobs {
 			if slices.Contains(states, j.State) {
 				return j.ID, nil

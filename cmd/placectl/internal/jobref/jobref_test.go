@@ -44,13 +44,15 @@ func job(id, array uint64, index int, user string) *store.Job {
 	return j
 }
 
-const notAJob = " is not the number of a job or an array (12), a range (12-15), a job of an array (12[3]), nor a job's name"
+const notAJob = " is not the number of a job or an array (12), a range (12-15), a job of an array (12[3]), nor " +
+	"a job's name"
 
 // TestTargets: which words name jobs and arrays, and which do not. A range passes over the number of an
 // array.
 func TestTargets(t *testing.T) {
 	for word, want := range map[string]string{
-		"12": "[12]", "12-14": "[12 13 14]", "20": "[20 array]", "20[]": "[20 array]", "19-22": "[19 21 22]", "20-21": "[21]",
+		"12": "[12]", "12-14": "[12 13 14]", "20": "[20 array]", "20[]": "[20 array]", "19-22": "[19 21 22]",
+		"20-21": "[21]",
 		"20[4]": "[22]", "20[4-7]": "[22 23]", "20[7,3-4]": "[23 21 22]",
 		"20[3,8]": "20[3,8]: array 20 has indices 3 to 7",
 		"20[3,]":  "20[3,]: array 20 has indices 3 to 7",
@@ -78,7 +80,8 @@ func TestTargets(t *testing.T) {
 	}
 	several := Names{In: arrays{}, Self: "ann", Several: true}
 	for word, want := range map[string]string{"two": "[5 9]", "spread": "[5 20 array]", "mixed": "[5]",
-		"theirs": "2 jobs have the name theirs: 5, 9; give a number", "spread[4]": "2 jobs have the name spread: 5, 20; give a number"} {
+		"theirs":    "2 jobs have the name theirs: 5, 9; give a number",
+		"spread[4]": "2 jobs have the name spread: 5, 20; give a number"} {
 		if got := shown(several.Targets(word)); got != want {
 			t.Errorf("for several, Targets(%s) = %s, want %s", word, got, want)
 		}

@@ -17,8 +17,9 @@ import (
 func TestRequestBytes(t *testing.T) {
 	words := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "ab", "a=b", "--x=1", "--x=2", "--y"}), 0, 3)
 	request := rapid.Custom(func(t *rapid.T) Request {
-		q := Request{Verb: rapid.SampledFrom([]string{"", "a", "node import"}).Draw(t, "verb"), Flags: words.Draw(t, "flags"),
-			Args: words.Draw(t, "args"), Dash: rapid.IntRange(-1, 1).Draw(t, "dash"), Inputs: new(Inputs)}
+		q := Request{Verb: rapid.SampledFrom([]string{"", "a", "node import"}).Draw(t, "verb"),
+			Flags: words.Draw(t, "flags"),
+			Args:  words.Draw(t, "args"), Dash: rapid.IntRange(-1, 1).Draw(t, "dash"), Inputs: new(Inputs)}
 		for _, text := range words.Draw(t, "inputs") {
 			q.Inputs.Add(text)
 		}
@@ -27,9 +28,12 @@ func TestRequestBytes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := request.Draw(t, "a"), request.Draw(t, "b")
 		byName := func(flags []string) []string {
-			return slices.SortedStableFunc(slices.Values(flags), func(a, b string) int { return strings.Compare(nameOf(a), nameOf(b)) })
+			return slices.SortedStableFunc(slices.Values(flags), func(a, b string) int {
+				return strings.Compare(nameOf(a), nameOf(b))
+			})
 		}
-		same := a.Verb == b.Verb && slices.Equal(byName(a.Flags), byName(b.Flags)) && slices.Equal(a.Args, b.Args) && a.Dash == b.Dash && bytes.Equal(a.Inputs.sums, b.Inputs.sums)
+		same := a.Verb == b.Verb && slices.Equal(byName(a.Flags), byName(b.Flags)) && slices.Equal(a.Args, b.Args) &&
+			a.Dash == b.Dash && bytes.Equal(a.Inputs.sums, b.Inputs.sums)
 		if got := bytes.Equal(a.Encode(), b.Encode()); got != same {
 			t.Fatalf("%+v and %+v: equal bytes %t, equal requests %t", a, b, got, same)
 		}
@@ -88,7 +92,8 @@ func TestRecording(t *testing.T) {
 		t.Fatal(err)
 	}
 	const all = "note first\nrows\n"
-	for form, want := range map[output.Format]string{output.Table: all + "line: one\n", output.JSON: all + "json alone\nline: one\n"} {
+	for form, want := range map[output.Format]string{output.Table: all + "line: one\n",
+		output.JSON: all + "json alone\nline: one\n"} {
 		p := new(printed)
 		if err := rec.Print(p, form); err == nil || err.Error() != io.ErrUnexpectedEOF.Error() {
 			t.Errorf("Print returns %v, want the recorded error", err)

@@ -90,7 +90,8 @@ func Decode(b []byte) (*Recording, error) {
 		return nil, fmt.Errorf("the answer kept for this key: %w", err)
 	}
 	if s.Version != storedVersion {
-		return nil, fmt.Errorf("the answer kept for this key has version %d; this program reads version %d", s.Version, storedVersion)
+		return nil, fmt.Errorf("the answer kept for this key has version %d; this program reads version %d", s.Version,
+			storedVersion)
 	}
 	return &Recording{Parts: s.Parts}, nil
 }

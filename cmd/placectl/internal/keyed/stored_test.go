@@ -21,11 +21,15 @@ var update = flag.Bool("update", false, "rewrite testdata")
 // everything returns an answer with each kind of part, column and value.
 func everything() *Recording {
 	rec, line := new(Recording), new(Recording)
-	columns := []output.Column{{Name: "list", Kind: output.List, Nodes: true, Required: true, Least: 8}, {Name: "flag", Kind: output.Boolean, Flag: true},
-		{Name: "none", Kind: output.Prose, Right: true, Detail: true}, {Name: "large", Kind: output.Integer}, {Name: "infinite", Kind: output.Number},
+	columns := []output.Column{{Name: "list", Kind: output.List, Nodes: true, Required: true, Least: 8},
+		{Name: "flag", Kind: output.Boolean, Flag: true},
+		{Name: "none", Kind: output.Prose, Right: true, Detail: true}, {Name: "large", Kind: output.Integer},
+		{Name: "infinite", Kind: output.Number},
 		{Name: "start", Kind: output.Time}, {Name: "walltime", Kind: output.Duration}, {Name: "mem", Kind: output.Size},
-		{Name: "command", Kind: output.Words}, {Name: "more", Kind: output.Object}, {Name: "job", Kind: output.JobNumber}, {Name: "text"}}
-	p := rec.Answer(output.Options{}, output.Result{Columns: columns, ID: 10, Made: true, Many: true, Record: true, Exact: true})
+		{Name: "command", Kind: output.Words}, {Name: "more", Kind: output.Object},
+		{Name: "job", Kind: output.JobNumber}, {Name: "text"}}
+	p := rec.Answer(output.Options{}, output.Result{Columns: columns, ID: 10, Made: true, Many: true, Record: true,
+		Exact: true})
 	p.Row([]string{"n1", "n2"}, true, nil, uint64(math.MaxUint64), math.Inf(1), int64(1796083200), 5400, int64(1)<<33,
 		[]string{"echo", "a b"}, map[string]any{"x": []int{1}}, uint64(24), "\xff is no UTF-8")
 	p.Row([]string{}, false, nil, nil, 0.1, nil, nil, nil, nil, nil, nil, nil)
@@ -37,7 +41,9 @@ func everything() *Recording {
 		_, err := rec.Write([]byte("documents alone\n"))
 		return err
 	})
-	rec.Add(Part{Launch: []launch.Notice{{Event: launch.Start, Job: 24, Start: 1796083200, Command: []string{"true"}, Env: []string{"A=1"}, Chunks: []string{"n1"}}}})
+	rec.Add(
+		Part{Launch: []launch.Notice{{Event: launch.Start, Job: 24, Start: 1796083200, Command: []string{"true"},
+			Env: []string{"A=1"}, Chunks: []string{"n1"}}}})
 	rec.Add(Part{Failed: "n1: no route to host"})
 	return rec
 }
@@ -74,7 +80,8 @@ func TestStored(t *testing.T) {
 	}
 	for text, told := range map[string]string{
 		`{"version":2,"parts":[]}`: "version 2", `{"parts":[{"text":"x"}]}`: "version 0",
-		`{"version":1,"parts":[{"rows":{"answer":{"columns":[{"name":"a","kind":"3"}]}}}]}`: "3 is not one of", `{"version":1,`: "unexpected end",
+		`{"version":1,"parts":[{"rows":{"answer":{"columns":[{"name":"a","kind":"3"}]}}}]}`: "3 is not one of",
+		`{"version":1,`: "unexpected end",
 	} {
 		if _, err := Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), told) {
 			t.Errorf("Decode(%s) returns %v", text, err)
@@ -82,13 +89,15 @@ func TestStored(t *testing.T) {
 	}
 }
 
-// TestStoredNames: whatever is stored has a name of its own, given here and not by Go: each field has a tag, and no number
+// TestStoredNames: whatever is stored has a name of its own, given here and not by Go: each field has a tag,
+// and no number
 // stands for a constant.
 func TestStoredNames(t *testing.T) {
 	seen := map[reflect.Type]bool{}
 	var walk func(at string, typ reflect.Type)
 	walk = func(at string, typ reflect.Type) {
-		if seen[typ] || typ.Implements(reflect.TypeFor[encoding.TextMarshaler]()) || typ == reflect.TypeFor[json.RawMessage]() {
+		if seen[typ] || typ.Implements(reflect.TypeFor[encoding.TextMarshaler]()) ||
+			typ == reflect.TypeFor[json.RawMessage]() {
 			return
 		}
 		seen[typ] = true

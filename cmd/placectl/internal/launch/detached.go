@@ -22,7 +22,8 @@ func Detach(words, env []string, file *os.File) (pid int, err error) {
 	}
 	defer null.Close()
 	has := []uintptr{null.Fd(), null.Fd(), null.Fd(), file.Fd()}
-	pid, err = syscall.ForkExec("/proc/self/exe", words, &syscall.ProcAttr{Dir: "/", Env: env, Files: has, Sys: &syscall.SysProcAttr{Setsid: true}})
+	pid, err = syscall.ForkExec("/proc/self/exe", words, &syscall.ProcAttr{Dir: "/", Env: env, Files: has,
+		Sys: &syscall.SysProcAttr{Setsid: true}})
 	runtime.KeepAlive(file)
 	return pid, err
 }

@@ -135,14 +135,16 @@ func (m *gateMemory) spareMappings(heap, region uintptr) {
 	for line := range strings.Lines(string(text)) {
 		var is mapping
 		var perms, offset, dev, inode, name string
-		fmt.Sscanf(line, "%x-%x %s %s %s %s %s", &is.from, &is.to, &perms, &offset, &dev, &inode, &name) //nolint:errcheck // most have no name
+		//nolint:errcheck // most have no name
+		fmt.Sscanf(line, "%x-%x %s %s %s %s %s", &is.from, &is.to, &perms, &offset, &dev, &inode, &name)
 		if name != "" || is.from == program {
 			if !strings.HasPrefix(name, "[") {
 				program = is.to
 			}
 			continue
 		}
-		if distance := max(is.from, heap) - min(is.from, heap); distance > reach && (region < is.from || region >= is.to) && int(m.spares) < len(m.spare) {
+		if distance := max(is.from, heap) - min(is.from, heap); distance > reach && (region < is.from ||
+			region >= is.to) && int(m.spares) < len(m.spare) {
 			m.spare[m.spares] = is
 			m.spares++
 		}
@@ -151,7 +153,8 @@ func (m *gateMemory) spareMappings(heap, region uintptr) {
 
 func (g *Gate) fork() error {
 	if g.region == nil {
-		region, err := unix.Mmap(-1, 0, maxOrder, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
+		region, err := unix.Mmap(-1, 0, maxOrder, unix.PROT_READ,
+			unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
 		if err != nil {
 			return os.NewSyscallError("mmap", err)
 		}
@@ -161,7 +164,8 @@ func (g *Gate) fork() error {
 	if err != nil {
 		return os.NewSyscallError("socketpair", err)
 	}
-	unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{Sec: hearsWithin}) //nolint:errcheck // then Start waits for a stopped gate
+	//nolint:errcheck // then Start waits for a stopped gate
+	unix.SetsockoptTimeval(pair[0], unix.SOL_SOCKET, unix.SO_SNDTIMEO, &unix.Timeval{Sec: hearsWithin})
 	m := new(gateMemory)
 	m.vector.Base = (*byte)(unsafe.Pointer(&m.size))
 	m.vector.SetLen(8)

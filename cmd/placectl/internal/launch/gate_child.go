@@ -43,9 +43,10 @@ const (
 var (
 	gateName   = [...]byte{'p', 'l', 'a', 'c', 'e', 'c', 't', 'l', '-', 'g', 'a', 't', 'e', 0}
 	wardenName = [len(WardenName) + 1]byte([]byte(WardenName + "\x00"))
-	oomFile    = [...]byte{'/', 'p', 'r', 'o', 'c', '/', 's', 'e', 'l', 'f', '/', 'o', 'o', 'm', '_', 's', 'c', 'o', 'r', 'e', '_', 'a', 'd', 'j', 0}
-	oomScore   = [...]byte{'5', '0', '0'} // the command should be killed before other processes
-	itself     = [...]byte{'0'}
+	oomFile    = [...]byte{'/', 'p', 'r', 'o', 'c', '/', 's', 'e', 'l', 'f', '/', 'o', 'o', 'm', '_', 's', 'c', 'o',
+		'r', 'e', '_', 'a', 'd', 'j', 0}
+	oomScore = [...]byte{'5', '0', '0'} // the command should be killed before other processes
+	itself   = [...]byte{'0'}
 )
 
 // forkGate forks a gate. After the fork, nothing in this function or in those that it calls may
@@ -82,14 +83,17 @@ func forkGate(m *gateMemory, socket uintptr, region unsafe.Pointer) (pid uintptr
 	for i := uintptr(1); i <= 64; i++ { // signals are blocked here, but must not be in the commands
 		syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, i, uintptr(unsafe.Pointer(&m.zero[0])), 0, 8, 0, 0)
 	}
-	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGCHLD), uintptr(unsafe.Pointer(&m.ignore[0])), 0, 8, 0, 0)
+	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGCHLD), uintptr(unsafe.Pointer(&m.ignore[0])), 0, 8,
+		0, 0)
 	for {
 		m.message.Controllen = uint64(len(m.control))
-		n, _, err = syscall.RawSyscall(syscall.SYS_RECVMSG, gateSocket, uintptr(unsafe.Pointer(&m.message)), syscall.MSG_CMSG_CLOEXEC)
+		n, _, err = syscall.RawSyscall(syscall.SYS_RECVMSG, gateSocket, uintptr(unsafe.Pointer(&m.message)),
+			syscall.MSG_CMSG_CLOEXEC)
 		if err != 0 || n != 8 {
 			exit(0)
 		}
-		_, _, err = syscall.RawSyscall6(syscall.SYS_MMAP, uintptr(region), uintptr(m.size), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_FIXED, gateOrder, 0)
+		_, _, err = syscall.RawSyscall6(syscall.SYS_MMAP, uintptr(region), uintptr(m.size),
+			syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_FIXED, gateOrder, 0)
 		if err == 0 {
 			if n, err = rawFork(); err == 0 && n == 0 {
 				break
@@ -106,7 +110,8 @@ func forkGate(m *gateMemory, socket uintptr, region unsafe.Pointer) (pid uintptr
 	syscall.RawSyscall(syscall.SYS_SETSID, 0, 0, 0)
 	syscall.RawSyscall6(syscall.SYS_PRCTL, syscall.PR_SET_NAME, uintptr(unsafe.Pointer(&wardenName[0])), 0, 0, 0, 0)
 	syscall.RawSyscall6(syscall.SYS_PRCTL, unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0, 0)
-	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGCHLD), uintptr(unsafe.Pointer(&m.zero[0])), 0, 8, 0, 0)
+	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGCHLD), uintptr(unsafe.Pointer(&m.zero[0])), 0, 8,
+		0, 0)
 	syscall.RawSyscall(syscall.SYS_CLOSE, gateSocket, 0, 0)
 	syscall.RawSyscall(syscall.SYS_CLOSE, gateOrder, 0, 0)
 	n, _, _ = syscall.RawSyscall(syscall.SYS_GETPID, 0, 0, 0)
@@ -128,7 +133,8 @@ func forkGate(m *gateMemory, socket uintptr, region unsafe.Pointer) (pid uintptr
 		m.numbers[i] = 0
 	}
 	for {
-		n, _, err = syscall.RawSyscall6(syscall.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&status)), options, uintptr(unsafe.Pointer(&m.usage)), 0, 0)
+		n, _, err = syscall.RawSyscall6(syscall.SYS_WAIT4, ^uintptr(0), uintptr(unsafe.Pointer(&status)), options,
+			uintptr(unsafe.Pointer(&m.usage)), 0, 0)
 		switch {
 		case err == syscall.EINTR:
 		case err != 0: // no process is left
@@ -180,7 +186,8 @@ command:
 	for i := uintptr(0); failed == 0 && i < h.limitCount; i++ {
 		l := (*laid)(unsafe.Add(region, h.limits+i*unsafe.Sizeof(laid{})))
 		m.numbers[0] = stepLimit + uint64(i)
-		_, _, failed = syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, uintptr(l.id), uintptr(unsafe.Pointer(&l.Rlimit)), 0, 0, 0)
+		_, _, failed = syscall.RawSyscall6(syscall.SYS_PRLIMIT64, 0, uintptr(l.id), uintptr(unsafe.Pointer(&l.Rlimit)),
+			0, 0, 0)
 	}
 	if failed != 0 {
 		m.numbers[1] = uint64(failed)
@@ -198,12 +205,16 @@ command:
 		}
 	}
 	// Writing to a killed keeper may have left a signal pending: it is dropped.
-	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGPIPE), uintptr(unsafe.Pointer(&m.ignore[0])), 0, 8, 0, 0)
-	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGPIPE), uintptr(unsafe.Pointer(&m.zero[0])), 0, 8, 0, 0)
-	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, 2 /* SIG_SETMASK */, uintptr(unsafe.Pointer(&m.zero[0])), 0, 8, 0, 0)
+	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGPIPE), uintptr(unsafe.Pointer(&m.ignore[0])), 0, 8,
+		0, 0)
+	syscall.RawSyscall6(syscall.SYS_RT_SIGACTION, uintptr(syscall.SIGPIPE), uintptr(unsafe.Pointer(&m.zero[0])), 0, 8,
+		0, 0)
+	syscall.RawSyscall6(syscall.SYS_RT_SIGPROCMASK, 2 /* SIG_SETMASK */, uintptr(unsafe.Pointer(&m.zero[0])), 0, 8,
+		0, 0)
 	failed = syscall.ENOENT
 	for i := uintptr(0); i < h.pathCount; i++ {
-		_, _, err = syscall.RawSyscall(syscall.SYS_EXECVE, *(*uintptr)(unsafe.Add(region, h.paths+i*unsafe.Sizeof(i))), h.argv, h.envv)
+		_, _, err = syscall.RawSyscall(syscall.SYS_EXECVE, *(*uintptr)(unsafe.Add(region, h.paths+i*unsafe.Sizeof(i))),
+			h.argv, h.envv)
 		if err == syscall.ENOENT || err == syscall.ENOTDIR {
 			if h.pathCount == 1 {
 				failed = err
@@ -262,7 +273,8 @@ func closeFrom(from, to uintptr) {
 //go:norace
 func writeTo(name, text, length uintptr) {
 	at := unix.AT_FDCWD
-	fd, _, err := syscall.RawSyscall6(syscall.SYS_OPENAT, uintptr(at), name, syscall.O_WRONLY|syscall.O_CLOEXEC, 0, 0, 0)
+	fd, _, err := syscall.RawSyscall6(syscall.SYS_OPENAT, uintptr(at), name, syscall.O_WRONLY|syscall.O_CLOEXEC, 0, 0,
+		0)
 	if err == 0 {
 		syscall.RawSyscall(syscall.SYS_WRITE, fd, text, length)
 		syscall.RawSyscall(syscall.SYS_CLOSE, fd, 0, 0)
@@ -316,7 +328,8 @@ func (m *gateMemory) say(what byte, tag uintptr, count int, kept bool) (err sysc
 	n++
 	if kept {
 		var wrote uintptr
-		if wrote, _, err = syscall.RawSyscall(syscall.SYS_WRITE, gateJournal, uintptr(unsafe.Pointer(&m.line[0])), uintptr(n)); err == 0 && wrote != uintptr(n) {
+		if wrote, _, err = syscall.RawSyscall(syscall.SYS_WRITE, gateJournal, uintptr(unsafe.Pointer(&m.line[0])),
+			uintptr(n)); err == 0 && wrote != uintptr(n) {
 			err = syscall.ENOSPC
 		}
 		if err != 0 && what == saysBegins { // nothing begins that is not written down

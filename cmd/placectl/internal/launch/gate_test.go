@@ -39,7 +39,8 @@ func order(t testing.TB, words ...string) *ordered {
 	}
 	o.told = open("told", os.O_RDONLY|syscall.O_NONBLOCK)
 	out, in := open("out", os.O_CREATE|os.O_RDWR|os.O_APPEND), open("in", os.O_CREATE|os.O_RDONLY)
-	o.Order = &Order{Words: words, Env: []string{"PATH=/bin:/usr/bin"}, Dir: o.dir, Umask: 0o22, Streams: [3]int{int(in.Fd()), int(out.Fd()), int(out.Fd())},
+	o.Order = &Order{Words: words, Env: []string{"PATH=/bin:/usr/bin"}, Dir: o.dir, Umask: 0o22,
+		Streams: [3]int{int(in.Fd()), int(out.Fd()), int(out.Fd())},
 		Journal: open("journal", os.O_CREATE|os.O_WRONLY|os.O_APPEND), Told: open("told", os.O_WRONLY), Tag: 77}
 	return o
 }
@@ -108,14 +109,16 @@ func TestGate(t *testing.T) {
 		{line: "umask", change: func(o *Order) { o.Umask = 0o27 }, out: "0027\n"},
 		{line: "echo $A", change: func(o *Order) { o.Env = append(o.Env, "A=caf\xe9") }, out: "caf\xe9\n"},
 		{line: "ulimit -Sn; ulimit -Sc", change: func(o *Order) {
-			o.Limits = []Limit{{"nofile", unix.RLIMIT_NOFILE, unix.Rlimit{Cur: 50, Max: 60}}, {"core", unix.RLIMIT_CORE, unix.Rlimit{}}}
+			o.Limits = []Limit{{"nofile", unix.RLIMIT_NOFILE, unix.Rlimit{Cur: 50, Max: 60}},
+				{"core", unix.RLIMIT_CORE, unix.Rlimit{}}}
 		}, out: "50\n0\n"},
 		{line: "test $TASK = $$ && echo same", change: func(o *Order) { o.TaskPID = "TASK" }, out: "same\n"},
 		{line: "ls /proc/$$/fd", out: "0\n1\n2\n"},
 		{line: "grep -E '^(SigBlk|SigIgn|SigPnd)' /proc/$$/status | grep -v 0000000000000000", status: 1 << 8},
 		{line: "cat /proc/self/oom_score_adj", out: "500\n"},
 		{line: "test $(ps -o sid= -p $$) = $$ && echo session", out: "session\n"},
-		{line: "grep Cpus_allowed_list /proc/self/status", change: func(o *Order) { o.CPUs = []int{0} }, out: "Cpus_allowed_list:\t0\n"},
+		{line: "grep Cpus_allowed_list /proc/self/status", change: func(o *Order) { o.CPUs = []int{0} },
+			out: "Cpus_allowed_list:\t0\n"},
 	} {
 		t.Run(c.line, func(t *testing.T) {
 			o := order(t, "sh", "-c", c.line)
@@ -125,7 +128,8 @@ func TestGate(t *testing.T) {
 			o.start(g)
 			s, pid, failed := o.heard()
 			if !s.Ended || !s.Empty || s.Status != c.status || pid == 0 || failed != nil || s.MaxRSS == 0 {
-				t.Errorf("the warden reports %+v, pid %d, failure %v; want a command that ended with %v", s, pid, failed, c.status)
+				t.Errorf("the warden reports %+v, pid %d, failure %v; want a command that ended with %v", s, pid,
+					failed, c.status)
 			}
 			if out := o.file("out"); out != c.out {
 				t.Errorf("the command wrote %q, want %q", out, c.out)
@@ -146,7 +150,8 @@ func TestGate(t *testing.T) {
 // TestGateOthers: the warden waits for all descendants of the command, and counts what they use.
 func TestGateOthers(t *testing.T) {
 	g := gate(t)
-	o := order(t, "sh", "-c", `(setsid sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; sleep 0.2' &) ; exit 4`)
+	o := order(t, "sh", "-c",
+		`(setsid sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; sleep 0.2' &) ; exit 4`)
 	o.start(g)
 	lines := bufio.NewScanner(o.told)
 	var list []Said
@@ -155,10 +160,12 @@ func TestGateOthers(t *testing.T) {
 		s, _ := o.Heard(text)
 		list = append(list, s)
 	}
-	if n := len(list); n != 4 || !list[2].Ended || list[2].Empty || !list[3].Empty || list[3].Status != 4<<8 || list[3].User < list[2].User+5*time.Millisecond {
+	if n := len(list); n != 4 || !list[2].Ended || list[2].Empty || !list[3].Empty || list[3].Status != 4<<8 ||
+		list[3].User < list[2].User+5*time.Millisecond {
 		t.Errorf("the warden reports %+v, want the command's end, and later that of all others with their use", list)
 	}
-	if journal := o.file("journal"); !strings.Contains(journal, "\ne 77 0 1024 ") || !strings.Contains(journal, "\nz 77 1 1024 ") {
+	if journal := o.file("journal"); !strings.Contains(journal, "\ne 77 0 1024 ") ||
+		!strings.Contains(journal, "\nz 77 1 1024 ") {
 		t.Errorf("the journal lacks the end of the command or of the others: %q", journal)
 	}
 }
@@ -174,11 +181,15 @@ func TestGateFails(t *testing.T) {
 		why    string
 		status int
 	}{
-		{name: "no program", words: []string{"there-is-none"}, begins: true, why: "there-is-none: no such file or directory", status: 127},
-		{name: "not executable", words: []string{"/dev/null"}, begins: true, why: "/dev/null: permission denied", status: 126},
+		{name: "no program", words: []string{"there-is-none"}, begins: true,
+			why: "there-is-none: no such file or directory", status: 127},
+		{name: "not executable", words: []string{"/dev/null"}, begins: true, why: "/dev/null: permission denied",
+			status: 126},
 		{name: "no words", begins: true, why: "no such file", status: 127},
-		{name: "no directory", words: []string{"true"}, change: func(o *Order) { o.Dir = "/there/is/none" }, why: "chdir /there/is/none: no such file or directory", status: 125},
-		{name: "cores", words: []string{"true"}, change: func(o *Order) { o.CPUs = []int{1000} }, why: "cores [1000]: invalid argument", status: 125},
+		{name: "no directory", words: []string{"true"}, change: func(o *Order) { o.Dir = "/there/is/none" },
+			why: "chdir /there/is/none: no such file or directory", status: 125},
+		{name: "cores", words: []string{"true"}, change: func(o *Order) { o.CPUs = []int{1000} },
+			why: "cores [1000]: invalid argument", status: 125},
 		{name: "limit", words: []string{"true"}, change: func(o *Order) {
 			o.Limits = []Limit{{"core", unix.RLIMIT_CORE, unix.Rlimit{Cur: 2, Max: 1}}}
 		}, begins: true, why: "the limit core of 2: invalid argument", status: 125},
@@ -197,8 +208,10 @@ func TestGateFails(t *testing.T) {
 			}
 			o.start(g)
 			s, pid, failed := o.heard()
-			if failed == nil || !strings.Contains(failed.Error(), c.why) || (pid != 0) != c.begins || s.Status.ExitStatus() != c.status {
-				t.Errorf("the warden reports %v, pid %d, %+v; want the failure %q, status %d", failed, pid, s, c.why, c.status)
+			if failed == nil || !strings.Contains(failed.Error(), c.why) || (pid != 0) != c.begins ||
+				s.Status.ExitStatus() != c.status {
+				t.Errorf("the warden reports %v, pid %d, %+v; want the failure %q, status %d", failed, pid, s, c.why,
+					c.status)
 			}
 		})
 	}
@@ -222,7 +235,8 @@ func TestGateKilled(t *testing.T) {
 	was := g.PID()
 	unix.Kill(was, unix.SIGKILL)
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end); {
-		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", was)); err != nil || strings.Contains(string(text), ") Z") {
+		if text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", was)); err != nil ||
+			strings.Contains(string(text), ") Z") {
 			break
 		}
 	}
@@ -242,7 +256,8 @@ func TestGateUnheard(t *testing.T) {
 	o := order(t, "sh", "-c", "echo begun >>begun; sleep 0.2; exit 7")
 	o.told.Close()
 	o.start(g)
-	for end := time.Now().Add(10 * time.Second); !strings.Contains(o.file("journal"), "\ne "); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); !strings.Contains(o.file("journal"), "\ne "); time.Sleep(
+		5 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("the command's end is not in the journal after 10 s: %q", o.file("journal"))
 		}

@@ -41,7 +41,8 @@ func TestPager(t *testing.T) {
 		}
 		first, _, _ := strings.Cut(string(text), "\n")
 		if n := strings.Count(string(text), "\n"); first != c.first || n != c.total {
-			t.Errorf("%s, %d lines: the output has %d lines and begins with %q, want %d and %q", c.command, c.lines, n, first, c.total, c.first)
+			t.Errorf("%s, %d lines: the output has %d lines and begins with %q, want %d and %q", c.command, c.lines, n,
+				first, c.total, c.first)
 		}
 	}
 }

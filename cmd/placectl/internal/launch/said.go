@@ -109,7 +109,8 @@ func (o *Order) Heard(text string) (s Said, ok bool) {
 	case saysEnded, saysEmpty:
 		s.Ended, s.Empty = true, n[1] == 1
 		s.Status = syscall.WaitStatus(n[2])
-		s.User, s.System, s.MaxRSS = time.Duration(n[3])*time.Microsecond, time.Duration(n[4])*time.Microsecond, int64(n[5])<<10
+		s.User, s.System, s.MaxRSS = time.Duration(n[3])*time.Microsecond, time.Duration(n[4])*time.Microsecond,
+			int64(n[5])<<10
 	default:
 		return s, false
 	}

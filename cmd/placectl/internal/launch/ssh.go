@@ -67,12 +67,14 @@ const SSHLost = 255
 
 // args returns the arguments of ssh to run words in a shell on a host.
 func (s *SSH) args(host string, words []string) []string {
-	return []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15", "--", host, text.ShellLine(words)}
+	return []string{"-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "ServerAliveInterval=15", "--", host,
+		text.ShellLine(words)}
 }
 
 // Run runs words on a host with our streams, and returns their exit status. If the connection fails
 // it returns an *Unreached, and how far the command got is unknown.
-func (s *SSH) Run(ctx context.Context, host string, words []string, in io.Reader, out, complaint io.Writer) (status int, err error) {
+func (s *SSH) Run(ctx context.Context, host string, words []string, in io.Reader, out, complaint io.Writer) (status int,
+	err error) {
 	cmd := exec.CommandContext(ctx, s.path, s.args(host, words)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr, cmd.Env = in, out, complaint, s.env
 	cmd.WaitDelay = time.Second // processes started there may hold the streams open

@@ -82,8 +82,10 @@ func (j *jobView) readAttempts(job *store.Job) (list attemptList, err error) {
 			return err
 		}
 		o := attemptObject{Attempt: a.Number, State: a.State.String(), By: known(a.By.String()), Host: known(a.Host),
-			Began: moment(a.Began), Claimed: moment(a.Claimed), Ended: moment(a.Ended), Outcome: known(a.Outcome.String()), Signal: known(a.Signal), Why: known(a.Why),
-			CPUUser: known(a.Use.CPUUser.Seconds()), CPUSys: known(a.Use.CPUSystem.Seconds()), MaxRSS: known(a.Use.MaxRSS), MemPeak: known(a.Use.MemPeak),
+			Began: moment(a.Began), Claimed: moment(a.Claimed), Ended: moment(a.Ended),
+			Outcome: known(a.Outcome.String()), Signal: known(a.Signal), Why: known(a.Why),
+			CPUUser: known(a.Use.CPUUser.Seconds()), CPUSys: known(a.Use.CPUSystem.Seconds()),
+			MaxRSS: known(a.Use.MaxRSS), MemPeak: known(a.Use.MemPeak),
 			Leftover: known(a.Use.Leftover), Nodes: nodes, Devices: known(a.Devices)}
 		if a.HasExit() {
 			o.Exit = &a.Exit

@@ -31,9 +31,15 @@ var BatchFields = output.Fields[Batch]{
 	{Name: "quorum", Kind: output.Integer, Detail: true, Value: func(b Batch) any { return b.Layers }},
 	{Name: "moves", Kind: output.Integer, Detail: true, Value: func(b Batch) any { return b.Moves }},
 	{Name: "credit", Kind: output.Number, Detail: true, Value: func(b Batch) any { return locality.Credits(b.Total) }},
-	{Name: "remaining_credit", Kind: output.Number, Detail: true, Value: func(b Batch) any { return locality.Credits(b.Remaining) }},
-	{Name: "waiting_credit", Kind: output.Number, Detail: true, Value: func(b Batch) any { return locality.Credits(b.Waiting) }},
-	{Name: "expavg_credit", Kind: output.Number, Detail: true, Value: func(b Batch) any { return locality.Credits(b.Rate) }},
+	{Name: "remaining_credit", Kind: output.Number, Detail: true, Value: func(b Batch) any {
+		return locality.Credits(b.Remaining)
+	}},
+	{Name: "waiting_credit", Kind: output.Number, Detail: true, Value: func(b Batch) any {
+		return locality.Credits(b.Waiting)
+	}},
+	{Name: "expavg_credit", Kind: output.Number, Detail: true, Value: func(b Batch) any {
+		return locality.Credits(b.Rate)
+	}},
 	{Name: "team", Kind: output.Integer, Detail: true, Value: func(b Batch) any { return b.Settings.Team }},
 	{Name: "cushion", Kind: output.Integer, Detail: true, Value: func(b Batch) any { return b.Settings.Cushion }},
 	{Name: "created", Kind: output.Time, Detail: true, Value: func(b Batch) any { return b.Created }},

@@ -70,7 +70,9 @@ var eventFields = func() output.Fields[*eventView] {
 		{Name: "reservation", Detail: true, Value: func(e *eventView) any { return output.OrNil(e.Reservation) }},
 		{Name: "attempt", Detail: true, Value: func(e *eventView) any { return output.OrNil(e.Attempt) }},
 		{Name: "exit", Detail: true, Value: (*eventView).exit},
-		{Name: "reason_code", Detail: true, Value: func(e *eventView) any { return output.OrNil(e.Reason.Cause.String()) }},
+		{Name: "reason_code", Detail: true, Value: func(e *eventView) any {
+			return output.OrNil(e.Reason.Cause.String())
+		}},
 	}
 	for i := range fields {
 		f := &fields[i]

@@ -89,7 +89,9 @@ var jobReaders = output.Fields[*jobView]{
 	{Name: "out", Value: func(j *jobView) any { return output.OrNil(j.files().Out()) }},
 	{Name: "err", Value: func(j *jobView) any { return output.OrNil(j.files().Err()) }},
 	{Name: "out_mode", Value: func(j *jobView) any { return ifWord(j.payload().Append, "append") }},
-	{Name: "umask", Value: func(j *jobView) any { return ifWord(j.payload().Dir != "", fmt.Sprintf("%04o", j.payload().Umask)) }},
+	{Name: "umask", Value: func(j *jobView) any {
+		return ifWord(j.payload().Dir != "", fmt.Sprintf("%04o", j.payload().Umask))
+	}},
 	{Name: "interpreter", Value: func(j *jobView) any { return output.OrNil(j.payload().Interpreter) }},
 	{Name: "compat", Value: func(j *jobView) any { return output.OrNil(j.payload().Compat) }},
 	{Name: "notes", Value: func(j *jobView) any { return j.notes() }},
@@ -248,12 +250,14 @@ func PrintShown(begin func(output.Result) *output.Printer, tx *store.Tx, one boo
 }
 
 // PrintFields starts an answer with fields, described by a result.
-func PrintFields(begin func(output.Result) *output.Printer, tx *store.Tx, res output.Result, fields output.Fields[*jobView]) *Jobs {
+func PrintFields(begin func(output.Result) *output.Printer, tx *store.Tx, res output.Result,
+	fields output.Fields[*jobView]) *Jobs {
 	return printFields(begin, tx, res, fields, "job")
 }
 
 // printFields is PrintFields with the column that -o id prints.
-func printFields(begin func(output.Result) *output.Printer, tx *store.Tx, res output.Result, fields output.Fields[*jobView], id string) *Jobs {
+func printFields(begin func(output.Result) *output.Printer, tx *store.Tx, res output.Result,
+	fields output.Fields[*jobView], id string) *Jobs {
 	res.Columns = fields.Columns()
 	res.ID = slices.IndexFunc(res.Columns, func(c output.Column) bool { return c.Name == id })
 	return &Jobs{Printer: begin(res), fields: fields, tx: tx}

@@ -35,7 +35,8 @@ func (f *fold) name() string {
 // PrintFolded prints jobs for people. Successive jobs of an array whose shown values are equal share a
 // line, 12[0-99], with their number. columns are those behind the job and that number. If no two jobs
 // are alike, PrintFolded calls each instead.
-func PrintFolded(begin func(output.Result) *output.Printer, tx *store.Tx, jobs []*store.Job, columns string, each func() error) error {
+func PrintFolded(begin func(output.Result) *output.Printer, tx *store.Tx, jobs []*store.Job, columns string,
+	each func() error) error {
 	fields := jobFields.Pick(columns)
 	var folds []*fold
 	for _, j := range jobs {
@@ -57,7 +58,8 @@ func PrintFolded(begin func(output.Result) *output.Printer, tx *store.Tx, jobs [
 	if len(folds) == len(jobs) {
 		return each()
 	}
-	p := begin(output.Result{Columns: append([]output.Column{{Name: "job"}, {Name: "jobs", Kind: output.Integer}}, fields.Columns()...)})
+	p := begin(output.Result{Columns: append([]output.Column{{Name: "job"}, {Name: "jobs", Kind: output.Integer}},
+		fields.Columns()...)})
 	for _, f := range folds {
 		p.Row(append([]any{f.name(), f.last - f.first.Index + 1}, f.values...)...)
 	}

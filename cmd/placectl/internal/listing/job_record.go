@@ -16,9 +16,12 @@ import (
 
 // kinds maps the types of attributes to kinds of columns.
 var kinds = map[attribute.Type]output.Kind{
-	attribute.Text: output.Text, attribute.Prose: output.Prose, attribute.Number: output.JobNumber, attribute.Integer: output.Integer,
-	attribute.Ratio: output.Number, attribute.Truth: output.Boolean, attribute.Time: output.Time, attribute.Duration: output.Duration,
-	attribute.Size: output.Size, attribute.Nodes: output.List, attribute.List: output.List, attribute.Words: output.Words, attribute.Object: output.Object,
+	attribute.Text: output.Text, attribute.Prose: output.Prose, attribute.Number: output.JobNumber,
+	attribute.Integer: output.Integer,
+	attribute.Ratio:   output.Number, attribute.Truth: output.Boolean, attribute.Time: output.Time,
+	attribute.Duration: output.Duration,
+	attribute.Size:     output.Size, attribute.Nodes: output.List, attribute.List: output.List,
+	attribute.Words: output.Words, attribute.Object: output.Object,
 }
 
 // declared completes fields that come in the order of the record of a job: with the types that the
@@ -141,7 +144,8 @@ func (j *jobView) ran() any {
 // slowdown returns the time from submission to end, divided by the run time. A run of less than a second
 // counts as one second.
 func (j *jobView) slowdown() any {
-	if j.State != store.JobFinished && j.State != store.JobFailed || j.Submit.IsZero() || j.Start.IsZero() || j.End.Before(j.Start) {
+	if j.State != store.JobFinished && j.State != store.JobFailed || j.Submit.IsZero() || j.Start.IsZero() ||
+		j.End.Before(j.Start) {
 		return nil
 	}
 	submit := j.Submit

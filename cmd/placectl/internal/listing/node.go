@@ -39,7 +39,8 @@ var NodeFields = output.Fields[*Node]{
 }
 
 // NodeListColumns names the columns of a list.
-const NodeListColumns = "name number queue priority state reason speed procspeed load usage access sharing features bucket jobs free_until"
+const NodeListColumns = "name number queue priority state reason speed procspeed load usage access sharing features " +
+	"bucket jobs free_until"
 
 // accessWord returns an access policy for lists, empty for the default.
 func accessWord(a index.Access) string {

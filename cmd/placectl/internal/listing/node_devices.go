@@ -26,7 +26,8 @@ func deviceObject(n *Node) any {
 	object := make(map[string][]nodefile.Device)
 	for i := range n.Devices {
 		d := &n.Devices[i]
-		out := nodefile.Device{ID: d.ID, Group: d.Group, UUID: d.UUID, Model: d.Model, State: d.State, Reason: d.Reason, Into: d.Into,
+		out := nodefile.Device{ID: d.ID, Group: d.Group, UUID: d.UUID, Model: d.Model, State: d.State, Reason: d.Reason,
+			Into:    d.Into,
 			Threads: d.Threads, Job: output.OrNil(d.Job)}
 		if d.VRAM > 0 {
 			out.VRAM = d.VRAM * 1024

@@ -79,9 +79,12 @@ func resourceColumns(defs *index.Defs, of []bool) output.Fields[*Node] {
 			continue
 		}
 		kind := resourceKind(def.Type)
-		cols = append(cols, output.Field[*Node]{Name: def.Name, Kind: kind, Value: func(n *Node) any { return resourceValue(n, def) }})
+		cols = append(cols, output.Field[*Node]{Name: def.Name, Kind: kind, Value: func(n *Node) any {
+			return resourceValue(n, def)
+		}})
 		if _, clash := defs.Lookup(def.Name + nodefile.FreeSuffix); def.Consumable && !clash {
-			free = append(free, output.Field[*Node]{Name: def.Name + nodefile.FreeSuffix, Kind: kind, Value: func(n *Node) any { return freeValue(n, def) }})
+			free = append(free, output.Field[*Node]{Name: def.Name + nodefile.FreeSuffix, Kind: kind,
+				Value: func(n *Node) any { return freeValue(n, def) }})
 		}
 	}
 	return append(cols, free...)

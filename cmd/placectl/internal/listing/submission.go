@@ -14,7 +14,9 @@ import (
 func PrintSubmission(begin func(output.Result) *output.Printer, tx *store.Tx, jobs []*store.Job) error {
 	counted := func(name string, value func() any) output.Field[*jobView] {
 		a := attribute.Of(attribute.Submission, name)
-		return output.Field[*jobView]{Name: name, Kind: kinds[a.Type], Required: a.Required, Value: func(*jobView) any { return value() }}
+		return output.Field[*jobView]{Name: name, Kind: kinds[a.Type], Required: a.Required, Value: func(*jobView) any {
+			return value()
+		}}
 	}
 	fields := jobFields.Pick("job state name array class priority select place walltime submit reason* reason_code*")
 	fields = append(fields[:1:1], append(output.Fields[*jobView]{

@@ -65,15 +65,18 @@ func (a *Asker) ask(ctx context.Context, q *placer.Request) error {
 		}
 		program = launch.Program{Words: set.LocalProgram, Timeout: set.LocalTimeout}
 		if len(program.Words) == 0 {
-			a.Note("policy local: no program is set (placectl config set local_program=...); nodes are taken as declared")
+			a.Note("policy local: no program is set (placectl config set local_program=...); nodes are taken " +
+				"as declared")
 			return nil
 		}
 		if why := a.Distrusts(db); why != "" {
-			a.Note("policy local: %s is not run, since %s: PLACECTL_TRUST=1 allows it; nodes are taken as declared", text.Quoted(program.Words[0]), why)
+			a.Note("policy local: %s is not run, since %s: PLACECTL_TRUST=1 allows it; nodes are taken as declared",
+				text.Quoted(program.Words[0]), why)
 			return nil
 		}
 		if why, err := tx.Copy(); err != nil || why != "" {
-			a.Note("policy local: %s is not run, since %s; nodes are taken as declared", text.Quoted(program.Words[0]), why)
+			a.Note("policy local: %s is not run, since %s; nodes are taken as declared", text.Quoted(program.Words[0]),
+				why)
 			return err
 		}
 		list, err := tx.Ask().Candidates(*q)
@@ -102,7 +105,8 @@ func described(tx *store.Tx, list []store.Candidate) ([]launch.Candidate, error)
 	}
 	out := make([]launch.Candidate, len(list))
 	for i, c := range list {
-		line := launch.Candidate{Name: c.Name, Priority: c.Priority, Speed: c.Speed, Load: c.Load, Features: c.Features, Jobs: c.Jobs,
+		line := launch.Candidate{Name: c.Name, Priority: c.Priority, Speed: c.Speed, Load: c.Load, Features: c.Features,
+			Jobs:      c.Jobs,
 			Resources: make(map[string]any), Free: make(map[string]float64)}
 		for _, a := range c.Res {
 			def, ok := defs.Get(a.Res)

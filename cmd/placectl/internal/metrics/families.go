@@ -14,14 +14,16 @@ func Families(m *store.Metrics, version string) []*Family {
 		list = append(list, f)
 		return f
 	}
-	family(Gauge, "info", "", "Which placectl this is, and the format of the file.").Add(1, "version", version, "format", strconv.Itoa(int(m.Format)))
+	family(Gauge, "info", "", "Which placectl this is, and the format of the file.").Add(1, "version", version,
+		"format", strconv.Itoa(int(m.Format)))
 	nodes := family(Gauge, "nodes", "", "Nodes by state.")
 	for _, n := range m.Nodes {
 		nodes.Add(float64(n.Nodes), "queue", n.Queue, "state", n.State.String())
 	}
 	capacity := family(Gauge, "resource_capacity", "", "How much of a consumable nodes have, up or not.")
 	used := family(Gauge, "resource_used", "", "How much of a consumable jobs have that run.")
-	reserved := family(Gauge, "resource_reserved", "", "How much of a consumable reservations keep that have begun, what jobs have of it among it.")
+	reserved := family(Gauge, "resource_reserved", "", "How much of a consumable reservations keep that have begun, "+
+		"what jobs have of it among it.")
 	for _, r := range m.Resources {
 		name := r.Resource
 		if r.Size {
@@ -31,7 +33,8 @@ func Families(m *store.Metrics, version string) []*Family {
 			f.Add(n, "queue", r.Queue, "resource", name)
 		}
 	}
-	share := family(Gauge, "class_share_ratio", "ratio", "The part of the cluster that a class is entitled to, and that it uses.")
+	share := family(Gauge, "class_share_ratio", "ratio",
+		"The part of the cluster that a class is entitled to, and that it uses.")
 	for _, c := range m.Classes {
 		share.Add(c.Entitled, "class", c.Class, "kind", "entitled")
 		share.Add(c.Used, "class", c.Class, "kind", "used")
@@ -40,10 +43,13 @@ func Families(m *store.Metrics, version string) []*Family {
 	if !m.LastCycle.IsZero() {
 		last = float64(m.LastCycle.Unix())
 	}
-	family(Gauge, "cycle_last_timestamp_seconds", "seconds", "When the last cycle began, 0 where there was none; one that changes nothing is noted once a minute.").Add(last)
-	family(Gauge, "cycle_last_duration_seconds", "seconds", "How long the last cycle took, without its commit.").Add(m.Took.Seconds())
+	family(Gauge, "cycle_last_timestamp_seconds", "seconds", "When the last cycle began, 0 where there was none; one "+
+		"that changes nothing is noted once a minute.").Add(last)
+	family(Gauge, "cycle_last_duration_seconds", "seconds", "How long the last cycle took, without its commit.").Add(
+		m.Took.Seconds())
 	family(Gauge, "file_bytes", "bytes", "The size of the database.").Add(float64(m.Bytes))
-	family(Gauge, "file_free_bytes", "bytes", "How much of the database is free pages, which compact gives back.").Add(float64(m.FreeBytes))
+	family(Gauge, "file_free_bytes", "bytes", "How much of the database is free pages, which compact gives back.").Add(
+		float64(m.FreeBytes))
 	jobs(family, m.Queues)
 	return list
 }
@@ -53,8 +59,10 @@ func jobs(family func(kind Kind, name, unit, help string) *Family, queues []stor
 	now := family(Gauge, "jobs", "", "Jobs by state; those that have ended as long as they are kept.")
 	submitted := family(Counter, "jobs_submitted", "", "Jobs that were submitted or placed.")
 	ended := family(Counter, "jobs_ended", "", "Jobs that have ended, by what became of them.")
-	waits := family(Histogram, "job_wait_seconds", "seconds", "How long jobs that have run and ended had waited for their start.")
-	oldest := family(Gauge, "queue_oldest_seconds", "seconds", "How long the oldest job has waited that waits for nodes.")
+	waits := family(Histogram, "job_wait_seconds", "seconds",
+		"How long jobs that have run and ended had waited for their start.")
+	oldest := family(Gauge, "queue_oldest_seconds", "seconds",
+		"How long the oldest job has waited that waits for nodes.")
 	var bounds []float64
 	for _, b := range store.WaitBounds {
 		bounds = append(bounds, float64(b))

@@ -73,7 +73,8 @@ func (f *Family) Distribute(bounds []float64, counts []uint64, sum float64, labe
 			bound = bounds[i]
 		}
 		all += n
-		f.Samples = append(f.Samples, Sample{"_bucket", append(pairs(labels), Label{"le", boundary(bound)}), float64(all)})
+		f.Samples = append(f.Samples, Sample{"_bucket", append(pairs(labels), Label{"le", boundary(bound)}),
+			float64(all)})
 	}
 	f.Samples = append(f.Samples, Sample{"_sum", pairs(labels), sum}, Sample{"_count", pairs(labels), float64(all)})
 }
@@ -95,7 +96,9 @@ func Sort(list []*Family) {
 			continue
 		}
 		slices.SortStableFunc(f.Samples, func(a, b Sample) int {
-			return slices.CompareFunc(a.Labels, b.Labels, func(x, y Label) int { return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Value, y.Value)) })
+			return slices.CompareFunc(a.Labels, b.Labels, func(x, y Label) int {
+				return cmp.Or(cmp.Compare(x.Name, y.Name), cmp.Compare(x.Value, y.Value))
+			})
 		})
 	}
 }

@@ -110,7 +110,8 @@ func (c *csvNodes) header() error {
 		}
 	}
 	if c.nameAt < 0 {
-		return c.errLine(lines[0], cols[0], errors.New("the header has no column name; "+csvHeaderHelp+", or --map HEADER=name says which it is"))
+		return c.errLine(lines[0], cols[0],
+			errors.New("the header has no column name; "+csvHeaderHelp+", or --map HEADER=name says which it is"))
 	}
 	return c.unmet()
 }
@@ -188,7 +189,8 @@ func compact(s string) string {
 func (c *csvNodes) row(at int, cells []string) error {
 	if len(cells) != len(c.keys) {
 		line, _ := c.r.FieldPos(0)
-		return c.errLine(line, 1, fmt.Errorf("the row has %s where the header has %s", text.Plural(len(cells), "cell"), text.Plural(len(c.keys), "column")))
+		return c.errLine(line, 1, fmt.Errorf("the row has %s where the header has %s", text.Plural(len(cells), "cell"),
+			text.Plural(len(c.keys), "column")))
 	}
 	p := Patch{At: at}
 	p.Name = strings.TrimSpace(cells[c.nameAt])
@@ -243,7 +245,8 @@ func (c *csvNodes) syntaxError(err error) error {
 	case csv.ErrBareQuote:
 		what = errors.New(`a quote inside a cell; put the whole cell in quotes and write "" for one`)
 	case csv.ErrQuote:
-		what = errors.New(`a quoted cell does not end as it should: after the closing quote comes a comma or the line's end, and "" stands for a quote`)
+		what = errors.New(
+			`a quoted cell does not end as it should: after the closing quote comes a comma or the line's end, and "" stands for a quote`)
 	}
 	return c.errLine(p.Line, p.Column, what)
 }

@@ -28,11 +28,14 @@ var foreigners = []struct {
 }
 
 // pbsBegins matches the beginning of pbsnodes' output: a name, and below it an attribute.
-var pbsBegins = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[^\s,;=]+[ \t]*\r?\n[ \t]+[A-Za-z_.]+ = `) })
+var pbsBegins = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[^\s,;=]+[ \t]*\r?\n[ \t]+[A-Za-z_.]+ = `)
+})
 
 // slurmConf matches a line that only a slurm.conf has.
 var slurmConf = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?mi)^[ \t]*(ClusterName|SlurmctldHost|ControlMachine|SlurmdSpoolDir|NodeName[ \t]*=[ \t]*DEFAULT\b.*)[ \t]*(=|$)`)
+	return regexp.MustCompile(
+		`(?mi)^[ \t]*(ClusterName|SlurmctldHost|ControlMachine|SlurmdSpoolDir|NodeName[ \t]*=[ \t]*DEFAULT\b.*)[ \t]*(=|$)`)
 })
 
 // detect recognises the format by the beginning of the file.
@@ -48,7 +51,8 @@ func (f *File) detect() string {
 		return "json"
 	case first[0] == '[':
 		return "json"
-	case slurmConf().Match(text), strings.HasPrefix(first, "NodeName="), strings.HasPrefix(first, "PartitionName="), first == "NODELIST":
+	case slurmConf().Match(text), strings.HasPrefix(first, "NodeName="), strings.HasPrefix(first, "PartitionName="),
+		first == "NODELIST":
 		return "slurm"
 	case pbsBegins().Match(text[:min(len(text), 4096)]):
 		return "pbs"

@@ -32,15 +32,23 @@ var fields = []field{
 	{"queue", readQueue, func(to, from *index.Node) { to.Queue = from.Queue }},
 	{"priority", readPriority, func(to, from *index.Node) { to.Priority = from.Priority }},
 	{"state", readState, func(to, from *index.Node) { to.State = from.State }},
-	{"speed", func(n *index.Node, s string) error { return readMeasure(&n.Speed, s, speedMeasure) }, func(to, from *index.Node) { to.Speed = from.Speed }},
-	{"procspeed", func(n *index.Node, s string) error { return readMeasure(&n.ProcSpeed, s, speedMeasure) }, func(to, from *index.Node) { to.ProcSpeed = from.ProcSpeed }},
-	{"load", func(n *index.Node, s string) error { return readMeasure(&n.Load, s, loadMeasure) }, func(to, from *index.Node) { to.Load = from.Load }},
-	{"usage", func(n *index.Node, s string) error { return readMeasure(&n.Usage, s, usageMeasure) }, func(to, from *index.Node) { to.Usage = from.Usage }},
+	{"speed", func(n *index.Node, s string) error { return readMeasure(&n.Speed, s, speedMeasure) },
+		func(to, from *index.Node) { to.Speed = from.Speed }},
+	{"procspeed", func(n *index.Node, s string) error { return readMeasure(&n.ProcSpeed, s, speedMeasure) },
+		func(to, from *index.Node) { to.ProcSpeed = from.ProcSpeed }},
+	{"load", func(n *index.Node, s string) error { return readMeasure(&n.Load, s, loadMeasure) },
+		func(to, from *index.Node) { to.Load = from.Load }},
+	{"usage", func(n *index.Node, s string) error { return readMeasure(&n.Usage, s, usageMeasure) },
+		func(to, from *index.Node) { to.Usage = from.Usage }},
 	{"features", readFeatures, func(to, from *index.Node) { to.Features = from.Features }},
 	{"access", readAccess, func(to, from *index.Node) { to.Access = from.Access }},
 	{"sharing", readSharing, func(to, from *index.Node) { to.Sharing = from.Sharing }},
-	{"priorityf", func(n *index.Node, s string) error { return readWord(&n.PriorityF, s) }, func(to, from *index.Node) { to.PriorityF = from.PriorityF }},
-	{"reason", func(n *index.Node, s string) error { return readWord(&n.Reason, s) }, func(to, from *index.Node) { to.Reason = from.Reason }},
+	{"priorityf", func(n *index.Node, s string) error { return readWord(&n.PriorityF, s) }, func(to, from *index.Node) {
+		to.PriorityF = from.PriorityF
+	}},
+	{"reason", func(n *index.Node, s string) error { return readWord(&n.Reason, s) }, func(to, from *index.Node) {
+		to.Reason = from.Reason
+	}},
 	{"distances", readDistances, func(to, from *index.Node) { to.Distances = from.Distances }},
 }
 

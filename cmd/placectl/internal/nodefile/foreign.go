@@ -203,7 +203,8 @@ func (f *foreign) declareMissing() error {
 		}
 		for resource := range n.devices {
 			if _, ok := f.Defs.Lookup(resource); !ok && wanted[resource] == nil {
-				m := &missing{Def: index.Def{Name: resource, Type: index.Long, Consumable: true}, first: &givenText{at: n.at}}
+				m := &missing{Def: index.Def{Name: resource, Type: index.Long, Consumable: true},
+					first: &givenText{at: n.at}}
 				wanted[resource] = m
 				order = append(order, m)
 			}

@@ -16,18 +16,26 @@ import (
 // TestForeignMalformed: an error in a file of another tool gives its position.
 func TestForeignMalformed(t *testing.T) {
 	for _, tt := range []struct{ name, format, in, want string }{
-		{"a word that is no resource", "slurm", "NodeName=n1 CPUTot=eight State=IDLE\n", `line 1, column 20: node n1: CPUTot: "eight" is not a whole number`},
-		{"gres", "slurm", "NodeName=n1\n   Gres=gpu:a:b:4:5\n", `line 2, column 9: node n1: Gres: "gpu:a:b:4:5" is not of the form gpu:a100:4`},
+		{"a word that is no resource", "slurm", "NodeName=n1 CPUTot=eight State=IDLE\n",
+			`line 1, column 20: node n1: CPUTot: "eight" is not a whole number`},
+		{"gres", "slurm", "NodeName=n1\n   Gres=gpu:a:b:4:5\n",
+			`line 2, column 9: node n1: Gres: "gpu:a:b:4:5" is not of the form gpu:a100:4`},
 		{"no words", "slurm", "NodeName=n1\nhello\n", "line 2, column 1: a line of scontrol show nodes has words"},
-		{"a node twice", "slurm", "NodeName=n1\nNodeName=n1\n", "line 2, column 10: the node n1 is already in the file, at line 1"},
+		{"a node twice", "slurm", "NodeName=n1\nNodeName=n1\n",
+			"line 2, column 10: the node n1 is already in the file, at line 1"},
 		{"no node", "slurm", "PartitionName=main\n", "the file has no nodes"},
-		{"a short line", "slurm", "NODELIST CPUS\nn1\n", "line 2, column 1: the line has 1 words where the header has 2"},
+		{"a short line", "slurm", "NODELIST CPUS\nn1\n",
+			"line 2, column 1: the line has 1 words where the header has 2"},
 		{"no list", "slurm", `{"nodes":{}}`, "the nodes of Slurm are a list"},
-		{"a number in Slurm's JSON", "slurm", `{"nodes":[{"name":"n1","cpus":-1}]}`, "line 1, column 31: node n1: CPUTot: \"-1\" is not a whole number"},
-		{"an attribute before a node", "pbs", "     state = free\n", "line 1, column 1: an attribute comes before the first node"},
+		{"a number in Slurm's JSON", "slurm", `{"nodes":[{"name":"n1","cpus":-1}]}`,
+			"line 1, column 31: node n1: CPUTot: \"-1\" is not a whole number"},
+		{"an attribute before a node", "pbs", "     state = free\n",
+			"line 1, column 1: an attribute comes before the first node"},
 		{"no attribute", "pbs", "n1\n     state: free\n", "line 2, column 1: an attribute must be NAME = VALUE"},
-		{"a size of PBS", "pbs", "n1\n     resources_available.mem = much\n", `line 2, column 6: node n1: resources_available.mem: "much" is not a size`},
-		{"sharing", "pbs", `{"nodes":{"n1":{"state":"free","sharing":"some"}}}`, "line 1, column 42: node n1: sharing: no sharing"},
+		{"a size of PBS", "pbs", "n1\n     resources_available.mem = much\n",
+			`line 2, column 6: node n1: resources_available.mem: "much" is not a size`},
+		{"sharing", "pbs", `{"nodes":{"n1":{"state":"free","sharing":"some"}}}`,
+			"line 1, column 42: node n1: sharing: no sharing"},
 		{"cut off", "pbs", `{"nodes":{"n1":{"state":"fr`, "the file ends in the middle of its JSON"},
 	} {
 		_, err := Parse(infile.New("nodes", []byte(tt.in)), nodeDefs(t), Options{Format: tt.format})
@@ -42,8 +50,10 @@ func TestForeignMalformed(t *testing.T) {
 // TestForeignTypes: missing resources get a type that fits all their values.
 func TestForeignTypes(t *testing.T) {
 	for values, want := range map[string]index.Type{
-		"1 2": index.Long, "1 1.5": index.Float, "1 2gb": index.Size, "1gb 2": index.Size, "true False": index.Boolean, "on off": index.String,
-		"a b": index.String, "a a,b": index.StringArray, "1 a": index.String, "true 1": index.String, "1,2 3": index.StringArray, "1.5 2gb": index.String,
+		"1 2": index.Long, "1 1.5": index.Float, "1 2gb": index.Size, "1gb 2": index.Size, "true False": index.Boolean,
+		"on off": index.String,
+		"a b":    index.String, "a a,b": index.StringArray, "1 a": index.String, "true 1": index.String,
+		"1,2 3": index.StringArray, "1.5 2gb": index.String,
 	} {
 		var text strings.Builder
 		for i, v := range strings.Fields(values) {

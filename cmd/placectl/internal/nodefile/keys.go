@@ -61,7 +61,8 @@ func unknownKey(defs *index.Defs, word, sample string) error {
 	for i := range fields {
 		known = append(known, fields[i].name)
 	}
-	words := text.Quoted(word) + " is neither a field of nodes nor a declared resource" + index.DidYouMean(word, append(known, defs.Names()...))
+	words := text.Quoted(word) + " is neither a field of nodes nor a declared resource" + index.DidYouMean(word,
+		append(known, defs.Names()...))
 	typ := guessType(sample)
 	if _, err := index.NewDefs().Add(index.Def{Name: word, Type: typ}); err != nil {
 		return errors.New(words) // it is no valid name of a resource

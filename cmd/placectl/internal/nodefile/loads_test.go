@@ -13,7 +13,8 @@ import (
 // FuzzLoadLines: there is no panic. An error has a position and is printable. Loads that are read, written
 // and read again are the same.
 func FuzzLoadLines(f *testing.F) {
-	for _, s := range []string{"n1 0.5\r\n\r\nn[2-3]=7\n", "\tn1 , n2 = 1e3", "n1 =", "=1", "n1 1 2", "", "\x00", "n1 \xff", "ä ö"} {
+	for _, s := range []string{"n1 0.5\r\n\r\nn[2-3]=7\n", "\tn1 , n2 = 1e3", "n1 =", "=1", "n1 1 2", "", "\x00",
+		"n1 \xff", "ä ö"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

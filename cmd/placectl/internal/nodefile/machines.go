@@ -60,7 +60,8 @@ func parseMachine(words []string) (k machineKind, err error) {
 	mem, memErr := strconv.ParseUint(words[5], 10, 50)
 	for i, err := range []error{countErr, cpusErr, memErr} {
 		if err != nil {
-			return k, fmt.Errorf("%s is not a number of %s", text.Quoted(words[[...]int{2, 3, 5}[i]]), [...]string{"machines", "cores", "kb"}[i])
+			return k, fmt.Errorf("%s is not a number of %s", text.Quoted(words[[...]int{2, 3, 5}[i]]),
+				[...]string{"machines", "cores", "kb"}[i])
 		}
 	}
 	k.count, k.cpus, k.mem = int(count), int64(cpus), int64(mem)

@@ -13,7 +13,8 @@ func TestParseMachines(t *testing.T) {
 	if err != nil || !IsMachines(&f) || len(nodes) != 3 {
 		t.Fatalf("ParseMachines = %d nodes, %v, want 3", len(nodes), err)
 	}
-	if n := nodes[1]; n.Name != "big2" || strings.Join(n.Features, " ") != "x86_64 fast" || nodes[2].Name != "small1" || nodes[2].Features != nil {
+	if n := nodes[1]; n.Name != "big2" || strings.Join(n.Features, " ") != "x86_64 fast" || nodes[2].Name != "small1" ||
+		nodes[2].Features != nil {
 		t.Errorf("ParseMachines made %+v and %+v", n, nodes[2])
 	}
 	for _, text := range []string{"0 a 1 1 1 1 x y", "0 a 1 1 1 1 b("} {

@@ -58,8 +58,9 @@ func Formats() []string {
 // tools it is declared with a type that fits its values. An error in the file is an *infile.Error. If
 // the file is not in the requested format, it is another error.
 func Parse(in infile.Text, defs *index.Defs, opt Options) (*File, error) {
-	f := &File{Text: in, Base: defs, Defs: defs, opt: opt, byName: make(map[string]int), Computed: make(map[string]bool),
-		seen: make(map[string]bool), met: make(map[string]bool)}
+	f := &File{Text: in, Base: defs, Defs: defs, opt: opt, byName: make(map[string]int),
+		Computed: make(map[string]bool),
+		seen:     make(map[string]bool), met: make(map[string]bool)}
 	if f.opt.Units == nil {
 		f.opt.Units = new(Units)
 	}
@@ -78,7 +79,8 @@ func Parse(in infile.Text, defs *index.Defs, opt Options) (*File, error) {
 			return nil, f.Errorf(0, "--map and --skip do not apply to placectl's own JSON")
 		}
 		if format == "slurm" && slurmConf().Match(f.Data) {
-			return nil, f.Errorf(0, "this is a slurm.conf, which says nothing of the nodes' state: where Slurm runs, write the output of scontrol show nodes into a file, and import that")
+			return nil, f.Errorf(0, "this is a slurm.conf, which says nothing of the nodes' state: where Slurm runs, "+
+				"write the output of scontrol show nodes into a file, and import that")
 		}
 		if err := r.parse(f); err != nil {
 			return nil, err
@@ -152,5 +154,6 @@ func CheckName(s string) error {
 	case index.ValidNodeName(s):
 		return nil
 	}
-	return fmt.Errorf("name: %s cannot name a node: at most 255 printable ASCII characters, without blanks, commas, quotes and ()+:=*?\\$;&|<>#", text.Quoted(s))
+	return fmt.Errorf("name: %s cannot name a node: at most 255 printable ASCII characters, without blanks, commas, "+
+		"quotes and ()+:=*?\\$;&|<>#", text.Quoted(s))
 }

@@ -46,7 +46,8 @@ func ParseColumns(maps, skips []string) (map[string]Column, error) {
 		head, c := words[:i], Column{}
 		c.Field, c.Unit, _ = strings.Cut(words[i+1:], ":")
 		if _, ok := timeUnits[c.Unit]; !ok && c.Unit != "" && (!isSize("1"+c.Unit) || index.BareSize("1"+c.Unit)) {
-			return nil, fmt.Errorf("--map %s: %s is not a unit: B, KiB to TiB, s, min or h", text.Quoted(words), text.Quoted(c.Unit))
+			return nil, fmt.Errorf("--map %s: %s is not a unit: B, KiB to TiB, s, min or h", text.Quoted(words),
+				text.Quoted(c.Unit))
 		}
 		if _, twice := out[head]; twice {
 			return nil, fmt.Errorf("--map %s: %s is mapped twice", text.Quoted(words), text.Quoted(head))
@@ -84,7 +85,8 @@ func (c Column) complete(text string) string {
 func (f *File) unmet() error {
 	for _, head := range slices.Sorted(maps.Keys(f.opt.Columns)) {
 		if !f.met[head] {
-			return f.Errorf(0, "there is no field %s to map or skip%s", text.Quoted(head), index.DidYouMean(head, slices.Sorted(maps.Keys(f.seen))))
+			return f.Errorf(0, "there is no field %s to map or skip%s", text.Quoted(head),
+				index.DidYouMean(head, slices.Sorted(maps.Keys(f.seen))))
 		}
 	}
 	return nil

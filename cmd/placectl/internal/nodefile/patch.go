@@ -66,7 +66,8 @@ func (p *Patch) set(defs *index.Defs, k key, text string) error {
 		text += "@0" // ids need no group here: a number alone counts
 	}
 	if count, isOne := loneID(text); isOne && k.def.ID == index.NCPUs {
-		return fmt.Errorf("%s names one core, number %[2]s: write %[2]s for as many, or %[2]s-%[1]s for that one", text, count)
+		return fmt.Errorf("%s names one core, number %[2]s: write %[2]s for as many, or %[2]s-%[1]s for that one", text,
+			count)
 	}
 	if devices.Named(text) && k.def.Type.Numeric() {
 		return p.nameDevices(k.def, text, true)
@@ -102,7 +103,9 @@ func (p *Patch) has(k key) bool {
 		return p.mentioned&(1<<k.field) != 0
 	}
 	_, set := p.Get(k.def.ID)
-	return set || slices.Contains(p.unset, k.def.ID) || slices.ContainsFunc(p.named, func(g given) bool { return g.word && g.res == k.def.ID })
+	return set || slices.Contains(p.unset, k.def.ID) || slices.ContainsFunc(p.named, func(g given) bool {
+		return g.word && g.res == k.def.ID
+	})
 }
 
 // mentions reports whether the patch has the field.

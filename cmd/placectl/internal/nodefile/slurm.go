@@ -165,7 +165,8 @@ func (s *slurmNodes) blocks() (records []*slurmRecord, err error) {
 			}
 		})
 		if words == 0 {
-			return nil, s.Errorf(begins, "a line of scontrol show nodes has words such as NodeName=n1, but this one has none")
+			return nil,
+				s.Errorf(begins, "a line of scontrol show nodes has words such as NodeName=n1, but this one has none")
 		}
 	}
 	return records, nil
@@ -173,8 +174,10 @@ func (s *slurmNodes) blocks() (records []*slurmRecord, err error) {
 
 // tableKeys translates the columns of sinfo to scontrol's keys.
 var tableKeys = sync.OnceValue(func() map[string]string {
-	return map[string]string{"NODELIST": "NodeName", "CPUS": "CPUTot", "MEMORY": "RealMemory", "GRES": "Gres", "STATE": "State", "PARTITION": "Partitions",
-		"AVAIL_FEATURES": "AvailableFeatures", "REASON": "Reason", "TMP_DISK": "TmpDisk", "WEIGHT": "Weight", "GRES_USED": "GresUsed"}
+	return map[string]string{"NODELIST": "NodeName", "CPUS": "CPUTot", "MEMORY": "RealMemory", "GRES": "Gres",
+		"STATE": "State", "PARTITION": "Partitions",
+		"AVAIL_FEATURES": "AvailableFeatures", "REASON": "Reason", "TMP_DISK": "TmpDisk", "WEIGHT": "Weight",
+		"GRES_USED": "GresUsed"}
 })
 
 // table reads the output of sinfo -N, which has a node once for each of its partitions. The default one
@@ -225,8 +228,10 @@ func (s *slurmNodes) table() (records []*slurmRecord, err error) {
 
 // jsonKeys translates members of JSON to scontrol's keys.
 var jsonKeys = sync.OnceValue(func() map[string]string {
-	return map[string]string{"name": "NodeName", "cpus": "CPUTot", "effective_cpus": "CPUEfctv", "real_memory": "RealMemory", "specialized_memory": "MemSpecLimit",
-		"gres": "Gres", "gres_used": "GresUsed", "features": "AvailableFeatures", "temporary_disk": "TmpDisk", "partitions": "Partitions", "weight": "Weight", "reason": "Reason"}
+	return map[string]string{"name": "NodeName", "cpus": "CPUTot", "effective_cpus": "CPUEfctv",
+		"real_memory": "RealMemory", "specialized_memory": "MemSpecLimit",
+		"gres": "Gres", "gres_used": "GresUsed", "features": "AvailableFeatures", "temporary_disk": "TmpDisk",
+		"partitions": "Partitions", "weight": "Weight", "reason": "Reason"}
 })
 
 // json reads the output of sinfo --json and scontrol show nodes --json.
@@ -251,7 +256,9 @@ func (s *slurmNodes) json() (records []*slurmRecord, err error) {
 		err := d.each(func(name string, m *document) error {
 			if name == "state" || name == "state_flags" {
 				state = append(state, strings.Split(m.word(), ",")...)
-				r.put("State", strings.ToUpper(strings.Join(slices.DeleteFunc(state, func(w string) bool { return w == "" }), "+")), m.at)
+				r.put("State",
+					strings.ToUpper(strings.Join(slices.DeleteFunc(state, func(w string) bool { return w == "" }),
+						"+")), m.at)
 				return nil
 			}
 			key, ok := jsonKeys()[name]
@@ -359,8 +366,10 @@ var whoAndWhen = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompil
 
 // slurmStates are the states and flags that mean more than that a node is up.
 var slurmStates = sync.OnceValue(func() map[string]index.State {
-	return map[string]index.State{"DOWN": index.Down, "UNKNOWN": index.Down, "UNK": index.Down, "NOT_RESPONDING": index.Down, "NO_RESPOND": index.Down, "ERROR": index.Down,
-		"DRAIN": index.Drained, "DRAINED": index.Drained, "DRAINING": index.Drained, "DRNG": index.Drained, "FAIL": index.Drained, "FAILING": index.Drained, "FAILG": index.Drained}
+	return map[string]index.State{"DOWN": index.Down, "UNKNOWN": index.Down, "UNK": index.Down,
+		"NOT_RESPONDING": index.Down, "NO_RESPOND": index.Down, "ERROR": index.Down,
+		"DRAIN": index.Drained, "DRAINED": index.Drained, "DRAINING": index.Drained, "DRNG": index.Drained,
+		"FAIL": index.Drained, "FAILING": index.Drained, "FAILG": index.Drained}
 })
 
 // slurmUp are the states that only mean that a node is up.

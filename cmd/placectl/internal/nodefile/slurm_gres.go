@@ -171,13 +171,15 @@ func (s *slurmNodes) giveGres(n *found, r *slurmRecord) error {
 				kinds = append(kinds, g.kind)
 			}
 		case "shard":
-			n.declare("Gres", strconv.FormatInt(g.count, 10), v.at, index.Def{Name: DefaultSlices, Type: index.Long, Consumable: true})
+			n.declare("Gres", strconv.FormatInt(g.count, 10), v.at, index.Def{Name: DefaultSlices, Type: index.Long,
+				Consumable: true})
 		default:
 			if n.has(g.name) {
 				n.unmapped("Gres "+g.name+" of several kinds", v.text)
 				continue
 			}
-			n.declare("Gres", strconv.FormatInt(g.count, 10), v.at, index.Def{Name: g.name, Type: index.Long, Consumable: true})
+			n.declare("Gres", strconv.FormatInt(g.count, 10), v.at, index.Def{Name: g.name, Type: index.Long,
+				Consumable: true})
 		}
 	}
 	if gpus == 0 {
@@ -270,7 +272,8 @@ func (s *slurmNodes) nearDevices(n *found, r *slurmRecord, list []gres) (set dev
 			set = append(set, d)
 		}
 		if len(g.sockets) > 1 {
-			n.unmapped("Gres: which GPU is near which socket (gres.conf beside the file says it); dealt out in order", r.values["Gres"].text)
+			n.unmapped("Gres: which GPU is near which socket (gres.conf beside the file says it); dealt out in order",
+				r.values["Gres"].text)
 		}
 	}
 	return set

@@ -36,7 +36,8 @@ func (u *Units) read(defs *index.Defs, word string) error {
 		unit = word
 	}
 	if one1 := "1" + unit; index.BareSize(one1) || !isSize(one1) {
-		return fmt.Errorf("%s: %s is not a unit: write b (bytes), kb, mb, gb, tb or pb, or RESOURCE=gb", text.Quoted(word), text.Quoted(unit))
+		return fmt.Errorf("%s: %s is not a unit: write b (bytes), kb, mb, gb, tb or pb, or RESOURCE=gb",
+			text.Quoted(word), text.Quoted(unit))
 	}
 	if !one {
 		if u.all != "" && u.all != unit {
@@ -48,7 +49,8 @@ func (u *Units) read(defs *index.Defs, word string) error {
 	def, ok := defs.Lookup(name)
 	switch {
 	case !ok:
-		return fmt.Errorf("%s: no resource %s%s", text.Quoted(word), text.Quoted(name), index.DidYouMean(name, defs.Names()))
+		return fmt.Errorf("%s: no resource %s%s", text.Quoted(word), text.Quoted(name),
+			index.DidYouMean(name, defs.Names()))
 	case def.Type != index.Size:
 		return fmt.Errorf("%s: %s is a %s; only sizes have a unit", text.Quoted(word), def.Name, def.Type)
 	case u.of[def.ID] != "" && u.of[def.ID] != unit:
@@ -73,7 +75,8 @@ func (u *Units) complete(k key, text string) (string, error) {
 		unit = u.all
 	}
 	if unit == "" {
-		return text, fmt.Errorf("%s has no unit: write %[1]sgb, %[1]smb, %[1]skb or %[1]sb (bytes), or give the unit with --unit %s=gb", text, k.def.Name)
+		return text, fmt.Errorf("%s has no unit: write %[1]sgb, %[1]smb, %[1]skb or %[1]sb (bytes), or give the unit "+
+			"with --unit %s=gb", text, k.def.Name)
 	}
 	return text + unit, nil
 }

@@ -16,7 +16,8 @@ func TestSizesHaveUnits(t *testing.T) {
 	memKey := key{name: mem.Name, field: -1, def: mem}
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.StringMatching(`[0-9]{1,6}(\.[0-9]{1,3})?`).Draw(t, "number")
-		unit := rapid.SampledFrom([]string{"b", "k", "kb", "MB", "g", "tb", "pb", "KiB", "gib", "TiB", "w", "kw"}).Draw(t, "unit")
+		unit := rapid.SampledFrom([]string{"b", "k", "kb", "MB", "g", "tb", "pb", "KiB", "gib", "TiB", "w", "kw"}).Draw(
+			t, "unit")
 		said := &Units{of: make(map[index.ResID]string)}
 		if err := said.read(defs, rapid.SampledFrom([]string{"", "mem=", "MEM="}).Draw(t, "for")+unit); err != nil {
 			t.Fatal(err)

@@ -55,7 +55,8 @@ func csvField(l *separated, p *Printer, i int, v any, k Kind) {
 	}
 	l.cell = p.rawText(l.cell[:0], v, k)
 	alone := len(p.cols) == 1 && len(l.cell) == 0 // readers would skip an empty line
-	if !alone && !bytes.ContainsAny(l.cell, ",\"\n\r") && !bytes.HasPrefix(l.cell, []byte(" ")) && !bytes.HasSuffix(l.cell, []byte(" ")) {
+	if !alone && !bytes.ContainsAny(l.cell, ",\"\n\r") && !bytes.HasPrefix(l.cell, []byte(" ")) &&
+		!bytes.HasSuffix(l.cell, []byte(" ")) {
 		p.buf = append(p.buf, l.cell...)
 		return
 	}

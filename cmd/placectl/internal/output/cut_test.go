@@ -43,7 +43,8 @@ func TestCutColumns(t *testing.T) {
 }
 
 func TestCut(t *testing.T) {
-	for in, want := range map[string]string{"": "", "abcde": "abcde", "abcdef": "abcd+", "漢漢漢": "漢漢+", "a漢漢b": "a漢+", "éééééé": "éééé+"} {
+	for in, want := range map[string]string{"": "", "abcde": "abcde", "abcdef": "abcd+", "漢漢漢": "漢漢+", "a漢漢b": "a漢+",
+		"éééééé": "éééé+"} {
 		got := string(Cut(nil, in, 5))
 		if got != want || TextWidth(got) > 5 || !utf8.ValidString(got) {
 			t.Errorf("Cut(%q, 5) = %q, want %q", in, got, want)

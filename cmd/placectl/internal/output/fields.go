@@ -46,7 +46,8 @@ func (f Fields[T]) named(name string) *Field[T] {
 
 // Column returns the field's column.
 func (f Field[T]) Column() Column {
-	return Column{Name: f.Name, Kind: f.Kind, Right: f.Right, Nodes: f.Nodes, Detail: f.Detail, Required: f.Required, Flag: f.Flag, Least: f.Least}
+	return Column{Name: f.Name, Kind: f.Kind, Right: f.Right, Nodes: f.Nodes, Detail: f.Detail, Required: f.Required,
+		Flag: f.Flag, Least: f.Least}
 }
 
 // Columns returns the fields' columns.

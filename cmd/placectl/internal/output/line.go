@@ -24,7 +24,8 @@ func (l *lineLayout) row(p *Printer, values []any) {
 		p.buf = append(p.buf, '\n')
 	}
 	for i, v := range values {
-		if list, isList := v.([]string); l.brief && (v == nil || v == false && p.cols[i].Flag || isList && len(list) == 0) {
+		if list, isList := v.([]string); l.brief && (v == nil || v == false && p.cols[i].Flag ||
+			isList && len(list) == 0) {
 			continue
 		}
 		name := title(&p.cols[i])

@@ -54,8 +54,10 @@ var forms = [...]struct {
 		}
 		return &tableLayout{}
 	}},
-	Line:  {"line", Traits{People: true, Details: true}, func(Result) layout { return &lineLayout{} }},
-	JSON:  {"json", Traits{Document: true, Details: true}, func(res Result) layout { return &jsonLayout{array: !res.Record || res.Many} }},
+	Line: {"line", Traits{People: true, Details: true}, func(Result) layout { return &lineLayout{} }},
+	JSON: {"json", Traits{Document: true, Details: true}, func(res Result) layout {
+		return &jsonLayout{array: !res.Record || res.Many}
+	}},
 	JSONL: {"jsonl", Traits{Document: true, Details: true}, func(Result) layout { return &jsonLayout{lines: true} }},
 	CSV:   {"csv", Traits{}, func(Result) layout { return &separated{field: csvField} }},
 	TSV:   {"tsv", Traits{}, func(Result) layout { return &separated{field: tsvField} }},
@@ -161,7 +163,8 @@ const (
 )
 
 // kindNames are the kinds' names in kept answers, which must not change.
-var kindNames = [...]string{Text: "text", Prose: "prose", Integer: "integer", Number: "number", Boolean: "boolean", Time: "time",
+var kindNames = [...]string{Text: "text", Prose: "prose", Integer: "integer", Number: "number", Boolean: "boolean",
+	Time:     "time",
 	Duration: "duration", Size: "size", List: "list", Words: "words", Object: "object", JobNumber: "job"}
 
 // MarshalText returns the kind's name.
@@ -186,7 +189,8 @@ type Column struct {
 	Detail   bool   `json:"detail,omitempty"`   // only for line and the JSON forms: a table has no room
 	Required bool   `json:"required,omitempty"` // never nil
 	Flag     bool   `json:"flag,omitempty"`     // shown to people only if true
-	Least    int    `json:"least,omitempty"`    // the width to which a terminal may cut it, so that a row is one line; 0: it is wrapped
+	// the width to which a terminal may cut it, so that a row is one line; 0: it is wrapped
+	Least int `json:"least,omitempty"`
 }
 
 func (c Column) right() bool {
@@ -206,8 +210,9 @@ type Result struct {
 // Options describe the destination of an answer. The zero value makes a table in UTC, without colour
 // and of any width.
 type Options struct {
-	Format   Format
-	Columns  string              // the columns to show, in order and separated by commas, details included; "": the form's default
+	Format Format
+	// the columns to show, in order and separated by commas, details included; "": the form's default
+	Columns  string
 	NoHeader bool                // no line of column names
 	Quiet    bool                // a table without rows prints no header
 	DryRun   bool                // nothing was changed, and JSON objects say so

@@ -31,7 +31,8 @@ var sample = Result{Columns: []Column{
 
 func sampleRows() [][]any {
 	return [][]any{
-		{"n1", 3, 0.25, true, int64(1795167000), 5400, int64(8 << 30), []string{"a1", "a2"}, map[string]int{"y": 1, "x": 2}},
+		{"n1", 3, 0.25, true, int64(1795167000), 5400, int64(8 << 30), []string{"a1", "a2"},
+			map[string]int{"y": 1, "x": 2}},
 		{"=a|\t\x1b\"é", int64(-1), -2.0, false, int64(0), time.Minute, int64(512), []string{}, nil},
 		{nil, nil, nil, nil, nil, nil, nil, nil, nil},
 	}
@@ -149,18 +150,21 @@ name:
 // TestColumns: an answer shows the chosen columns in that order.
 func TestColumns(t *testing.T) {
 	res := Result{Columns: []Column{{Name: "job"}, {Name: "n", Kind: Integer}, {Name: "more", Detail: true}}}
-	if got, want := render(t, Options{Columns: "more,job"}, false, 0, res, [][]any{{"7", 5, "x"}}), "MORE  JOB\nx     7\n"; got != want {
+	if got, want := render(t, Options{Columns: "more,job"}, false, 0, res, [][]any{{"7", 5, "x"}}),
+		"MORE  JOB\nx     7\n"; got != want {
 		t.Errorf("columns: got %q, want %q", got, want)
 	}
 	var out strings.Builder
 	p := New(&out, Options{Columns: "job,mor"}, res)
-	if err := errors.Join(p.Row("7", 5, "x"), p.Close()); !errors.Is(err, ErrNoColumn) || !strings.Contains(err.Error(), "mor is not one of job, n, more; did you mean more?") || out.Len() > 0 {
+	if err := errors.Join(p.Row("7", 5, "x"), p.Close()); !errors.Is(err, ErrNoColumn) ||
+		!strings.Contains(err.Error(), "mor is not one of job, n, more; did you mean more?") || out.Len() > 0 {
 		t.Errorf("an unknown column: error %v, output %q, want ErrNoColumn with a suggestion", err, out.String())
 	}
 }
 
 func TestRecord(t *testing.T) {
-	res := Result{Record: true, ID: 1, Columns: []Column{{Name: "job"}, {Name: "n", Kind: Integer}, {Name: "more", Detail: true}}}
+	res := Result{Record: true, ID: 1, Columns: []Column{{Name: "job"}, {Name: "n", Kind: Integer},
+		{Name: "more", Detail: true}}}
 	for form, want := range map[Format]string{
 		Table: "n: 5\n",
 		Line:  "job:\nn:    5\nmore: x\n",
@@ -226,13 +230,15 @@ func TestCSVExact(t *testing.T) {
 
 func TestNumbers(t *testing.T) {
 	for f, want := range map[float64]string{
-		0: "0", 1: "1", -1.5: "-1.5", 1e-7: "1e-07", 1e20: "1e+20", 0.30000000000000004: "0.3", math.Inf(1): "+Inf", math.Copysign(0, -1): "0", 123456789.125: "123456789.125",
+		0: "0", 1: "1", -1.5: "-1.5", 1e-7: "1e-07", 1e20: "1e+20", 0.30000000000000004: "0.3", math.Inf(1): "+Inf",
+		math.Copysign(0, -1): "0", 123456789.125: "123456789.125",
 	} {
 		if got := string(appendFloat(nil, f)); got != want {
 			t.Errorf("appendFloat(%v) = %s, want %s", f, got, want)
 		}
 	}
-	for f, want := range map[float64]string{math.NaN(): "null", math.Inf(-1): "null", 1e-9: "1e-09", 1e21: "1e+21", 0.5: "0.5"} {
+	for f, want := range map[float64]string{math.NaN(): "null", math.Inf(-1): "null", 1e-9: "1e-09", 1e21: "1e+21",
+		0.5: "0.5"} {
 		if got := string(appendJSONFloat(nil, f)); got != want {
 			t.Errorf("appendJSONFloat(%v) = %s, want %s", f, got, want)
 		}
@@ -287,7 +293,8 @@ func TestAnyTextSurvives(t *testing.T) {
 			B []string
 		}
 		got := render(t, Options{Format: JSON}, true, 0, res, rows)
-		if err := json.Unmarshal([]byte(got), &doc); err != nil || doc[0].A != strings.ToValidUTF8(s, "\uFFFD") && doc[0].A != perByte(s) {
+		if err := json.Unmarshal([]byte(got), &doc); err != nil || doc[0].A != strings.ToValidUTF8(s, "\uFFFD") &&
+			doc[0].A != perByte(s) {
 			rt.Fatalf("json %q: %v", got, err)
 		}
 		got = render(t, Options{Format: CSV}, false, 0, res, rows)
@@ -325,13 +332,17 @@ func BenchmarkNarrow(b *testing.B) { benchmarkFormat(b, Table, 60) }
 // benchmarkFormat prints 10,000 rows of 8 columns.
 func benchmarkFormat(b *testing.B, form Format, width ...int) {
 	var out bytes.Buffer
-	o := Options{Format: form, Zone: testLoc, Terminal: len(width) > 0, Color: len(width) > 0, Width: func() int { return append(width, 0)[0] }}
+	o := Options{Format: form, Zone: testLoc, Terminal: len(width) > 0, Color: len(width) > 0, Width: func() int {
+		return append(width, 0)[0]
+	}}
 	rows := make([][]any, 10_000)
 	for i := range rows {
-		rows[i] = []any{"node" + string(rune('a'+i%26)), i, float64(i) / 8, i%2 == 0, int64(1795167000 + i*61), i * 37, int64(i%64) << 30, "a longer text, of several words", nil}
+		rows[i] = []any{"node" + string(rune('a'+i%26)), i, float64(i) / 8, i%2 == 0, int64(1795167000 + i*61), i * 37,
+			int64(i%64) << 30, "a longer text, of several words", nil}
 	}
 	res := sample
-	res.Columns = append(append([]Column(nil), sample.Columns[:7]...), Column{Name: "text"}, Column{Name: "d", Detail: true})
+	res.Columns = append(append([]Column(nil), sample.Columns[:7]...), Column{Name: "text"},
+		Column{Name: "d", Detail: true})
 	b.ReportAllocs()
 	for b.Loop() {
 		out.Reset()

@@ -18,9 +18,12 @@ type Schema struct {
 
 // SchemaOf describes the values of a column. For an object, value adds detail.
 func SchemaOf(c Column, value any) *Schema {
-	s := map[Kind]Schema{Text: {Type: []string{"string"}}, Prose: {Type: []string{"string"}}, Integer: {Type: []string{"integer"}},
-		Number: {Type: []string{"number"}}, Boolean: {Type: []string{"boolean"}}, Time: {Type: []string{"string"}, Format: "date-time"},
-		Duration: {Type: []string{"number"}}, Size: {Type: []string{"integer"}}, JobNumber: {Type: []string{"integer"}}}[c.Kind]
+	s := map[Kind]Schema{Text: {Type: []string{"string"}}, Prose: {Type: []string{"string"}},
+		Integer: {Type: []string{"integer"}},
+		Number:  {Type: []string{"number"}}, Boolean: {Type: []string{"boolean"}},
+		Time:     {Type: []string{"string"}, Format: "date-time"},
+		Duration: {Type: []string{"number"}}, Size: {Type: []string{"integer"}},
+		JobNumber: {Type: []string{"integer"}}}[c.Kind]
 	switch c.Kind {
 	case List, Words:
 		s = Schema{Type: []string{"array"}, Items: &Schema{Type: []string{"string"}}}

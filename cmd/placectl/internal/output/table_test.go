@@ -56,8 +56,10 @@ why:  this text is too long, so it goes on below
 			t.Errorf("on %d columns (-want +got):\n%s", tt.width, diff)
 		}
 	}
-	empty := render(t, Options{Color: true}, true, 20, res, [][]any{{1, nil, "a reason that is too long for it"}, {2, "n2", nil}})
-	if diff := cmp.Diff("id:   1\nwhy:  a reason that is too long for it\n\nid:   2\nname: n2\n", stripBold(empty)); diff != "" {
+	empty := render(t, Options{Color: true}, true, 20, res, [][]any{{1, nil, "a reason that is too long for it"},
+		{2, "n2", nil}})
+	if diff := cmp.Diff("id:   1\nwhy:  a reason that is too long for it\n\nid:   2\nname: n2\n",
+		stripBold(empty)); diff != "" {
 		t.Errorf("an empty value should take no line of a block:\n%s", diff)
 	}
 	if got := render(t, Options{}, false, 20, res, rows); strings.Count(got, "\n") != 3 {

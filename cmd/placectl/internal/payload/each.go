@@ -75,7 +75,8 @@ func (list Lines) known(command []string) error {
 			if slices.Contains(list[0].fields(), name[1:len(name)-1]) {
 				header = fmt.Sprintf("; line %d is a job like the others, so leave out a header", list[0].Number)
 			}
-			return fmt.Errorf("the command uses %s: {} is the line, {1} to {%d} its fields, {#} its index%s; for the command's own braces write { %s }",
+			return fmt.Errorf("the command uses %s: {} is the line, {1} to {%d} its fields, {#} its index%s; for the "+
+				"command's own braces write { %s }",
 				name, len(list[0].fields()), header, name[1:len(name)-1])
 		}
 	}

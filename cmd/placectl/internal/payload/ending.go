@@ -70,7 +70,8 @@ func readRetryMem(value string, e *store.Ending) error {
 	number, is := strings.CutPrefix(strings.ToLower(factor), "x")
 	f, err := strconv.ParseFloat(number, 64)
 	if !is || err != nil || !(f > 1 && f <= 100) {
-		return fmt.Errorf("%s is not a factor above 1 and up to x100, such as x2, or with a maximum x2,64gb", text.Quoted(value))
+		return fmt.Errorf("%s is not a factor above 1 and up to x100, such as x2, or with a maximum x2,64gb",
+			text.Quoted(value))
 	}
 	e.RetryMem = int(math.Round(f * 100))
 	if limited {

@@ -33,7 +33,8 @@ func TestEnding(t *testing.T) {
 		"signal=sigusr1@2m": {Signal: 10, Before: 2 * time.Minute},
 		"signal=10":         {Signal: 10, Before: time.Minute},
 		"signal=B:TERM@1":   {Signal: 15, Before: time.Second, First: true},
-		"signal=B:15@1 retries=1000 retry-wait=1h": {Signal: 15, Before: time.Second, First: true, Retries: 1000, RetryWait: time.Hour},
+		"signal=B:15@1 retries=1000 retry-wait=1h": {Signal: 15, Before: time.Second, First: true, Retries: 1000,
+			RetryWait: time.Hour},
 	} {
 		var e store.Ending
 		err := ending(flagsOf(line), &e)

@@ -65,7 +65,8 @@ func (p Process) exported(flags Flags) ([]string, error) {
 		secret = slices.DeleteFunc(secret, func(s string) bool { return s == name })
 	}
 	if slices.Sort(secret); len(secret) > 0 {
-		p.Note("not passed on to the job: %s; --export all,%s does", strings.Join(secret, ", "), strings.Join(secret, ","))
+		p.Note("not passed on to the job: %s; --export all,%s does", strings.Join(secret, ", "),
+			strings.Join(secret, ","))
 	}
 	list := make([]string, 0, len(env))
 	for _, name := range slices.Sorted(maps.Keys(env)) {
@@ -121,7 +122,8 @@ func ofJob(name string) bool {
 // isSecret reports whether a variable is likely to be secret.
 func isSecret(name string) bool {
 	name = strings.ToUpper(name)
-	return strings.Contains(name, "TOKEN") || strings.Contains(name, "SECRET") || strings.Contains(name, "PASSWORD") || strings.HasSuffix(name, "_KEY")
+	return strings.Contains(name, "TOKEN") || strings.Contains(name, "SECRET") || strings.Contains(name, "PASSWORD") ||
+		strings.HasSuffix(name, "_KEY")
 }
 
 // defaultExport returns the default of --export: users who can read the database can read what jobs

@@ -43,5 +43,6 @@ func (f Files) In() string {
 
 // letters returns the values of the letters in the job's patterns.
 func (f Files) letters() *outname.Job {
-	return &outname.Job{ID: f.Job.ID, Array: f.Job.Array, Index: f.Job.Index, Name: f.Job.Name, User: f.Job.User, Attempt: f.Attempt, Node: f.Node}
+	return &outname.Job{ID: f.Job.ID, Array: f.Job.Array, Index: f.Job.Index, Name: f.Job.Name, User: f.Job.User,
+		Attempt: f.Attempt, Node: f.Node}
 }

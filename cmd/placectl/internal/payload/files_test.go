@@ -24,9 +24,12 @@ func TestFiles(t *testing.T) {
 		{single, "", "%N.%A.%", "", "/d/%N.12.%", ""},
 		{member, "n1", "%N.%a", "%q", "/d/n1.2", "/d/%q"},
 	} {
-		f := Files{Job: tt.job, Of: &store.Payload{Dir: "/d", Out: tt.out, Err: tt.err}, Node: func() string { return tt.node }}
+		f := Files{Job: tt.job, Of: &store.Payload{Dir: "/d", Out: tt.out, Err: tt.err}, Node: func() string {
+			return tt.node
+		}}
 		if out, err := f.Out(), f.Err(); out != tt.wantOut || err != tt.wantErr {
-			t.Errorf("--out %s --err %s: files %s and %s, want %s and %s", tt.out, tt.err, out, err, tt.wantOut, tt.wantErr)
+			t.Errorf("--out %s --err %s: files %s and %s, want %s and %s", tt.out, tt.err, out, err, tt.wantOut,
+				tt.wantErr)
 		}
 	}
 	if out := (Files{Job: single, Of: new(store.Payload)}).Out(); out != "" {

@@ -12,8 +12,10 @@ var limitNames = []struct {
 	name string
 	id   int
 }{
-	{"as", unix.RLIMIT_AS}, {"core", unix.RLIMIT_CORE}, {"cpu", unix.RLIMIT_CPU}, {"data", unix.RLIMIT_DATA}, {"fsize", unix.RLIMIT_FSIZE},
-	{"memlock", unix.RLIMIT_MEMLOCK}, {"nofile", unix.RLIMIT_NOFILE}, {"nproc", unix.RLIMIT_NPROC}, {"rss", unix.RLIMIT_RSS}, {"stack", unix.RLIMIT_STACK},
+	{"as", unix.RLIMIT_AS}, {"core", unix.RLIMIT_CORE}, {"cpu", unix.RLIMIT_CPU}, {"data", unix.RLIMIT_DATA},
+	{"fsize", unix.RLIMIT_FSIZE},
+	{"memlock", unix.RLIMIT_MEMLOCK}, {"nofile", unix.RLIMIT_NOFILE}, {"nproc", unix.RLIMIT_NPROC},
+	{"rss", unix.RLIMIT_RSS}, {"stack", unix.RLIMIT_STACK},
 }
 
 // resourceLimits returns this process's limits. At its start the Go runtime raises the soft limit of

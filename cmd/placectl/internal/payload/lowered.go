@@ -20,13 +20,15 @@ func Lowered(pid int, limits []store.ResourceLimit) (list []string) {
 	for _, l := range limits {
 		for _, known := range limitNames {
 			var is unix.Rlimit
-			if known.name == l.Name && os.Geteuid() != 0 && unix.Prlimit(pid, known.id, nil, &is) == nil && limitValue(is.Max) < l.Soft {
+			if known.name == l.Name && os.Geteuid() != 0 && unix.Prlimit(pid, known.id, nil, &is) == nil &&
+				limitValue(is.Max) < l.Soft {
 				list = append(list, fmt.Sprintf("%s %d, not %s", l.Name, is.Max, limitWord(l.Soft)))
 			}
 		}
 	}
 	own, failed := unix.Getpriority(unix.PRIO_PROCESS, 0)
-	if nice, err := unix.Getpriority(unix.PRIO_PROCESS, pid); err == nil && failed == nil && nice < own { // the system call returns 20 - nice
+	// the system call returns 20 - nice
+	if nice, err := unix.Getpriority(unix.PRIO_PROCESS, pid); err == nil && failed == nil && nice < own {
 		list = append(list, fmt.Sprintf("nice %d, not %d", 20-nice, 20-own))
 	}
 	theirs, ours := groupOf("/sys/fs/cgroup", strconv.Itoa(pid)), groupOf("/sys/fs/cgroup", "self")

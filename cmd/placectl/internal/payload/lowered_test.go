@@ -30,7 +30,8 @@ func TestLowered(t *testing.T) {
 	if err := unix.Prlimit(c.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 40, Max: 40}, nil); err != nil {
 		t.Fatal(err)
 	}
-	list := strings.Join(Lowered(c.Process.Pid, []store.ResourceLimit{{Name: "nofile", Soft: 50, Hard: 60}, {Name: "core", Soft: 0, Hard: 0}}), "; ")
+	list := strings.Join(Lowered(c.Process.Pid, []store.ResourceLimit{{Name: "nofile", Soft: 50, Hard: 60},
+		{Name: "core", Soft: 0, Hard: 0}}), "; ")
 	want := "nofile 40, not 50; nice 7, not 0"
 	if os.Geteuid() == 0 { // root can raise limits again
 		want = "nice 7, not 0"
@@ -43,7 +44,8 @@ func TestLowered(t *testing.T) {
 // TestLoweredGroups: the minimum over a group and those above it counts.
 func TestLoweredGroups(t *testing.T) {
 	root := t.TempDir()
-	for name, text := range map[string]string{"a/memory.max": "4096\n", "a/b/memory.max": "max\n", "a/cpu.max": "max 100000\n", "a/b/cpu.max": "50000 100000\n", "a/b/c/memory.max": "8192\n"} {
+	for name, text := range map[string]string{"a/memory.max": "4096\n", "a/b/memory.max": "max\n",
+		"a/cpu.max": "max 100000\n", "a/b/cpu.max": "50000 100000\n", "a/b/c/memory.max": "8192\n"} {
 		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o700); err != nil {
 			t.Fatal(err)
 		}

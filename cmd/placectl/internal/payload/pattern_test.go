@@ -14,7 +14,8 @@ import (
 // FuzzPattern: a pattern is refused, or gives one absolute path without any letter left. User-chosen names
 // cannot lead elsewhere.
 func FuzzPattern(f *testing.F) {
-	for _, s := range []string{"placectl-%j.out", "%A_%a", "/tmp/%x/%u.%N-%t%%", "%", "%%%", "a%z", "../%x", "%5j", "%é", ""} {
+	for _, s := range []string{"placectl-%j.out", "%A_%a", "/tmp/%x/%u.%N-%t%%", "%", "%%%", "a%z", "../%x", "%5j",
+		"%é", ""} {
 		f.Add(s, "na/me", "../u")
 	}
 	f.Fuzz(func(t *testing.T, pattern, name, user string) {
@@ -37,7 +38,8 @@ func FuzzPattern(f *testing.F) {
 			t.Fatalf("%q gives the relative path %q", pattern, got)
 		}
 		plainly := strings.NewReplacer("/", "_").Replace
-		of := map[string]string{"%": "%", "j": "12", "A": "10", "a": "2", "x": plainly(name), "u": plainly(user), "N": "n1", "t": "3"}
+		of := map[string]string{"%": "%", "j": "12", "A": "10", "a": "2", "x": plainly(name), "u": plainly(user),
+			"N": "n1", "t": "3"}
 		want := regexp.MustCompile("%([0-9]{0,2})([jAaxuNt%])").ReplaceAllStringFunc(pattern, func(p string) string {
 			text := of[p[len(p)-1:]]
 			width, _ := strconv.Atoi(p[1 : len(p)-1])

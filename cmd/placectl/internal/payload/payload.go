@@ -33,8 +33,9 @@ type Process struct {
 	Database     string          // its file: users who can read it can read what jobs carry
 	Note, Detail func(format string, args ...any)
 	Carried      *Carried // the environment that another process has sent; nil: our own
-	Original     bool     // as for qsub and sbatch: every variable is carried, and an output directory is checked when the job begins
-	Export       string   // the default of --export: none, or "" for one that depends on who can read the database
+	// as for qsub and sbatch: every variable is carried, and an output directory is checked when the job begins
+	Original bool
+	Export   string // the default of --export: none, or "" for one that depends on who can read the database
 }
 
 // Read reads what a job carries, as the flags say: the script, nil for none, and the environment of the

@@ -117,7 +117,8 @@ func (d Directory) Member(user, group string) bool {
 	}
 	gid, err := strconv.Atoi(line[2])
 	own, _ := os.Getgroups()
-	return err == nil && slices.Contains(append(own, os.Getgid()), gid) || len(line) > 3 && slices.Contains(strings.Split(line[3], ","), user)
+	return err == nil && slices.Contains(append(own, os.Getgid()), gid) ||
+		len(line) > 3 && slices.Contains(strings.Split(line[3], ","), user)
 }
 
 func (d Directory) group(name string) []string {
@@ -143,7 +144,8 @@ func (d Directory) line(table, key string, wanted func(fields []string) bool) []
 	}
 	out, err := d.Getent(table, key)
 	out = strings.TrimSuffix(out, "\n")
-	if fields := strings.Split(out, ":"); err == nil && fields[0] != "" && !strings.Contains(out, "\n") && wanted(fields) {
+	if fields := strings.Split(out, ":"); err == nil && fields[0] != "" && !strings.Contains(out, "\n") &&
+		wanted(fields) {
 		return fields
 	}
 	return nil

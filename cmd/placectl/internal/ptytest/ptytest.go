@@ -66,7 +66,8 @@ func (term *Terminal) Shown() string {
 // Resize sets the terminal's size.
 func (term *Terminal) Resize(t testing.TB, rows, columns uint16) {
 	t.Helper()
-	if err := unix.IoctlSetWinsize(int(term.Master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: rows, Col: columns}); err != nil {
+	if err := unix.IoctlSetWinsize(int(term.Master.Fd()), unix.TIOCSWINSZ,
+		&unix.Winsize{Row: rows, Col: columns}); err != nil {
 		t.Fatal(err)
 	}
 }

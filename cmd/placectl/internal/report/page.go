@@ -94,7 +94,8 @@ func (p *Page) HTML() ([]byte, error) {
 	jobs := make([][]any, len(p.Jobs))
 	for i := range p.Jobs {
 		j := &p.Jobs[i]
-		jobs[i] = []any{j.ID, j.Name, users.number(j.User), queues.number(j.Queue), states.number(j.State), j.Submit, j.Start, j.End, j.CPUs, j.Exit, ranges(j.Nodes)}
+		jobs[i] = []any{j.ID, j.Name, users.number(j.User), queues.number(j.Queue), states.number(j.State), j.Submit,
+			j.Start, j.End, j.CPUs, j.Exit, ranges(j.Nodes)}
 	}
 	nodes := make([][2]string, len(p.Nodes))
 	for i, n := range p.Nodes {
@@ -110,7 +111,8 @@ func (p *Page) HTML() ([]byte, error) {
 	}
 	waits := make([][]any, len(p.Waits))
 	for i, g := range p.Waits {
-		waits[i] = []any{g.Name, g.Jobs, round(g.Wait.Mean), g.Wait.P50, g.Wait.P90, g.Wait.P99, g.Wait.Max, round(g.Slowdown.P50)}
+		waits[i] = []any{g.Name, g.Jobs, round(g.Wait.Mean), g.Wait.P50, g.Wait.P90, g.Wait.P99, g.Wait.Max,
+			round(g.Slowdown.P50)}
 	}
 	var supposed any
 	if p.Supposed != nil {
@@ -124,10 +126,13 @@ func (p *Page) HTML() ([]byte, error) {
 	if tiles == nil {
 		tiles = [][2]string{}
 	}
-	data, err := json.Marshal(map[string]any{"now": p.Now, "undated": p.Series.Undated, "from": p.From, "to": p.To, "tiles": tiles, "nodes": nodes,
-		"users": append([]string{}, users.list...), "queues": append([]string{}, queues.list...), "states": append([]string{}, states.list...), "jobs": jobs,
+	data, err := json.Marshal(map[string]any{"now": p.Now, "undated": p.Series.Undated, "from": p.From, "to": p.To,
+		"tiles": tiles, "nodes": nodes,
+		"users": append([]string{}, users.list...), "queues": append([]string{}, queues.list...),
+		"states": append([]string{}, states.list...), "jobs": jobs,
 		"queue": queue, "waits": waits, "supposed": supposed,
-		"series": map[string]any{"from": p.Series.From, "step": p.Series.Step, "cpus": p.Series.CPUs, "used": used, "waiting": waiting}})
+		"series": map[string]any{"from": p.Series.From, "step": p.Series.Step, "cpus": p.Series.CPUs, "used": used,
+			"waiting": waiting}})
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +141,8 @@ func (p *Page) HTML() ([]byte, error) {
 		zone = ""
 	}
 	var b bytes.Buffer
-	_, err = strings.NewReplacer("{{.Title}}", html.EscapeString(p.Title), "{{.Zone}}", zone, "{{.Data}}", string(data)).WriteString(&b, template)
+	_, err = strings.NewReplacer("{{.Title}}", html.EscapeString(p.Title), "{{.Zone}}", zone, "{{.Data}}",
+		string(data)).WriteString(&b, template)
 	return b.Bytes(), err
 }
 

@@ -25,7 +25,8 @@ func sample(jobs, nodes int) *Page {
 	}
 	for i := range jobs {
 		submit := p.From + int64(i)*(p.To-p.From)/int64(jobs)
-		j := Job{ID: uint64(i + 1), Name: fmt.Sprintf("</script><img src=x onerror=alert(%d)>", i%7), User: fmt.Sprint("user", i%13), Queue: []string{"", "long", "short"}[i%3],
+		j := Job{ID: uint64(i + 1), Name: fmt.Sprintf("</script><img src=x onerror=alert(%d)>", i%7),
+			User: fmt.Sprint("user", i%13), Queue: []string{"", "long", "short"}[i%3],
 			State: "finished", Submit: submit, Start: submit + int64(i*37%5000), CPUs: int64(1 + i%8)}
 		j.End = j.Start + int64(600+i*101%40000)
 		if j.End > p.Now {
@@ -40,7 +41,9 @@ func sample(jobs, nodes int) *Page {
 	for i := range jobs / 20 {
 		p.Queue = append(p.Queue, Waiting{uint64(jobs + i), "next", "user1", "queued", "no room", p.Now + int64(i)*60})
 	}
-	p.Supposed = &Supposed{What: "--add 'node[0100-0103] like node0001'", Rows: []SupposedRow{{Of: "all", Jobs: jobs / 20, Before: 9000, After: 3600}, {Of: "user", Name: "user1", Jobs: jobs / 20, Before: 9000, After: 3600, LateBefore: 2}}}
+	p.Supposed = &Supposed{What: "--add 'node[0100-0103] like node0001'",
+		Rows: []SupposedRow{{Of: "all", Jobs: jobs / 20, Before: 9000, After: 3600},
+			{Of: "user", Name: "user1", Jobs: jobs / 20, Before: 9000, After: 3600, LateBefore: 2}}}
 	p.Series = trends.Over(past, p.From, p.Now, 3600, int64(nodes*8))
 	p.Waits = trends.Waits(past, func(j *trends.Job) string { return j.User })
 	return p
@@ -65,7 +68,8 @@ func TestEmbedded(t *testing.T) {
 	if strings.Contains(text, "<img") || strings.Contains(text, "<b>page") || strings.Count(text, "</script>") != 2 {
 		t.Error("a name has escaped from its place")
 	}
-	if m := regexp.MustCompile(`(src|href)=|https?://|@import|url\(`).FindString(strings.ReplaceAll(text, data, "")); m != "" {
+	if m := regexp.MustCompile(`(src|href)=|https?://|@import|url\(`).FindString(
+		strings.ReplaceAll(text, data, "")); m != "" {
 		t.Errorf("the page fetches %s", m)
 	}
 }
@@ -124,12 +128,14 @@ func TestInBrowser(t *testing.T) {
 		}
 		dir := t.TempDir()
 		file := filepath.Join(dir, "page.html")
-		if err := os.WriteFile(file, []byte(strings.Replace(string(page), "</body>", asks+"</body>", 1)), 0o600); err != nil {
+		if err := os.WriteFile(file, []byte(strings.Replace(string(page), "</body>", asks+"</body>", 1)),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		out, err := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--user-data-dir="+filepath.Join(dir, "profile"),
+		out, err := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu",
+			"--user-data-dir="+filepath.Join(dir, "profile"),
 			fmt.Sprintf("--window-size=%d,1000", c.width), "--dump-dom", "file://"+file).Output()
 		if err != nil {
 			t.Fatal(err)
@@ -139,8 +145,10 @@ func TestInBrowser(t *testing.T) {
 		for _, m := range regexp.MustCompile(`data-([a-z]+)="([^"]*)"`).FindAllStringSubmatch(body, -1) {
 			said[m[1]] = m[2]
 		}
-		for what, want := range map[string]string{"ready": fmt.Sprint(c.jobs, " jobs"), "error": "", "under": "true", "zoomed": "true", "wide": "true",
-			"hits": fmt.Sprint((c.jobs+5)/13, " of ", c.jobs), "rows": fmt.Sprint(min(c.jobs/20, 500)+1+btoi(c.jobs/20 > 500), " 14 3")} {
+		for what, want := range map[string]string{"ready": fmt.Sprint(c.jobs, " jobs"), "error": "", "under": "true",
+			"zoomed": "true", "wide": "true",
+			"hits": fmt.Sprint((c.jobs+5)/13, " of ", c.jobs),
+			"rows": fmt.Sprint(min(c.jobs/20, 500)+1+btoi(c.jobs/20 > 500), " 14 3")} {
 			if said[what] != want {
 				t.Errorf("%d jobs: %s is %q, want %q", c.jobs, what, said[what], want)
 			}

@@ -14,10 +14,12 @@ import (
 
 // Read reads the flags of a request. The select may also be an argument.
 func Read(c *cli.Context, args []string) (placer.Request, error) {
-	q := placer.Request{Select: c.String("select"), Place: c.String("place"), Name: c.String("name"), User: c.String("user"),
+	q := placer.Request{Select: c.String("select"), Place: c.String("place"), Name: c.String("name"),
+		User:    c.String("user"),
 		Account: c.String("account"), Queue: c.String("queue"), Class: c.String("class"), Policy: c.String("policy"),
 		Group: c.String("group"), Access: c.String("access"),
-		Prefer: preferItems(c.String("prefer")), Exclude: c.String("exclude"), Reservation: c.String("reservation"), Bind: c.String("bind"), OverLimits: c.Bool("over-limits")}
+		Prefer: preferItems(c.String("prefer")), Exclude: c.String("exclude"), Reservation: c.String("reservation"),
+		Bind: c.String("bind"), OverLimits: c.Bool("over-limits")}
 	for _, value := range c.StringSlice("pool") {
 		for _, one := range text.SplitList(value) {
 			a, err := placer.ParsePoolAmount(one)

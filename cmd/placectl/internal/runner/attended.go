@@ -62,7 +62,8 @@ func (r *Runner) Attend(nonce store.Nonce) (*Attending, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Attending{As: store.Attendant{Nonce: nonce, UID: uint32(os.Geteuid()), Process: self}, runner: r, fd: fd, path: s.path + "/" + name}, nil
+	return &Attending{As: store.Attendant{Nonce: nonce, UID: uint32(os.Geteuid()), Process: self}, runner: r, fd: fd,
+		path: s.path + "/" + name}, nil
 }
 
 func attendName(nonce store.Nonce) string { return "run-" + nonce.String() }
@@ -147,7 +148,8 @@ func (r *Runner) leftBy(a *store.Attendant) *left {
 		return nil
 	}
 	l := &left{nonce: a.Nonce}
-	files, _ := filepath.Glob(r.StateDir + "/" + r.ID + ".*/" + attendName(a.Nonce)) // a restore may have drawn another epoch
+	// a restore may have drawn another epoch
+	files, _ := filepath.Glob(r.StateDir + "/" + r.ID + ".*/" + attendName(a.Nonce))
 	for _, path := range files {
 		f, err := os.OpenFile(path, os.O_RDWR|unix.O_NOFOLLOW, 0)
 		if err != nil {
@@ -158,7 +160,8 @@ func (r *Runner) leftBy(a *store.Attendant) *left {
 		}
 		defer f.Close()
 		l.path, l.locked = path, unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil
-		for lines := json.NewDecoder(f); bytejson.Decode(lines, &l.attended) == nil; { // the last line may be incomplete
+		// the last line may be incomplete
+		for lines := json.NewDecoder(f); bytejson.Decode(lines, &l.attended) == nil; {
 		}
 	}
 	if a.Boot == self.Boot {
@@ -222,8 +225,9 @@ func (r *Runner) EndAttended(tx *store.Tx) (ended []*store.Job, others int, comm
 			others++
 			continue
 		case executed:
-			j, err = tx.Attempts().Report(store.Result{Job: j.ID, Attempt: j.Attempt, Nonce: j.Attendant.Nonce, Outcome: store.OutcomeLost,
-				Why: "its run and its command were killed"})
+			j, err = tx.Attempts().Report(store.Result{Job: j.ID, Attempt: j.Attempt, Nonce: j.Attendant.Nonce,
+				Outcome: store.OutcomeLost,
+				Why:     "its run and its command were killed"})
 		default:
 			j, err = tx.Jobs().Cancel(j.ID, "its run was killed")
 		}

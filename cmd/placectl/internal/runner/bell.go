@@ -44,7 +44,8 @@ func ring(bell *os.File) <-chan struct{} {
 	return rung
 }
 
-// ringBell rings a bell unless it rings already. It reports whether the bell exists, and for how long it has been ringing.
+// ringBell rings a bell unless it rings already. It reports whether the bell exists, and for how long it has
+// been ringing.
 func ringBell(epoch *os.Root, name string) (exists bool, unheard time.Duration) {
 	bell, err := epoch.OpenFile(name, os.O_WRONLY|unix.O_NONBLOCK, 0)
 	if err != nil {

@@ -87,13 +87,15 @@ type share struct {
 func (g *cgroup) limit(s *share) error {
 	const period = 100_000 // microseconds, the kernel's default
 	if s.Cores > 0 {
-		g.write("cpu.max", fmt.Sprintf("%d %d", s.Cores*period, period)) //nolint:errcheck // works only if cpu is delegated
+		//nolint:errcheck // works only if cpu is delegated
+		g.write("cpu.max", fmt.Sprintf("%d %d", s.Cores*period, period))
 	}
 	if len(s.Threads) > 0 {
 		g.write("cpuset.cpus", numbers(s.Threads)) //nolint:errcheck // works only if cpuset is delegated
 	}
 	if len(s.Groups) > 0 {
-		g.write("cpuset.mems", numbers(s.Groups)) //nolint:errcheck // works only if cpuset is delegated, and on the host with these nodes
+		//nolint:errcheck // works only if cpuset is delegated, and on the host with these nodes
+		g.write("cpuset.mems", numbers(s.Groups))
 	}
 	if s.Memory == 0 {
 		return nil

@@ -53,7 +53,8 @@ func escaped(t *testing.T) (list []int) {
 	t.Helper()
 	for _, pid := range processes() {
 		line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
-		if s, failed := statOf(pid); err == nil && failed == nil && s.state != 'Z' && strings.Contains(string(line), "sleep\x004711") {
+		if s, failed := statOf(pid); err == nil && failed == nil && s.state != 'Z' && strings.Contains(string(line),
+			"sleep\x004711") {
 			list = append(list, pid)
 		}
 	}
@@ -76,18 +77,28 @@ func TestControlGroups(t *testing.T) {
 	}{
 		{name: "nothing", line: "exit 3", change: confined(0), exit: 3},
 		{name: "less than a gate has", line: "exit 4", change: confined(2 * mib), exit: 4},
-		{name: "memory", line: "exec " + much, change: confined(20 * mib), outcome: store.OutcomeOOM, exit: 128 + 9, why: "it asked for 20 MiB of memory and used 20 MiB"},
-		{name: "memory of a child", line: much + "; exit $?", change: confined(20 * mib), outcome: store.OutcomeOOM, exit: 128 + 9, why: "it asked for 20 MiB"},
+		{name: "memory", line: "exec " + much, change: confined(20 * mib), outcome: store.OutcomeOOM, exit: 128 + 9,
+			why: "it asked for 20 MiB of memory and used 20 MiB"},
+		{name: "memory of a child", line: much + "; exit $?", change: confined(20 * mib), outcome: store.OutcomeOOM,
+			exit: 128 + 9, why: "it asked for 20 MiB"},
 		{name: "memory of a child that it can do without", line: much + " || exit 0", change: confined(20 * mib)},
 		{name: "enough memory", line: much, change: confined(400 * mib)},
-		{name: "auto", line: "exec " + much, change: confined(20*mib, func(o *Order) { o.Enforce = "auto" }), outcome: store.OutcomeOOM, exit: 128 + 9},
-		{name: "cores", line: `cat /sys/fs/cgroup$(sed -n s/0:://p /proc/self/cgroup)/cpu.max`, change: confined(0, func(o *Order) { o.Cores = 3 }), out: "300000 100000\n"},
-		{name: "all cores", line: `cat /sys/fs/cgroup$(sed -n s/0:://p /proc/self/cgroup)/cpu.max`, change: confined(0, func(o *Order) { o.Cores, o.Whole = 3, []int{4} }), out: "max 100000\n"},
-		{name: "pinned", line: `cd /sys/fs/cgroup$(sed -n s/0:://p /proc/self/cgroup); cat cpuset.cpus cpuset.mems; grep Cpus_allowed_list /proc/self/status`,
-			change: confined(0, func(o *Order) { o.CPUs, o.Groups = []int{1}, []int{0} }), out: "1\n0\nCpus_allowed_list:\t1\n"},
-		{name: "memory of a node that is not here", line: `grep Cpus_allowed_list /proc/self/status`, change: confined(0, func(o *Order) { o.CPUs, o.Groups = []int{0}, []int{7} }), out: "Cpus_allowed_list:\t0\n"},
+		{name: "auto", line: "exec " + much, change: confined(20*mib, func(o *Order) { o.Enforce = "auto" }),
+			outcome: store.OutcomeOOM, exit: 128 + 9},
+		{name: "cores", line: `cat /sys/fs/cgroup$(sed -n s/0:://p /proc/self/cgroup)/cpu.max`,
+			change: confined(0, func(o *Order) { o.Cores = 3 }), out: "300000 100000\n"},
+		{name: "all cores", line: `cat /sys/fs/cgroup$(sed -n s/0:://p /proc/self/cgroup)/cpu.max`,
+			change: confined(0, func(o *Order) { o.Cores, o.Whole = 3, []int{4} }), out: "max 100000\n"},
+		{name: "pinned",
+			line:   `cd /sys/fs/cgroup$(sed -n s/0:://p /proc/self/cgroup); cat cpuset.cpus cpuset.mems; grep Cpus_allowed_list /proc/self/status`,
+			change: confined(0, func(o *Order) { o.CPUs, o.Groups = []int{1}, []int{0} }),
+			out:    "1\n0\nCpus_allowed_list:\t1\n"},
+		{name: "memory of a node that is not here", line: `grep Cpus_allowed_list /proc/self/status`,
+			change: confined(0, func(o *Order) { o.CPUs, o.Groups = []int{0}, []int{7} }),
+			out:    "Cpus_allowed_list:\t0\n"},
 		{name: "left behind", line: escape + "; sleep 0.3", change: confined(0), leftover: 1},
-		{name: "walltime", line: escape + "; " + escape + "; trap '' TERM; while :; do sleep 1; done", change: confined(0, func(o *Order) { o.Walltime = 3 * time.Second }),
+		{name: "walltime", line: escape + "; " + escape + "; trap '' TERM; while :; do sleep 1; done",
+			change:  confined(0, func(o *Order) { o.Walltime = 3 * time.Second }),
 			outcome: store.OutcomeWalltime, exit: 128 + 9},
 		{name: "groups of its own", change: confined(0), leftover: 1,
 			line: `cd /sys/fs/cgroup$(sed -n s/0:://p /proc/self/cgroup); mkdir -p a/b; (setsid env -i sleep 4711 >/dev/null 2>&1 </dev/null & echo $! >a/b/cgroup.procs); sleep 0.3`},
@@ -101,8 +112,10 @@ func TestControlGroups(t *testing.T) {
 			}
 			k := s.job(c.line, c.change, func(o *Order) { o.Payload.Out = s.dir + "/out" })
 			r := s.supervise(k).Result
-			if r.Outcome != c.outcome || r.Exit != c.exit || !strings.Contains(r.Why, c.why) || r.Use.Leftover < c.leftover {
-				t.Errorf("result %+v, want outcome %d, exit %d, why %q; notes:\n%s", r, c.outcome, c.exit, c.why, s.file("notes"))
+			if r.Outcome != c.outcome || r.Exit != c.exit || !strings.Contains(r.Why, c.why) ||
+				r.Use.Leftover < c.leftover {
+				t.Errorf("result %+v, want outcome %d, exit %d, why %q; notes:\n%s", r, c.outcome, c.exit, c.why,
+					s.file("notes"))
 			}
 			if out := s.file("out"); c.out != "" && out != c.out {
 				t.Errorf("the command wrote %q, want %q", out, c.out)
@@ -141,9 +154,12 @@ func TestControlGroupsAdopted(t *testing.T) {
 		why     string
 	}{
 		// Before Linux 6.15 it is unknown how an adopted command has ended.
-		{name: "adopted", line: escape + "; sleep 1; " + much + "; exit 5", outcome: []store.Outcome{store.OutcomeExited, store.OutcomeLost}},
-		{name: "too much memory", line: escape + "; sleep 1; exec dd if=/dev/zero of=/dev/null bs=300000000 count=1", outcome: []store.Outcome{store.OutcomeOOM, store.OutcomeLost}},
-		{name: "all killed", line: "[ $PLACECTL_ATTEMPT = 1 ] || exit 0; " + escape + "; " + much + "; sleep 100", all: true, outcome: []store.Outcome{store.OutcomeLost}},
+		{name: "adopted", line: escape + "; sleep 1; " + much + "; exit 5",
+			outcome: []store.Outcome{store.OutcomeExited, store.OutcomeLost}},
+		{name: "too much memory", line: escape + "; sleep 1; exec dd if=/dev/zero of=/dev/null bs=300000000 count=1",
+			outcome: []store.Outcome{store.OutcomeOOM, store.OutcomeLost}},
+		{name: "all killed", line: "[ $PLACECTL_ATTEMPT = 1 ] || exit 0; " + escape + "; " + much + "; sleep 100",
+			all: true, outcome: []store.Outcome{store.OutcomeLost}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s, parent := groups(t)
@@ -173,8 +189,10 @@ func TestControlGroupsAdopted(t *testing.T) {
 			s.until("ended", s.ended(k))
 			s.until("quiet", func() bool { return len(s.left())+len(s.ours()) == 0 })
 			r := s.attempt(k).Result
-			if !slices.Contains(c.outcome, r.Outcome) || r.Use.Leftover == 0 || r.Use.MemPeak < 1<<20 || r.Use.CPUUser+r.Use.CPUSystem == 0 {
-				t.Errorf("result %+v, want an outcome of %v with its resource use; notes:\n%s", r, c.outcome, s.file("notes"))
+			if !slices.Contains(c.outcome, r.Outcome) || r.Use.Leftover == 0 || r.Use.MemPeak < 1<<20 ||
+				r.Use.CPUUser+r.Use.CPUSystem == 0 {
+				t.Errorf("result %+v, want an outcome of %v with its resource use; notes:\n%s", r, c.outcome,
+					s.file("notes"))
 			}
 			noneLeft(t, s, parent)
 		})

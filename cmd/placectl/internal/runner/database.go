@@ -114,5 +114,6 @@ func (k Key) result(n store.Nonce, o store.Outcome) *store.Result {
 // Settled reports whether a database has answered, rather than been unavailable. A missing database
 // may come back: it was moved, or its file system is unavailable.
 func Settled(err error) bool {
-	return err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) && !errors.Is(err, store.ErrNoDatabase)
+	return err == nil || errors.Is(err, store.ErrConflict) || errors.Is(err, store.ErrNotFound) &&
+		!errors.Is(err, store.ErrNoDatabase)
 }

@@ -72,9 +72,11 @@ func examineAdoption() Finding {
 	x, _ := strconv.Atoi(major)
 	y, _ := strconv.Atoi(minor)
 	if x > 6 || x == 6 && y >= 15 {
-		return Finding{"adoption", Works, "Linux " + release + " tells how a command has ended though the process that waits for it was killed"}
+		return Finding{"adoption", Works,
+			"Linux " + release + " tells how a command has ended though the process that waits for it was killed"}
 	}
-	return Finding{"adoption", Limited, "Linux " + release + ": a command goes on if the process that waits for it is killed, and how it ends is not known then (6.15 tells it)"}
+	return Finding{"adoption", Limited, "Linux " + release + ": a command goes on if the process that waits for it " +
+		"is killed, and how it ends is not known then (6.15 tells it)"}
 }
 
 // polled says how a job is kept to its memory without control groups.
@@ -87,7 +89,8 @@ func examineGroups() Finding {
 		return Finding{"memory", Limited, err.Error() + polled}
 	}
 	if err := unix.Access(parent, unix.W_OK); err != nil {
-		return Finding{"memory", Limited, fmt.Sprintf("control groups below %s cannot be made (%v)%s", parent, err, polled)}
+		return Finding{"memory", Limited, fmt.Sprintf("control groups below %s cannot be made (%v)%s", parent, err,
+			polled)}
 	}
 	return Finding{"memory", Works, "control groups below " + parent}
 }

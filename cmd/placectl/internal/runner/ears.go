@@ -82,8 +82,9 @@ func (e *ears) read(pipe int, text []byte) (more bool) {
 		e.mu.Lock()
 		delete(e.pipes, pipe)
 		e.mu.Unlock()
-		unix.EpollCtl(e.fd, unix.EPOLL_CTL_DEL, pipe, nil) //nolint:errcheck // a gate just forked may still have the pipe open
-		unix.Close(pipe)                                   //nolint:errcheck // it was only read
+		//nolint:errcheck // a gate just forked may still have the pipe open
+		unix.EpollCtl(e.fd, unix.EPOLL_CTL_DEL, pipe, nil)
+		unix.Close(pipe) //nolint:errcheck // it was only read
 		a.hear(func(n *news) { n.gone = true })
 		return false
 	}
@@ -113,7 +114,8 @@ func (a *attendance) listen() (err error) {
 // endPipe makes a pipe that is open for reading end once it has no writer, even if the last one had left
 // before: a process that is being killed may leave the pipe first and the lock of the journal later.
 func (sl *slot) endPipe() {
-	if fd, err := unix.Open(sl.path+"/"+toldFile, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC, 0); err == nil {
+	if fd, err := unix.Open(sl.path+"/"+toldFile, unix.O_WRONLY|unix.O_NONBLOCK|unix.O_NOFOLLOW|unix.O_CLOEXEC,
+		0); err == nil {
 		unix.Close(fd) //nolint:errcheck // nothing was written
 	}
 }

@@ -63,7 +63,8 @@ func (sl *slot) elsewhere() (*sent, error) {
 	}
 	s := new(sent)
 	for _, e := range list {
-		if text, failed := sl.root.ReadFile(elsewhereDir + "/" + e.Name()); failed == nil && bytejson.Unmarshal(text, s) == nil {
+		if text, failed := sl.root.ReadFile(elsewhereDir + "/" + e.Name()); failed == nil && bytejson.Unmarshal(text,
+			s) == nil {
 			break
 		}
 	}
@@ -86,7 +87,8 @@ func (a *attendance) emptied(ctx context.Context, until time.Duration) error {
 	for found := true; found; {
 		found = false
 		within := max(until-bootClock(), 0)
-		words := []string{"placectl", "on", "--sweep", tagOf(a.slot.nonce.String()) + "," + within.Round(time.Millisecond).String()}
+		words := []string{"placectl", "on", "--sweep", tagOf(a.slot.nonce.String()) + "," + within.Round(
+			time.Millisecond).String()}
 		var failed []error
 		for _, err := range ssh.Each(ctx, a.begun.Hosts, within+sweepTime, func(string) []string { return words }) {
 			var status *launch.Refused
@@ -110,7 +112,8 @@ const saidAfter = time.Second
 func (a *attendance) emptyAll(until time.Duration) {
 	ctx := context.Background()
 	says := func(why string) {
-		if err := a.DB.LeftOver(ctx, a.slot.Key, a.slot.nonce, "its command has ended; "+why); err != nil && !Settled(err) {
+		if err := a.DB.LeftOver(ctx, a.slot.Key, a.slot.nonce, "its command has ended; "+why); err != nil &&
+			!Settled(err) {
 			a.notef("%s: %v", a.slot.Key, err)
 		}
 	}
@@ -124,7 +127,8 @@ func (a *attendance) emptyAll(until time.Duration) {
 		a.notef("%s: %v", a.slot.Key, err)
 		slow.Stop()
 		says(err.Error())
-		if _, gone := a.DB.Held(ctx, a.slot.Key, a.slot.nonce, a.slot.epoch()); gone != nil && Settled(gone) || a.slot.isRemoved() || !sleep(ctx, wait) {
+		if _, gone := a.DB.Held(ctx, a.slot.Key, a.slot.nonce, a.slot.epoch()); gone != nil && Settled(gone) ||
+			a.slot.isRemoved() || !sleep(ctx, wait) {
 			return
 		}
 	}

@@ -116,7 +116,8 @@ func unixTime(t time.Time) string {
 // compatible sets what must accompany the variables of PBS and Slurm: MPI libraries that see those
 // would call a server that does not exist.
 func (o *Order) compatible(v *variables) {
-	for _, kv := range []string{"OMPI_MCA_plm=rsh", "PRTE_MCA_plm=ssh", "I_MPI_HYDRA_BOOTSTRAP=ssh", "HYDRA_BOOTSTRAP=ssh"} {
+	for _, kv := range []string{"OMPI_MCA_plm=rsh", "PRTE_MCA_plm=ssh", "I_MPI_HYDRA_BOOTSTRAP=ssh",
+		"HYDRA_BOOTSTRAP=ssh"} {
 		name, value, _ := strings.Cut(kv, "=")
 		v.unlessGiven(name, value)
 	}

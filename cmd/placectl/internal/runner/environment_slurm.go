@@ -12,7 +12,8 @@ import (
 func (o *Order) slurm(v *variables) {
 	number := strconv.FormatUint(o.Job, 10)
 	nodes, list := strconv.Itoa(len(o.Nodes)), index.FoldNodeList(o.Nodes)
-	tasks, cores := o.perNode(func(c Chunk) int { return max(c.Processes, 1) }), o.perNode(func(c Chunk) int { return c.Cores })
+	tasks, cores := o.perNode(func(c Chunk) int { return max(c.Processes, 1) }),
+		o.perNode(func(c Chunk) int { return c.Cores })
 	if o.Whole != nil { // Slurm gives such a job all cores
 		cores = o.Whole
 	}

@@ -40,8 +40,10 @@ func (a *attendance) finish(result *store.Result) {
 // execute orders the command. It returns a result if the command is not executed.
 func (a *attendance) execute() *store.Result {
 	o := a.order
-	if owner := o.Payload.Owner; owner != nil && owner.Name != a.User && owner.Named() && a.User != store.UnnamedUser(owner.UID) {
-		return a.refused(fmt.Errorf("user %d is %s on %s, but %s where the job was submitted", owner.UID, a.User, a.Host, owner.Name), store.BlameNobody)
+	if owner := o.Payload.Owner; owner != nil && owner.Name != a.User && owner.Named() && a.User != store.UnnamedUser(
+		owner.UID) {
+		return a.refused(fmt.Errorf("user %d is %s on %s, but %s where the job was submitted", owner.UID, a.User,
+			a.Host, owner.Name), store.BlameNobody)
 	}
 	end := bootClock() + o.Left
 	p, err := a.plan()
@@ -57,7 +59,8 @@ func (a *attendance) execute() *store.Result {
 	}
 	defer opened.close()
 	ending := &o.Payload.Ending
-	a.begun = &begun{Hosts: o.Hosts, End: end, Signal: ending.Signal, Before: ending.Before, First: ending.First, Steps: o.Payload.Compat == "slurm", Grace: o.grace(),
+	a.begun = &begun{Hosts: o.Hosts, End: end, Signal: ending.Signal, Before: ending.Before, First: ending.First,
+		Steps: o.Payload.Compat == "slurm", Grace: o.grace(),
 		share: o.share(), Polled: o.Enforce == "poll" || o.Enforce == "auto" && a.group == nil}
 	if a.group != nil {
 		a.begun.Cgroup = a.group.path
@@ -110,7 +113,8 @@ func (a *attendance) prepareOrder(p *plan) (*launch.Order, *streams, *store.Resu
 		o.close()
 		return nil, nil, a.setUpFailed(err)
 	}
-	order := &launch.Order{Words: p.Words, Env: p.Env, Dir: p.Dir, Umask: p.Umask, CPUs: p.CPUs, Limits: limits, Streams: o.files, Tag: tag(a.slot.nonce)}
+	order := &launch.Order{Words: p.Words, Env: p.Env, Dir: p.Dir, Umask: p.Umask, CPUs: p.CPUs, Limits: limits,
+		Streams: o.files, Tag: tag(a.slot.nonce)}
 	if p.Task {
 		order.TaskPID = "SLURM_TASK_PID"
 	}

@@ -64,7 +64,8 @@ func child(dir, verb string, args []string) int {
 func runnerIn(dir string) *Runner {
 	db := &fake{dir}
 	state, _ := db.read()
-	r := &Runner{Site: Site{Host: "here", User: "ann", Account: func() []string { return nil }, StateDir: dir + "/state", ID: state.ID, Epoch: state.Epoch, Database: db.path(),
+	r := &Runner{Site: Site{Host: "here", User: "ann", Account: func() []string { return nil },
+		StateDir: dir + "/state", ID: state.ID, Epoch: state.Epoch, Database: db.path(),
 		Words: func(verb string, args ...string) []string {
 			return append([]string{"runner-test", verb}, args...)
 		},
@@ -84,7 +85,8 @@ func runnerIn(dir string) *Runner {
 		Note: func(format string, args ...any) {
 			f, err := os.OpenFile(dir+"/notes", os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 			if err == nil {
-				fmt.Fprintf(f, "%s %d: "+format+"\n", append([]any{time.Now().Format("05.000"), os.Getpid()}, args...)...)
+				fmt.Fprintf(f, "%s %d: "+format+"\n", append([]any{time.Now().Format("05.000"), os.Getpid()},
+					args...)...)
 				f.Close()
 			}
 		}}
@@ -115,7 +117,8 @@ func runnerIn(dir string) *Runner {
 				commands = append(commands, children(warden)...)
 			}
 		}
-		list := map[string][]int{"": {os.Getpid()}, "gate": gates, "warden": wardens, "command": commands, "both": append(wardens, os.Getpid()), "all": slices.Concat(wardens, commands, []int{os.Getpid()})}[who]
+		list := map[string][]int{"": {os.Getpid()}, "gate": gates, "warden": wardens, "command": commands,
+			"both": append(wardens, os.Getpid()), "all": slices.Concat(wardens, commands, []int{os.Getpid()})}[who]
 		for _, pid := range list {
 			unix.Kill(pid, unix.SIGKILL)
 		}
@@ -348,7 +351,8 @@ func (f *fake) Look(context.Context) (*View, error) {
 		case a.Nonce == (store.Nonce{}):
 			v.Unclaimed = append(v.Unclaimed, k)
 		default:
-			v.Held = append(v.Held, Held{Key: k, Nonce: a.Nonce, Process: a.Process, Ending: a.Ending, Left: time.Until(a.End)})
+			v.Held = append(v.Held, Held{Key: k, Nonce: a.Nonce, Process: a.Process, Ending: a.Ending,
+				Left: time.Until(a.End)})
 		}
 	}
 	slices.SortFunc(v.Unclaimed, func(a, b Key) int { return int(a.Job) - int(b.Job) })
@@ -403,9 +407,11 @@ func (s *site) job(line string, more ...func(*Order)) Key {
 	var k Key
 	s.change(func(st *fakeState) {
 		k = Key{uint64(len(st.Jobs) + 1), 1}
-		o := Order{Name: "test", User: "ann", Queue: "workq", Command: []string{"sh", "-c", line}, Nodes: []string{"n1"}, Chunks: []Chunk{{Node: "n1", Cores: 1}},
+		o := Order{Name: "test", User: "ann", Queue: "workq", Command: []string{"sh", "-c", line},
+			Nodes: []string{"n1"}, Chunks: []Chunk{{Node: "n1", Cores: 1}},
 			Walltime: time.Minute, Enforce: "none",
-			Payload: &store.Payload{Ending: store.Ending{Grace: 5 * time.Second}, Dir: s.dir, Umask: 0o022, Env: []string{"PATH=" + os.Getenv("PATH"), "RUNNER_TEST=" + s.dir, "LEDGER=" + s.dir + "/ledger"}}}
+			Payload: &store.Payload{Ending: store.Ending{Grace: 5 * time.Second}, Dir: s.dir, Umask: 0o022,
+				Env: []string{"PATH=" + os.Getenv("PATH"), "RUNNER_TEST=" + s.dir, "LEDGER=" + s.dir + "/ledger"}}}
 		for _, m := range more {
 			m(&o)
 		}
@@ -421,7 +427,9 @@ func (s *site) start(env []string, args ...string) *process {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	p, err := os.StartProcess(self, append([]string{"runner-test"}, args...), &os.ProcAttr{Dir: "/", Env: append(s.env, env...), Files: []*os.File{nil, nil, os.Stderr}, Sys: &syscall.SysProcAttr{Setsid: true}})
+	p, err := os.StartProcess(self, append([]string{"runner-test"}, args...),
+		&os.ProcAttr{Dir: "/", Env: append(s.env, env...), Files: []*os.File{nil, nil, os.Stderr},
+			Sys: &syscall.SysProcAttr{Setsid: true}})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -480,7 +488,8 @@ func (s *site) file(name string) string {
 func (s *site) ours() (list []int) {
 	for _, pid := range processes() {
 		env, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/environ")
-		if err != nil || pid == os.Getpid() || !slices.Contains(strings.Split(string(env), "\x00"), "RUNNER_TEST="+s.dir) {
+		if err != nil || pid == os.Getpid() || !slices.Contains(strings.Split(string(env), "\x00"),
+			"RUNNER_TEST="+s.dir) {
 			continue
 		}
 		if st, err := statOf(pid); err == nil && st.state != 'Z' && st.state != 'X' {
@@ -516,7 +525,8 @@ func (s *site) left() []string {
 		s.t.Fatal(err)
 	}
 	return slices.DeleteFunc(dirs, func(name string) bool {
-		return slices.Contains([]string{beatFile, bellName("here"), keeperName("here")}, filepath.Base(name)) || strings.HasPrefix(filepath.Base(name), slotPrefix) && !isTaken(name)
+		return slices.Contains([]string{beatFile, bellName("here"), keeperName("here")}, filepath.Base(name)) ||
+			strings.HasPrefix(filepath.Base(name), slotPrefix) && !isTaken(name)
 	})
 }
 

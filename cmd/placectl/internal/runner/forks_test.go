@@ -23,11 +23,14 @@ const hop = `perl -MPOSIX -e '$SIG{TERM}="IGNORE"; my $t = time; exit if fork; s
 var forkers = []struct{ name, line string }{
 	{"two forks", `(setsid sh -c "sleep 100 & sleep 100 &" &)`},
 	{"two forks, one waits", `(setsid sh -c "sleep 100 & sleep 100 &" &); sleep 100`},
-	{"a daemon that ignores TERM", `(setsid sh -c "trap '' TERM; (setsid sh -c 'trap \"\" TERM; while :; do sleep 0.2; done' &)" &)`},
-	{"it forks all the time", `trap "" TERM; (trap "" TERM; for i in $(seq 4000); do sleep 0.3 & sleep 0.002; done) & (for i in $(seq 4000); do (sleep 0.2 &) ; sleep 0.002; done) & wait`},
+	{"a daemon that ignores TERM",
+		`(setsid sh -c "trap '' TERM; (setsid sh -c 'trap \"\" TERM; while :; do sleep 0.2; done' &)" &)`},
+	{"it forks all the time",
+		`trap "" TERM; (trap "" TERM; for i in $(seq 4000); do sleep 0.3 & sleep 0.002; done) & (for i in $(seq 4000); do (sleep 0.2 &) ; sleep 0.002; done) & wait`},
 	{"it is another process all the time", hop},
 	{"eight of those", strings.Repeat(hop+"; ", 8) + "sleep 100"},
-	{"two that replace each other", `perl -e '$SIG{TERM}="IGNORE"; my $t = time; my ($other, $me) = ($$, 0); fork and sleep 100, exit; while (time < $t + 20) { $me = $$; my $c = fork // 0; if (!$c) { $other = $me } else { $other = $c } while (kill(0, $other) && time < $t + 20) { select undef, undef, undef, 0.001; waitpid -1, 1 } }' & sleep 100`},
+	{"two that replace each other",
+		`perl -e '$SIG{TERM}="IGNORE"; my $t = time; my ($other, $me) = ($$, 0); fork and sleep 100, exit; while (time < $t + 20) { $me = $$; my $c = fork // 0; if (!$c) { $other = $me } else { $other = $c } while (kill(0, $other) && time < $t + 20) { select undef, undef, undef, 0.001; waitpid -1, 1 } }' & sleep 100`},
 }
 
 // TestForks: whatever a command leaves behind, and however fast that forks, its attempt ends once its time
@@ -47,7 +50,9 @@ func TestForks(t *testing.T) {
 				case "elsewhere":
 					s.watched(f.line, grace, 300*time.Millisecond)
 				default:
-					k := s.job(`echo >>"$LEDGER"; `+f.line, func(o *Order) { o.Walltime, o.Payload.Ending.Grace = time.Second, grace })
+					k := s.job(`echo >>"$LEDGER"; `+f.line, func(o *Order) {
+						o.Walltime, o.Payload.Ending.Grace = time.Second, grace
+					})
 					p := s.start(nil, "keep")
 					s.until("begun", func() bool { return s.file("ledger") != "" })
 					if how == "adopted" {

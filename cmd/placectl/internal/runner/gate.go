@@ -125,15 +125,18 @@ func (p *plan) open() (*streams, error) {
 
 // limitIDs are the resource limits that jobs carry.
 var limitIDs = map[string]int{
-	"as": unix.RLIMIT_AS, "core": unix.RLIMIT_CORE, "cpu": unix.RLIMIT_CPU, "data": unix.RLIMIT_DATA, "fsize": unix.RLIMIT_FSIZE,
-	"memlock": unix.RLIMIT_MEMLOCK, "nofile": unix.RLIMIT_NOFILE, "nproc": unix.RLIMIT_NPROC, "rss": unix.RLIMIT_RSS, "stack": unix.RLIMIT_STACK,
+	"as": unix.RLIMIT_AS, "core": unix.RLIMIT_CORE, "cpu": unix.RLIMIT_CPU, "data": unix.RLIMIT_DATA,
+	"fsize":   unix.RLIMIT_FSIZE,
+	"memlock": unix.RLIMIT_MEMLOCK, "nofile": unix.RLIMIT_NOFILE, "nproc": unix.RLIMIT_NPROC, "rss": unix.RLIMIT_RSS,
+	"stack": unix.RLIMIT_STACK,
 }
 
 // limits returns the resource limits of the kernel. A limit above what this host allows is lowered.
 func (p *plan) limits() (list []launch.Limit, err error) {
 	if !slices.ContainsFunc(p.Limits, func(l store.ResourceLimit) bool { return l.Name == "nofile" }) {
 		var is unix.Rlimit
-		if soft, err := launch.OpenFiles(); err == nil && unix.Getrlimit(unix.RLIMIT_NOFILE, &is) == nil { // as it was when the keeper started
+		// as it was when the keeper started
+		if soft, err := launch.OpenFiles(); err == nil && unix.Getrlimit(unix.RLIMIT_NOFILE, &is) == nil {
 			is.Cur = min(soft, is.Max)
 			list = append(list, launch.Limit{Name: "nofile", ID: unix.RLIMIT_NOFILE, Rlimit: is})
 		}

@@ -48,7 +48,8 @@ func (r *Runner) unfit(ctx context.Context, s *state, v *View) *store.Result {
 	case ctx.Err() != nil:
 		return &store.Result{Outcome: store.OutcomeNone} // unknown: do nothing
 	case err != nil:
-		return &store.Result{Outcome: store.OutcomeRefused, Blame: store.BlameNode, Why: fmt.Sprintf("the health check %s: %v", v.Health[0], err)}
+		return &store.Result{Outcome: store.OutcomeRefused, Blame: store.BlameNode,
+			Why: fmt.Sprintf("the health check %s: %v", v.Health[0], err)}
 	case !well:
 		return &store.Result{Outcome: store.OutcomeRefused, Blame: store.BlameHealth, Why: said}
 	}
@@ -96,7 +97,8 @@ func (p *Passes) startFit(ctx context.Context, s *state, v *View) error {
 func (r *Runner) RefuseAll(ctx context.Context, attempts []Key, why string) error {
 	var failed []error
 	for _, k := range attempts {
-		failed = append(failed, r.refuseUnclaimed(ctx, k, store.Result{Outcome: store.OutcomeRefused, Blame: store.BlameNode, Why: why}))
+		failed = append(failed,
+			r.refuseUnclaimed(ctx, k, store.Result{Outcome: store.OutcomeRefused, Blame: store.BlameNode, Why: why}))
 	}
 	return errors.Join(failed...)
 }

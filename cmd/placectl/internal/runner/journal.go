@@ -162,7 +162,8 @@ func (sl *slot) lock() (*os.File, error) {
 		switch err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {
 		case err == nil:
 			return f, nil
-		case !errors.Is(err, unix.EWOULDBLOCK) || wait > time.Second: // otherwise the previous warden has yet to release it
+		// otherwise the previous warden has yet to release it
+		case !errors.Is(err, unix.EWOULDBLOCK) || wait > time.Second:
 			f.Close()
 			return nil, &os.PathError{Op: "flock", Path: sl.path + "/" + journalFile, Err: err}
 		}

@@ -74,7 +74,9 @@ func (r *Runner) Keep(ctx context.Context, gate *launch.Gate, inherited *os.File
 		return err
 	}
 	defer ears.close()
-	k := &keeper{Runner: r, self: self, most: 1 << 20, gate: gate, ears: ears, opens: make(chan opening), parent: sync.OnceValues(groupParent), running: make(map[store.Nonce]*attendance), adopted: make(map[store.Nonce]*attendance), ended: make(chan *attendance, 64)}
+	k := &keeper{Runner: r, self: self, most: 1 << 20, gate: gate, ears: ears, opens: make(chan opening),
+		parent: sync.OnceValues(groupParent), running: make(map[store.Nonce]*attendance),
+		adopted: make(map[store.Nonce]*attendance), ended: make(chan *attendance, 64)}
 	var files unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &files) == nil {
 		k.most = max(1, int(min(files.Cur, 1<<20)-filesBesides)/filesOfAttempt)
@@ -158,7 +160,8 @@ func (k *keeper) keep(ctx context.Context) error {
 				trim()
 			}
 			k.look(ctx, false)
-			if now := bootClock() - time.Duration(time.Now().UnixNano()); now > slept+time.Second { // the host has slept, or the clock was set
+			// the host has slept, or the clock was set
+			if now := bootClock() - time.Duration(time.Now().UnixNano()); now > slept+time.Second {
 				for _, a := range k.running {
 					a.wake()
 				}
@@ -190,7 +193,8 @@ func (k *keeper) collect(a *attendance) {
 
 // wants reports whether to claim attempts.
 func (k *keeper) wants() bool {
-	return (k.looking || slices.ContainsFunc(k.untold, func(a *attendance) bool { return !a.isPostponed() })) && !k.isRemoved()
+	return (k.looking || slices.ContainsFunc(k.untold, func(a *attendance) bool { return !a.isPostponed() })) &&
+		!k.isRemoved()
 }
 
 // isHealthy reports whether the site's program has recently found the host healthy, or is not asked.

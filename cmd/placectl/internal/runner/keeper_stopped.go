@@ -36,7 +36,8 @@ func keeperIn(text []byte) (pid int, born uint64) {
 	return pid, born
 }
 
-// StoppedKeeper returns the pid of the process that executes a user's jobs on a host if it is stopped, otherwise 0. kept
+// StoppedKeeper returns the pid of the process that executes a user's jobs on a host if it is stopped,
+// otherwise 0. kept
 // is the directory that KeptIn names.
 func StoppedKeeper(stateDir, kept, host string) int {
 	text, err := os.ReadFile(filepath.Join(stateDir, kept, keeperName(host)))

@@ -26,8 +26,10 @@ func TestSupervise(t *testing.T) {
 	} {
 		k := s.job(c.line)
 		a := s.supervise(k)
-		if r := a.Result; !a.Ended || r.Outcome != c.outcome || r.Exit != c.exit || r.Signal != c.signal || r.Use.MaxRSS < 100<<10 {
-			t.Errorf("%s: result %+v, want outcome %d, exit %d, signal %d; notes:\n%s", c.line, r, c.outcome, c.exit, c.signal, s.file("notes"))
+		if r := a.Result; !a.Ended || r.Outcome != c.outcome || r.Exit != c.exit || r.Signal != c.signal ||
+			r.Use.MaxRSS < 100<<10 {
+			t.Errorf("%s: result %+v, want outcome %d, exit %d, signal %d; notes:\n%s", c.line, r, c.outcome, c.exit,
+				c.signal, s.file("notes"))
 		}
 	}
 	if left := s.left(); len(left) > 0 {
@@ -49,21 +51,36 @@ func TestOutcomes(t *testing.T) {
 		blame   store.Blame
 		why     string
 	}{
-		{name: "no such program", change: func(o *Order) { o.Command = []string{"there-is-none"} }, outcome: store.OutcomeExited, exit: 127, blame: store.BlameJob, why: "there-is-none"},
-		{name: "not executable", change: func(o *Order) { o.Command = []string{"/dev/null"} }, outcome: store.OutcomeExited, exit: 126, blame: store.BlameJob},
-		{name: "directory", change: func(o *Order) { o.Payload.Dir = "/there/is/none" }, outcome: store.OutcomeExited, exit: 125, why: "/there/is/none"},
-		{name: "no folder for its output", line: "exit 0", change: func(o *Order) { o.Payload.Out = "none/out" }, outcome: store.OutcomeExited, exit: 125, why: "/none/out: no such file"},
-		{name: "no folder for its errors", line: "exit 0", change: func(o *Order) { o.Payload.Err = "none/err" }, outcome: store.OutcomeExited, exit: 125, why: "/none/err: no such file"},
-		{name: "a file as its folder", line: "exit 0", change: func(o *Order) { o.Payload.Out = "/dev/full/x" }, outcome: store.OutcomeExited, exit: 125, why: "/dev/full/x: not a dir"},
-		{name: "another name", line: "exit 0", change: func(o *Order) { o.Payload.Owner = &store.Submitter{UID: 7, Name: "bob"} }, outcome: store.OutcomeRefused, blame: store.BlameNobody,
+		{name: "no such program", change: func(o *Order) { o.Command = []string{"there-is-none"} },
+			outcome: store.OutcomeExited, exit: 127, blame: store.BlameJob, why: "there-is-none"},
+		{name: "not executable", change: func(o *Order) { o.Command = []string{"/dev/null"} },
+			outcome: store.OutcomeExited, exit: 126, blame: store.BlameJob},
+		{name: "directory", change: func(o *Order) { o.Payload.Dir = "/there/is/none" }, outcome: store.OutcomeExited,
+			exit: 125, why: "/there/is/none"},
+		{name: "no folder for its output", line: "exit 0", change: func(o *Order) { o.Payload.Out = "none/out" },
+			outcome: store.OutcomeExited, exit: 125, why: "/none/out: no such file"},
+		{name: "no folder for its errors", line: "exit 0", change: func(o *Order) { o.Payload.Err = "none/err" },
+			outcome: store.OutcomeExited, exit: 125, why: "/none/err: no such file"},
+		{name: "a file as its folder", line: "exit 0", change: func(o *Order) { o.Payload.Out = "/dev/full/x" },
+			outcome: store.OutcomeExited, exit: 125, why: "/dev/full/x: not a dir"},
+		{name: "another name", line: "exit 0",
+			change:  func(o *Order) { o.Payload.Owner = &store.Submitter{UID: 7, Name: "bob"} },
+			outcome: store.OutcomeRefused, blame: store.BlameNobody,
 			why: "user 7 is ann on here, but bob where"},
-		{name: "the same name", line: "exit 2", change: func(o *Order) { o.Payload.Owner = &store.Submitter{UID: 7, Name: "ann"} }, outcome: store.OutcomeExited, exit: 2},
-		{name: "cores", change: func(o *Order) { o.CPUs = []int{1000} }, outcome: store.OutcomeExited, exit: 125, why: "cores [1000]: invalid argument"},
-		{name: "walltime", line: "sleep 100", change: func(o *Order) { o.Walltime = 200 * time.Millisecond }, outcome: store.OutcomeWalltime, exit: 128 + 15},
-		{name: "walltime ignored", line: "trap '' TERM; sleep 100; sleep 100", outcome: store.OutcomeWalltime, exit: 128 + 9,
+		{name: "the same name", line: "exit 2",
+			change:  func(o *Order) { o.Payload.Owner = &store.Submitter{UID: 7, Name: "ann"} },
+			outcome: store.OutcomeExited, exit: 2},
+		{name: "cores", change: func(o *Order) { o.CPUs = []int{1000} }, outcome: store.OutcomeExited, exit: 125,
+			why: "cores [1000]: invalid argument"},
+		{name: "walltime", line: "sleep 100", change: func(o *Order) { o.Walltime = 200 * time.Millisecond },
+			outcome: store.OutcomeWalltime, exit: 128 + 15},
+		{name: "walltime ignored", line: "trap '' TERM; sleep 100; sleep 100", outcome: store.OutcomeWalltime,
+			exit:   128 + 9,
 			change: func(o *Order) { o.Walltime, o.Payload.Ending.Grace = 2*time.Second, 200*time.Millisecond }},
-		{name: "status of its own", line: "trap 'exit 3' TERM; sleep 100 & wait", outcome: store.OutcomeWalltime, exit: 3, change: func(o *Order) { o.Walltime = 2 * time.Second }},
-		{name: "memory", line: "trap '' TERM; x=$(head -c 50000000 /dev/zero | tr '\\0' x); sleep 100", outcome: store.OutcomeOOM, exit: 128 + 9, why: "it asked for",
+		{name: "status of its own", line: "trap 'exit 3' TERM; sleep 100 & wait", outcome: store.OutcomeWalltime,
+			exit: 3, change: func(o *Order) { o.Walltime = 2 * time.Second }},
+		{name: "memory", line: "trap '' TERM; x=$(head -c 50000000 /dev/zero | tr '\\0' x); sleep 100",
+			outcome: store.OutcomeOOM, exit: 128 + 9, why: "it asked for",
 			change: func(o *Order) { o.Enforce, o.Memory, o.Payload.Ending.Grace = "poll", 20<<20, 10*time.Second }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -71,8 +88,10 @@ func TestOutcomes(t *testing.T) {
 			s := newSite(t)
 			k := s.job(c.line, c.change)
 			a := s.supervise(k)
-			if r := a.Result; !a.Ended || r.Outcome != c.outcome || r.Exit != c.exit || r.Blame != c.blame || !strings.Contains(r.Why, c.why) {
-				t.Errorf("result %+v, want outcome %d, exit %d, blame %d, why %q; notes:\n%s", r, c.outcome, c.exit, c.blame, c.why, s.file("notes"))
+			if r := a.Result; !a.Ended || r.Outcome != c.outcome || r.Exit != c.exit || r.Blame != c.blame ||
+				!strings.Contains(r.Why, c.why) {
+				t.Errorf("result %+v, want outcome %d, exit %d, blame %d, why %q; notes:\n%s", r, c.outcome, c.exit,
+					c.blame, c.why, s.file("notes"))
 			}
 			if left, ours := s.left(), s.ours(); len(left) > 0 || len(ours) > 0 {
 				t.Errorf("left: slots %v, processes %v", left, ours)
@@ -106,7 +125,9 @@ func TestNoControlGroup(t *testing.T) {
 	if r := s.supervise(k).Result; r.Outcome != store.OutcomeExited || r.Exit != 0 {
 		t.Errorf("enforce=auto: outcome %d: %s, want exit 0", r.Outcome, r.Why)
 	}
-	k = s.job("x=$(head -c 50000000 /dev/zero | tr '\\0' x); sleep 100", func(o *Order) { o.Enforce, o.Memory = "auto", 20<<20 })
+	k = s.job("x=$(head -c 50000000 /dev/zero | tr '\\0' x); sleep 100", func(o *Order) {
+		o.Enforce, o.Memory = "auto", 20<<20
+	})
 	if r := s.supervise(k).Result; r.Outcome != store.OutcomeOOM || !strings.Contains(r.Why, "it asked for 20 MiB") {
 		t.Errorf("enforce=auto, too much memory: outcome %d: %s, want oom", r.Outcome, r.Why)
 	}

@@ -31,10 +31,12 @@ func TestKilledAtSteps(t *testing.T) {
 	}{
 		{step: "starting", first: []store.Outcome{store.OutcomeExited}},
 		{step: "locked", first: []store.Outcome{store.OutcomeExited}},
-		{step: "prepared", first: []store.Outcome{store.OutcomeUnbegun, store.OutcomeExited}}, // depending on whether the next keeper first reports or claims
+		// depending on whether the next keeper first reports or claims
+		{step: "prepared", first: []store.Outcome{store.OutcomeUnbegun, store.OutcomeExited}},
 		{step: "claimed", first: []store.Outcome{store.OutcomeUnbegun}},
 		{step: "gate", first: []store.Outcome{store.OutcomeUnbegun}},
-		{step: "gate gate", first: []store.Outcome{store.OutcomeExited, store.OutcomeUnbegun}}, // if the gate is missing, another one is forked
+		// if the gate is missing, another one is forked
+		{step: "gate gate", first: []store.Outcome{store.OutcomeExited, store.OutcomeUnbegun}},
 		{step: "go", first: []store.Outcome{store.OutcomeExited}, lives: true},
 		{step: "go gate", first: []store.Outcome{store.OutcomeExited, store.OutcomeUnbegun}},
 		{step: "warden", first: []store.Outcome{store.OutcomeExited}},
@@ -73,10 +75,13 @@ func TestKilledAtSteps(t *testing.T) {
 				t.Error("no process reached the step")
 			}
 			got := s.attempt(k).Result
-			if !slices.Contains(c.first, got.Outcome) || got.Outcome == store.OutcomeExited && c.lives && got.Exit != 3 {
-				t.Errorf("the first attempt ended with outcome %d (%s), exit %d, want one of %v; notes:\n%s", got.Outcome, got.Why, got.Exit, c.first, s.file("notes"))
+			if !slices.Contains(c.first, got.Outcome) || got.Outcome == store.OutcomeExited && c.lives &&
+				got.Exit != 3 {
+				t.Errorf("the first attempt ended with outcome %d (%s), exit %d, want one of %v; notes:\n%s",
+					got.Outcome, got.Why, got.Exit, c.first, s.file("notes"))
 			}
-			if _, who, _ := strings.Cut(c.step, " "); got.Outcome == store.OutcomeExited && (who == "" || who == "gate") && got.Use.MaxRSS == 0 {
+			if _, who, _ := strings.Cut(c.step, " "); got.Outcome == store.OutcomeExited &&
+				(who == "" || who == "gate") && got.Use.MaxRSS == 0 {
 				t.Error("the resource use that the warden has counted is lost")
 			}
 			s.until("quiet", func() bool { return len(s.ours()) == 0 })
@@ -93,7 +98,10 @@ func TestManyAtOnce(t *testing.T) {
 	busy := s.job(ledgerLine + `; i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done`)
 	var idle []Key
 	for range 30 {
-		idle = append(idle, s.job(ledgerLine+`; ls $TMPDIR >>"$LEDGER.seen"; mkdir -p $TMPDIR/locked/in; chmod 500 $TMPDIR/locked; echo >$TMPDIR/left; sleep 100 & echo`, func(o *Order) { o.Payload.Ending.Grace = 10 * time.Millisecond }))
+		idle = append(idle,
+			s.job(
+				ledgerLine+
+					`; ls $TMPDIR >>"$LEDGER.seen"; mkdir -p $TMPDIR/locked/in; chmod 500 $TMPDIR/locked; echo >$TMPDIR/left; sleep 100 & echo`, func(o *Order) { o.Payload.Ending.Grace = 10 * time.Millisecond }))
 	}
 	s.start([]string{"RUNNER_MOST=12"}, "keep").wait()
 	if cpu := s.attempt(busy).Result.Use.CPUUser; cpu < 5*time.Millisecond {
@@ -221,8 +229,10 @@ func killStorm(t *testing.T, kills, slots int) {
 	for total < kills {
 		if len(s.waiting()) < slots {
 			jobs++
-			leaves := []string{"(setsid sleep 0.0%d & )", `(setsid sh -c "sleep 10%d & (sleep 100 &) &" &)`, `(setsid sh -c 'trap "" TERM; for i in 1 2 3%d; do sleep 0.1 & sleep 0.01; done' &)`}[random.IntN(3)]
-			s.job(fmt.Sprintf(ledgerLine+"; "+leaves+"; sleep 0.0%d", random.IntN(10), random.IntN(5)), func(o *Order) { o.Payload.Ending.Grace = 200 * time.Millisecond })
+			leaves := []string{"(setsid sleep 0.0%d & )", `(setsid sh -c "sleep 10%d & (sleep 100 &) &" &)`,
+				`(setsid sh -c 'trap "" TERM; for i in 1 2 3%d; do sleep 0.1 & sleep 0.01; done' &)`}[random.IntN(3)]
+			s.job(fmt.Sprintf(ledgerLine+"; "+leaves+"; sleep 0.0%d", random.IntN(10), random.IntN(5)),
+				func(o *Order) { o.Payload.Ending.Grace = 200 * time.Millisecond })
 		}
 		pass()
 		for _, pid := range s.ours() {

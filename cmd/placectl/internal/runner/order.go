@@ -20,10 +20,11 @@ type Order struct {
 	Array                                          *Array // nil if the job is in no array
 	Nodes                                          []string
 	Hosts                                          []string // its nodes, each once, without the one that executes it
-	Whole                                          []int    // the cores of each node if the job has whole nodes, otherwise nil
-	Chunks                                         []Chunk  // in select order
-	Walltime                                       time.Duration
-	Start, End                                     time.Time
+	// the cores of each node if the job has whole nodes, otherwise nil
+	Whole      []int
+	Chunks     []Chunk // in select order
+	Walltime   time.Duration
+	Start, End time.Time
 
 	Enforce string // the setting enforce: auto, cgroup, poll or none
 	Memory  int64  // bytes requested on its first node; 0: not requested

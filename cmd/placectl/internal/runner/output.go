@@ -82,7 +82,8 @@ func followed(path string) (string, error) {
 				return "", err
 			}
 			if to != dir && !strings.HasPrefix(to, dir+"/") {
-				return "", fmt.Errorf("%s is a symbolic link to %s, out of a folder that others may write", path, target)
+				return "", fmt.Errorf("%s is a symbolic link to %s, out of a folder that others may write", path,
+					target)
 			}
 		}
 		path = target

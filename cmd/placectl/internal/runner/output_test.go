@@ -62,13 +62,15 @@ func TestNoOutput(t *testing.T) {
 	}{
 		"folder":                {func(path string) error { return os.Mkdir(path, 0o700) }, "/out: is a directory"},
 		"pipe without a reader": {func(path string) error { return unix.Mkfifo(path, 0o600) }, "/out: no such device"},
-		"link to nowhere":       {func(path string) error { return os.Symlink("none/out", path) }, "/none/out: no such file"},
-		"link to itself":        {func(path string) error { return os.Symlink("out", path) }, "too many levels"},
+		"link to nowhere": {func(path string) error { return os.Symlink("none/out", path) },
+			"/none/out: no such file"},
+		"link to itself": {func(path string) error { return os.Symlink("out", path) }, "too many levels"},
 		"link out of a shared folder": {func(path string) error {
 			return errors.Join(os.Chmod(filepath.Dir(path), 0o777), os.Symlink("../outside", path))
 		}, "/outside, out of a folder that others may write"},
 		"two links out of it": {func(path string) error {
-			return errors.Join(os.Chmod(filepath.Dir(path), 0o777), os.Symlink("../outside", path+"2"), os.Symlink("out2", path))
+			return errors.Join(os.Chmod(filepath.Dir(path), 0o777), os.Symlink("../outside", path+"2"),
+				os.Symlink("out2", path))
 		}, "/outside, out of a folder that others may write"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +82,8 @@ func TestNoOutput(t *testing.T) {
 			}
 			k := s.job(`touch "$LEDGER.ran"`, func(o *Order) { o.Payload.Out = "work/out" })
 			r := s.supervise(k).Result
-			if r.Outcome != store.OutcomeExited || r.Exit != statusGate || !strings.Contains(r.Why, c.why) || s.file("ledger.ran") != "" {
+			if r.Outcome != store.OutcomeExited || r.Exit != statusGate || !strings.Contains(r.Why, c.why) ||
+				s.file("ledger.ran") != "" {
 				t.Errorf("result %+v, want exit %d because of %q", r, statusGate, c.why)
 			}
 			if _, err := os.Stat(s.dir + "/outside"); err == nil {
@@ -90,16 +93,19 @@ func TestNoOutput(t *testing.T) {
 	}
 }
 
-// TestLinkedOutput: a link is followed as a shell follows it, out of a folder where only we write and within a shared one.
+// TestLinkedOutput: a link is followed as a shell follows it, out of a folder where only we write and within
+// a shared one.
 func TestLinkedOutput(t *testing.T) {
 	for name, c := range map[string]struct {
 		mode   os.FileMode
 		target string
-	}{"out of our own folder": {0o755, "../outside"}, "within a shared one": {0o777, "other"}, "down from it": {0o777, "below/other"}} {
+	}{"out of our own folder": {0o755, "../outside"}, "within a shared one": {0o777, "other"},
+		"down from it": {0o777, "below/other"}} {
 		t.Run(name, func(t *testing.T) {
 			s := newSite(t)
 			dir := filepath.Join(s.dir, "work")
-			if err := errors.Join(os.MkdirAll(dir+"/below", 0o700), os.Chmod(dir, c.mode), os.Symlink(c.target, dir+"/out")); err != nil {
+			if err := errors.Join(os.MkdirAll(dir+"/below", 0o700), os.Chmod(dir, c.mode),
+				os.Symlink(c.target, dir+"/out")); err != nil {
 				t.Fatal(err)
 			}
 			r := s.supervise(s.job(`echo hello`, func(o *Order) { o.Payload.Out = "work/out" })).Result
@@ -114,10 +120,12 @@ func TestLinkedOutput(t *testing.T) {
 func TestLateSignal(t *testing.T) {
 	for _, first := range []bool{false, true} {
 		s := newSite(t)
-		k := s.job(`trap 'echo warned' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.25; done; echo ended`, func(o *Order) {
-			o.Walltime = 30 * time.Second
-			o.Payload.Ending.Signal, o.Payload.Ending.Before, o.Payload.Ending.First = int(unix.SIGUSR1), 10*time.Minute, first
-		})
+		k := s.job(`trap 'echo warned' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.25; done; echo ended`,
+			func(o *Order) {
+				o.Walltime = 30 * time.Second
+				o.Payload.Ending.Signal, o.Payload.Ending.Before, o.Payload.Ending.First = int(unix.SIGUSR1),
+					10*time.Minute, first
+			})
 		if r := s.supervise(k).Result; r.Exit != 0 || s.file("placectl-1.out") != "warned\nended\n" {
 			t.Errorf("only for the command: %t: result %+v, output %q", first, r, s.file("placectl-1.out"))
 		}
@@ -129,7 +137,8 @@ func TestPatterns(t *testing.T) {
 	o := orderOf("")
 	o.Name = "a/b"
 	for pattern, want := range map[string]string{
-		"%j": "/work/14", "%A_%a.%t": "/work/10_4.3", "/x/%x-%u": "/x/a_b-ann", "%N.out": "/work/n1.out", "100%%": "/work/100%", "../%j": "/14",
+		"%j": "/work/14", "%A_%a.%t": "/work/10_4.3", "/x/%x-%u": "/x/a_b-ann", "%N.out": "/work/n1.out",
+		"100%%": "/work/100%", "../%j": "/14",
 	} {
 		if got := o.letters().Path(o.Payload.Dir, pattern); got != want || store.CheckPattern(pattern) != nil {
 			t.Errorf("the pattern %s gives %s, want %s", pattern, got, want)
@@ -145,10 +154,12 @@ func TestPatterns(t *testing.T) {
 func TestSetUp(t *testing.T) {
 	s := newSite(t)
 	s.env = append(s.env, "SECRET_OF_OURS=1")
-	k := s.job(`umask; ulimit -Sn; ulimit -c; ls /proc/self/fd | wc -l; echo "$SECRET_OF_OURS."; cut -d' ' -f6 /proc/self/stat; echo $$; cat /proc/self/oom_score_adj; grep SigIgn /proc/self/status`, func(o *Order) {
-		o.Payload.Umask = 0o027
-		o.Payload.Limits = []store.ResourceLimit{{Name: "nofile", Soft: 123, Hard: 456}, {Name: "core", Soft: 0, Hard: store.NoLimit}, {Name: "stack", Soft: 8 << 20, Hard: store.NoLimit}}
-	})
+	k := s.job(
+		`umask; ulimit -Sn; ulimit -c; ls /proc/self/fd | wc -l; echo "$SECRET_OF_OURS."; cut -d' ' -f6 /proc/self/stat; echo $$; cat /proc/self/oom_score_adj; grep SigIgn /proc/self/status`, func(o *Order) {
+			o.Payload.Umask = 0o027
+			o.Payload.Limits = []store.ResourceLimit{{Name: "nofile", Soft: 123, Hard: 456},
+				{Name: "core", Soft: 0, Hard: store.NoLimit}, {Name: "stack", Soft: 8 << 20, Hard: store.NoLimit}}
+		})
 	s.supervise(k)
 	lines := strings.Split(s.file("placectl-1.out"), "\n")
 	want := []string{"0027", "123", "0", "4", ".", lines[6], lines[6], "500", "SigIgn:\t0000000000000000"}
@@ -167,7 +178,8 @@ func TestSetUp(t *testing.T) {
 func TestScript(t *testing.T) {
 	s := newSite(t)
 	k := s.job("", func(o *Order) {
-		o.Command, o.Payload.Script = nil, "#!/bin/sh -e\necho \"$0\"; touch $TMPDIR/x; ls $TMPDIR; cat $PLACECTL_NODEFILE; false; echo never\n"
+		o.Command, o.Payload.Script = nil, "#!/bin/sh -e\necho \"$0\"; touch $TMPDIR/x; ls $TMPDIR; cat "+
+			"$PLACECTL_NODEFILE; false; echo never\n"
 	})
 	r := s.supervise(k).Result
 	lines := strings.Split(s.file("placectl-1.out"), "\n")

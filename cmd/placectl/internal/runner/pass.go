@@ -131,7 +131,9 @@ func (v *View) wants(self store.Process) bool {
 
 // calls reports whether a keeper that has been here before has anything to do.
 func (v *View) calls() bool {
-	return len(v.Unclaimed) > 0 || slices.ContainsFunc(v.Held, func(h Held) bool { return h.Ending || len(h.Signals) > 0 })
+	return len(v.Unclaimed) > 0 || slices.ContainsFunc(v.Held, func(h Held) bool {
+		return h.Ending || len(h.Signals) > 0
+	})
 }
 
 // anyTaken reports whether attempts have slots, in any epoch.

@@ -120,7 +120,8 @@ func TestComesDuringCycle(t *testing.T) {
 func TestPacing(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ took, pause time.Duration }{
-		{0, 20 * time.Millisecond}, {4 * time.Millisecond, 20 * time.Millisecond}, {10 * time.Millisecond, 50 * time.Millisecond},
+		{0, 20 * time.Millisecond}, {4 * time.Millisecond, 20 * time.Millisecond},
+		{10 * time.Millisecond, 50 * time.Millisecond},
 		{70 * time.Millisecond, 350 * time.Millisecond}, {time.Second, 350 * time.Millisecond},
 	} {
 		if got := pauseBehind(c.took); got != c.pause {

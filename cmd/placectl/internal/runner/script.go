@@ -6,7 +6,8 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// ScriptWords returns the command that runs a job's script from a file, with arguments: with the interpreter given at submission, or else
+// ScriptWords returns the command that runs a job's script from a file, with arguments: with the interpreter
+// given at submission, or else
 // the one in its #! line, or else sh. It reads the line itself, because the kernel may not execute
 // files in the script's directory.
 func ScriptWords(p *store.Payload, path string, args []string) []string {

@@ -37,7 +37,9 @@ func (s *site) leave(k Key, i *intent, lines ...string) store.Nonce {
 		s.t.Fatal(err)
 	}
 	for _, text := range lines {
-		if _, err := sl.lines.Write(launch.Sealed([]byte(strings.ReplaceAll(text, "TAG", fmt.Sprint(tag(i.Nonce)))))); err != nil {
+		if _,
+			err := sl.lines.Write(
+			launch.Sealed([]byte(strings.ReplaceAll(text, "TAG", fmt.Sprint(tag(i.Nonce)))))); err != nil {
 			s.t.Fatal(err)
 		}
 	}
@@ -112,18 +114,31 @@ func TestSettle(t *testing.T) {
 		{name: "claimed", outcome: store.OutcomeUnbegun},
 		{name: "claimed, another boot", boot: "before", outcome: store.OutcomeLost, why: rebooted},
 		{name: "the gate may have been told", lines: []string{goes}, outcome: store.OutcomeUnbegun},
-		{name: "the gate may have been told, another boot", boot: "before", lines: []string{goes}, outcome: store.OutcomeLost, why: rebooted},
+		{name: "the gate may have been told, another boot", boot: "before", lines: []string{goes},
+			outcome: store.OutcomeLost, why: rebooted},
 		{name: "a warden", lines: []string{goes, "w TAG 4194304"}, outcome: store.OutcomeUnbegun},
-		{name: "a warden, and an end before the beginning", lines: []string{goes, "w TAG 4194304", "e TAG 1 32000 0 0 0"}, outcome: store.OutcomeUnbegun},
-		{name: "begun", lines: []string{goes, "w TAG 4194304", "p TAG 4194303"}, outcome: store.OutcomeLost, why: "is unknown"},
-		{name: "begun, another process has its number", lines: []string{goes, "w TAG 4194304", "p TAG 1"}, outcome: store.OutcomeLost, why: "is unknown"},
-		{name: "ended", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e TAG 1 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
-		{name: "ended, others were left", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e TAG 0 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
-		{name: "ended, the others too", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e TAG 0 1024 5000 6000 7", "z TAG 1 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
-		{name: "ended, another boot", boot: "before", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e TAG 1 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
-		{name: "stopped", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", `{"stopping":{"outcome":3,"why":"its walltime was over","kill_at":1}}`, "e TAG 1 15 5000 6000 7"}, outcome: store.OutcomeWalltime, exit: 143, why: "its walltime was over"},
-		{name: "a line of another attempt", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e 7 1 1024 5000 6000 7"}, outcome: store.OutcomeLost},
-		{name: "a result", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", `{"result":{"Job":1,"Attempt":1,"Nonce":"NONCE","Outcome":1,"Exit":9}}`}, outcome: store.OutcomeExited, exit: 9},
+		{name: "a warden, and an end before the beginning",
+			lines: []string{goes, "w TAG 4194304", "e TAG 1 32000 0 0 0"}, outcome: store.OutcomeUnbegun},
+		{name: "begun", lines: []string{goes, "w TAG 4194304", "p TAG 4194303"}, outcome: store.OutcomeLost,
+			why: "is unknown"},
+		{name: "begun, another process has its number", lines: []string{goes, "w TAG 4194304", "p TAG 1"},
+			outcome: store.OutcomeLost, why: "is unknown"},
+		{name: "ended", lines: []string{goes, "w TAG 4194304", "p TAG 4194303", "e TAG 1 1024 5000 6000 7"},
+			outcome: store.OutcomeExited, exit: 4},
+		{name: "ended, others were left", lines: []string{goes, "w TAG 4194304", "p TAG 4194303",
+			"e TAG 0 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
+		{name: "ended, the others too", lines: []string{goes, "w TAG 4194304", "p TAG 4194303",
+			"e TAG 0 1024 5000 6000 7", "z TAG 1 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
+		{name: "ended, another boot", boot: "before", lines: []string{goes, "w TAG 4194304", "p TAG 4194303",
+			"e TAG 1 1024 5000 6000 7"}, outcome: store.OutcomeExited, exit: 4},
+		{name: "stopped", lines: []string{goes, "w TAG 4194304", "p TAG 4194303",
+			`{"stopping":{"outcome":3,"why":"its walltime was over","kill_at":1}}`, "e TAG 1 15 5000 6000 7"},
+			outcome: store.OutcomeWalltime, exit: 143, why: "its walltime was over"},
+		{name: "a line of another attempt", lines: []string{goes, "w TAG 4194304", "p TAG 4194303",
+			"e 7 1 1024 5000 6000 7"}, outcome: store.OutcomeLost},
+		{name: "a result", lines: []string{goes, "w TAG 4194304", "p TAG 4194303",
+			`{"result":{"Job":1,"Attempt":1,"Nonce":"NONCE","Outcome":1,"Exit":9}}`}, outcome: store.OutcomeExited,
+			exit: 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -140,8 +155,10 @@ func TestSettle(t *testing.T) {
 			s.pass()
 			s.until("settled", s.ended(k))
 			if r := s.attempt(k).Result; r.Outcome != c.outcome || r.Exit != c.exit || !strings.Contains(r.Why, c.why) {
-				t.Errorf("outcome %d, exit %d: %s, want outcome %d, exit %d, why %q", r.Outcome, r.Exit, r.Why, c.outcome, c.exit, c.why)
-			} else if r.Exit == 4 && (r.Use.CPUUser != 5*time.Millisecond || r.Use.CPUSystem != 6*time.Millisecond || r.Use.MaxRSS != 7<<10) {
+				t.Errorf("outcome %d, exit %d: %s, want outcome %d, exit %d, why %q", r.Outcome, r.Exit, r.Why,
+					c.outcome, c.exit, c.why)
+			} else if r.Exit == 4 && (r.Use.CPUUser != 5*time.Millisecond || r.Use.CPUSystem != 6*time.Millisecond ||
+				r.Use.MaxRSS != 7<<10) {
 				t.Errorf("use %+v, want that of the journal", r.Use)
 			}
 			s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
@@ -241,7 +258,8 @@ func TestStateLost(t *testing.T) {
 		t.Errorf("outcome %d, %d processes left over", a.Result.Outcome, a.Result.Use.Leftover)
 	}
 	if living(left) || !living(other) || !living(supervisor) {
-		t.Errorf("alive: the attempt's process %v, another's %v, the supervisor %v", living(left), living(other), living(supervisor))
+		t.Errorf("alive: the attempt's process %v, another's %v, the supervisor %v", living(left), living(other),
+			living(supervisor))
 	}
 }
 
@@ -341,7 +359,8 @@ func TestStopGrace(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			s := newSite(t)
-			k := s.job(fmt.Sprintf(`trap '%s' TERM; echo begun >>"$LEDGER"; while :; do sleep 0.1; done`, c.handler), func(o *Order) { o.Payload.Ending.Grace = c.own })
+			k := s.job(fmt.Sprintf(`trap '%s' TERM; echo begun >>"$LEDGER"; while :; do sleep 0.1; done`, c.handler),
+				func(o *Order) { o.Payload.Ending.Grace = c.own })
 			p := s.start(nil, "keep")
 			s.until("begun", func() bool { return strings.Contains(s.file("ledger"), "begun") })
 			s.change(func(st *fakeState) {
@@ -385,7 +404,8 @@ func TestAdopted(t *testing.T) {
 			s.pass()
 			s.until("ended", s.ended(k))
 			if a := s.attempt(k); a.Result.Outcome != c.outcome || a.Result.Exit != c.exit {
-				t.Errorf("outcome %d, exit %d, want %d and %d: %s; %s", a.Result.Outcome, a.Result.Exit, c.outcome, c.exit, a.Result.Why, s.file("notes"))
+				t.Errorf("outcome %d, exit %d, want %d and %d: %s; %s", a.Result.Outcome, a.Result.Exit, c.outcome,
+					c.exit, a.Result.Why, s.file("notes"))
 			}
 			s.until("quiet", func() bool { return len(s.left()) == 0 && len(s.ours()) == 0 })
 		})
@@ -421,7 +441,9 @@ func TestLeftover(t *testing.T) {
 func TestLeftoverWithoutWarden(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	k := s.job(`(setsid sleep 100 &); kill -9 $PPID; sleep 0.2; exit 3`, func(o *Order) { o.Payload.Ending.Grace = time.Hour })
+	k := s.job(`(setsid sleep 100 &); kill -9 $PPID; sleep 0.2; exit 3`, func(o *Order) {
+		o.Payload.Ending.Grace = time.Hour
+	})
 	s.start(nil, "keep")
 	s.until("ended", s.ended(k))
 	if n := s.attempt(k).Result.Use.Leftover; n != 1 {
@@ -435,9 +457,11 @@ func TestLeftoverWithoutWarden(t *testing.T) {
 func TestSignalBeforeEnd(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
-	k := s.job(`trap 'echo got >>"$LEDGER"' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.5 || echo killed >>"$LEDGER"; done; exit 6`, func(o *Order) {
-		o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before = 3*time.Second, int(syscall.SIGUSR1), 2*time.Second
-	})
+	k := s.job(
+		`trap 'echo got >>"$LEDGER"' USR1; for i in 1 2 3 4 5 6 7 8; do sleep 0.5 || echo killed >>"$LEDGER"; done; exit 6`, func(o *Order) {
+			o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before = 3*time.Second, int(syscall.SIGUSR1),
+				2*time.Second
+		})
 	p := s.start(nil, "keep")
 	s.until("signalled", func() bool { return s.file("ledger") == "got\n" })
 	s.change(func(st *fakeState) { st.Jobs[k.Job].Attempts[0].End = time.Now().Add(time.Minute) }) // extended
@@ -450,9 +474,11 @@ func TestSignalBeforeEnd(t *testing.T) {
 // TestSignalFirst: a signal for the first process only reaches no other, even if that has a handler.
 func TestSignalFirst(t *testing.T) {
 	s := newSite(t)
-	k := s.job(`trap 'echo first >>"$LEDGER"' USR1; sh -c 'trap "echo other >>\"$LEDGER\"" USR1; for i in $(seq 30); do sleep 0.1; done' & wait; wait`, func(o *Order) {
-		o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before, o.Payload.Ending.First = 5*time.Second, int(syscall.SIGUSR1), 3500*time.Millisecond, true
-	})
+	k := s.job(
+		`trap 'echo first >>"$LEDGER"' USR1; sh -c 'trap "echo other >>\"$LEDGER\"" USR1; for i in $(seq 30); do sleep 0.1; done' & wait; wait`, func(o *Order) {
+			o.Walltime, o.Payload.Ending.Signal, o.Payload.Ending.Before, o.Payload.Ending.First = 5*time.Second,
+				int(syscall.SIGUSR1), 3500*time.Millisecond, true
+		})
 	s.start(nil, "keep").wait()
 	if r := s.attempt(k).Result; r.Outcome != store.OutcomeExited || s.file("ledger") != "first\n" {
 		t.Errorf("outcome %d, exit %d: %s; the ledger has %q, want first", r.Outcome, r.Exit, r.Why, s.file("ledger"))
@@ -488,7 +514,8 @@ func TestStateDir(t *testing.T) {
 			k := s.job(ledgerLine)
 			s.start(nil, "pass").wait()
 			r := s.attempt(k).Result
-			if r.Outcome != store.OutcomeRefused || r.Blame != c.blame || !strings.Contains(r.Why, c.why) || s.file("ledger") != "" {
+			if r.Outcome != store.OutcomeRefused || r.Blame != c.blame || !strings.Contains(r.Why, c.why) ||
+				s.file("ledger") != "" {
 				t.Errorf("outcome %d, blame %d: %s", r.Outcome, r.Blame, r.Why)
 			}
 		})

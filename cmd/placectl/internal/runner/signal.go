@@ -17,7 +17,8 @@ import (
 // forAll are the signals that all processes of a job get. Any other signal only goes to processes with
 // a handler for it, because it would end the others. If none has a handler, it goes to the job's
 // command.
-var forAll = []syscall.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT, unix.SIGKILL, unix.SIGSTOP, unix.SIGTSTP, unix.SIGCONT}
+var forAll = []syscall.Signal{unix.SIGTERM, unix.SIGINT, unix.SIGHUP, unix.SIGQUIT, unix.SIGABRT, unix.SIGKILL,
+	unix.SIGSTOP, unix.SIGTSTP, unix.SIGCONT}
 
 // send sends a signal to those processes in list that should get it, or to commands if none has a
 // handler.
@@ -123,7 +124,9 @@ func (a *attendance) signalElsewhere(ctx context.Context, list []int) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(ssh.Each(ctx, a.begun.Hosts, askFor, func(string) []string { return []string{"placectl", "on", "--signal", asked} })...)
+	return errors.Join(ssh.Each(ctx, a.begun.Hosts, askFor, func(string) []string {
+		return []string{"placectl", "on", "--signal", asked}
+	})...)
 }
 
 // SignalTree sends a signal to one of our child processes and its descendants.

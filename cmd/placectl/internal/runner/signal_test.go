@@ -40,7 +40,8 @@ func TestCommandBeforeItIsExecuted(t *testing.T) {
 		{launch.WardenName, store.Nonce{2}.String(), false},
 		{"another", nonce.String(), false}, // it is some other process when it is looked at
 	} {
-		begin := exec.Command("sh", "-c", "printf %s "+c.name+" >/proc/$$/comm; read go; export "+tokenName+"="+c.token+"; exec sleep 100")
+		begin := exec.Command("sh", "-c", "printf %s "+c.name+" >/proc/$$/comm; read go; export "+tokenName+"="+c.token+
+			"; exec sleep 100")
 		in, err := begin.StdinPipe()
 		if err == nil {
 			err = begin.Start()

@@ -142,7 +142,8 @@ func emptyDir(root *os.Root, path string, names ...string) error {
 		for _, e := range list {
 			is := filepath.Join(name, e.Name())
 			if err := root.RemoveAll(is); err != nil {
-				filepath.WalkDir(path+"/"+is, func(at string, d fs.DirEntry, err error) error { //nolint:errcheck // the caller tries again
+				//nolint:errcheck // the caller tries again
+				filepath.WalkDir(path+"/"+is, func(at string, d fs.DirEntry, err error) error {
 					if d != nil && d.IsDir() {
 						unix.Fchmodat(unix.AT_FDCWD, at, 0o700, unix.AT_SYMLINK_NOFOLLOW) //nolint:errcheck // as before
 					}

@@ -77,12 +77,15 @@ func checkState(top *os.Root, path string) error {
 	case !os.SameFile(is, named):
 		return &errState{fmt.Errorf("%s is a symbolic link and must be a directory", path), true}
 	case int(owner) != os.Geteuid():
-		return &errState{fmt.Errorf("%s belongs to user %d, not to %d: choose another with the setting state_dir", path, owner, os.Geteuid()), true}
+		return &errState{fmt.Errorf("%s belongs to user %d, not to %d: choose another with the setting state_dir", path,
+			owner, os.Geteuid()), true}
 	case is.Mode().Perm()&0o077 != 0:
-		return &errState{fmt.Errorf("%s has mode %o, and others must not have access: chmod 700 it", path, is.Mode().Perm()), true}
+		return &errState{fmt.Errorf("%s has mode %o, and others must not have access: chmod 700 it", path,
+			is.Mode().Perm()), true}
 	}
 	if on := store.NetworkFileSystem(path); on != "" {
-		return &errState{fmt.Errorf("%s is on %s, where locks do not tell hosts apart: choose another with the setting state_dir", path, on), false}
+		return &errState{fmt.Errorf("%s is on %s, where locks do not tell hosts apart: choose another with the "+
+			"setting state_dir", path, on), false}
 	}
 	return nil
 }

@@ -96,7 +96,8 @@ func sweep(each func(func(pid int))) (storm bool) {
 			break
 		}
 	}
-	for _, pid := range slices.Backward(list) { // parents last: when a parent ends, the kernel continues its stopped children
+	// parents last: when a parent ends, the kernel continues its stopped children
+	for _, pid := range slices.Backward(list) {
 		unix.Kill(pid, unix.SIGKILL) //nolint:errcheck // it may have ended
 	}
 	return storm

@@ -25,14 +25,17 @@ func TestGiveUp(t *testing.T) {
 		{0, "a b", []error{missed("a"), nil}, "", "a was not reached by ssh: no route (1 try)"},
 		{10, "a b", []error{missed("a"), nil}, "", "a was not reached by ssh: no route (2 tries)"},
 		{9, "a b", []error{missed("a"), nil}, "", ""}, // too soon
-		{1, "a b", []error{missed("a"), missed("b")}, "", "a was not reached by ssh: no route (3 tries) b was not reached by ssh: no route (1 try)"},
-		{10, "a b", []error{missed("a"), nil}, "a was not reached by ssh: no route, 3 times in a row", "a was not reached by ssh: no route (4 tries)"},
+		{1, "a b", []error{missed("a"), missed("b")}, "",
+			"a was not reached by ssh: no route (3 tries) b was not reached by ssh: no route (1 try)"},
+		{10, "a b", []error{missed("a"), nil}, "a was not reached by ssh: no route, 3 times in a row",
+			"a was not reached by ssh: no route (4 tries)"},
 		{10, "a b", []error{missed("a"), nil}, "a was not reached by ssh: no route, 4 times in a row", ""},
 		{10, "a b", []error{errors.New("busy"), nil}, "", ""}, // it was reached
 		{10, "a b", []error{missed("a"), nil}, "", "a was not reached by ssh: no route (1 try)"},
 		{10, "a b", []error{missed("a"), nil}, "", "a was not reached by ssh: no route (2 tries)"},
 		{10, "a", []error{missed("a")}, "", "a was not reached by ssh: no route (3 tries)"}, // no host was reached
-		{10, "a b", []error{nil, &launch.Refused{Host: "b", Status: 127, Why: "sh: placectl: not found"}}, "there is no placectl on b: sh: placectl: not found", ""},
+		{10, "a b", []error{nil, &launch.Refused{Host: "b", Status: 127, Why: "sh: placectl: not found"}},
+			"there is no placectl on b: sh: placectl: not found", ""},
 		{10, "a b", []error{nil, &launch.Refused{Host: "b", Status: 1, Why: "full"}}, "", ""},
 	} {
 		now = now.Add(c.after * time.Second)

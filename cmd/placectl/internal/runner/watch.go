@@ -86,7 +86,9 @@ func Watch(from *os.File) (status int, err error) {
 		}
 	}
 	if token != "" {
-		e.Env = append(slices.DeleteFunc(e.Env, func(kv string) bool { return strings.HasPrefix(kv, ElsewhereName+"=") }), ElsewhereName+"="+notes)
+		e.Env = append(
+			slices.DeleteFunc(e.Env, func(kv string) bool { return strings.HasPrefix(kv, ElsewhereName+"=") }),
+			ElsewhereName+"="+notes)
 		if err := os.WriteFile("/proc/self/comm", []byte(comm(tagOf(token))), 0); err != nil {
 			return 0, err
 		}

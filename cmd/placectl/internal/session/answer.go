@@ -44,7 +44,8 @@ func (r *Run) OutputOptions() output.Options {
 	if r.Env.Watch != nil {
 		watch = func(res output.Result, row []any) { r.Env.Watch(r.Inv.Verb(), res, row) }
 	}
-	return output.Options{Watch: watch, Format: r.Output, Columns: r.Columns, NoHeader: r.NoHeader, Quiet: r.Quiet, Zone: r.Loc,
+	return output.Options{Watch: watch, Format: r.Output, Columns: r.Columns, NoHeader: r.NoHeader, Quiet: r.Quiet,
+		Zone:     r.Loc,
 		Terminal: a.Terminal, Unicode: a.Blocks, Widths: r.Widths, DryRun: r.Dry, Color: a.Color, Width: r.Width}
 }
 

@@ -28,7 +28,8 @@ func (r *Run) AttemptsRunner(host string) (runner *attempts.Runner, launch strin
 		// Passes must find what earlier passes wrote, whichever process made them.
 		host = me.Host
 	}
-	site := attempts.Site{Host: host, User: me.Name, Database: r.DatabasePath(), IdentityOf: r.identityOf, Account: account}
+	site := attempts.Site{Host: host, User: me.Name, Database: r.DatabasePath(), IdentityOf: r.identityOf,
+		Account: account}
 	site.Words = func(verb string, args ...string) []string {
 		words := []string{"placectl", verb, "--db", site.Database, "--host", host}
 		if !r.Now.IsZero() {
@@ -101,7 +102,8 @@ func (r *Run) queueIsRun(tx *store.Tx) (bool, error) {
 
 // compareDevices says which devices of the database this host lacks.
 func (r *Run) compareDevices(ctx context.Context, host string, db attempts.Database) error {
-	m := detect.Look(detect.Here(func(words ...string) (string, error) { return launch.Output(ctx, 5*time.Second, words...) }), true)
+	m := detect.Look(
+		detect.Here(func(words ...string) (string, error) { return launch.Output(ctx, 5*time.Second, words...) }), true)
 	var lacks []store.Lack
 	if lies, is := db.(*remote.Database); is {
 		a, err := lies.Ask(ctx, remote.AskLacks, remote.Question{Found: m.Found()})
@@ -126,7 +128,8 @@ func (r *Run) compareDevices(ctx context.Context, host string, db attempts.Datab
 
 // Dispatched returns the database as seen by processes that execute a user's attempts on a host.
 func (r *Run) Dispatched(host string, uid int) *dispatch.DB {
-	d := &dispatch.DB{View: r.ViewOnce, Update: r.UpdateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.whole, Distrusts: r.DistrustsOpened}
+	d := &dispatch.DB{View: r.ViewOnce, Update: r.UpdateOnce, Path: r.DB, Host: host, UID: uid, Environ: r.whole,
+		Distrusts: r.DistrustsOpened}
 	if store.Others(r.DB) != "" {
 		d.Verify = r.Verify
 	}
@@ -167,7 +170,8 @@ func (r *Run) Site() (*remote.Answer, error) {
 		return err
 	})
 	if err == nil && a.ID == "" {
-		err = &store.Conflict{What: "the database", Why: "it is of an older format, and nothing has been written to it since: any verb that writes does"}
+		err = &store.Conflict{What: "the database", Why: "it is of an older format, and nothing has been written to " +
+			"it since: any verb that writes does"}
 	}
 	return a, err
 }
@@ -182,7 +186,8 @@ func siteOf(tx *store.Tx) (*remote.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &remote.Answer{ID: id.ID, Epoch: dispatch.EpochOf(id), StateDir: settings.StateDir, Launch: settings.Launch, LostAfter: settings.LostAfter, Detect: settings.Detect}, nil
+	return &remote.Answer{ID: id.ID, Epoch: dispatch.EpochOf(id), StateDir: settings.StateDir, Launch: settings.Launch,
+		LostAfter: settings.LostAfter, Detect: settings.Detect}, nil
 }
 
 // EndAttended ends the jobs of killed runs on this host. It reports whether other runs are left. If

@@ -45,7 +45,8 @@ func (r *Run) NoteLeaving(tx *store.Tx, changes bool) error {
 
 // mayLeave reports whether this command may leave an attendant behind.
 func (r *Run) mayLeave(changes bool) bool {
-	return r.Getenv(StartVariable) != store.StartManual && r.Now.IsZero() && !r.OverSSH() && r.Verb != nil && r.Verb.Stays == "" && (changes || r.Verb.Revives)
+	return r.Getenv(StartVariable) != store.StartManual && r.Now.IsZero() && !r.OverSSH() && r.Verb != nil &&
+		r.Verb.Stays == "" && (changes || r.Verb.Revives)
 }
 
 // leaveBehind notes that the command should leave an attendant behind if the database wants one.
@@ -83,7 +84,8 @@ func wantsAttendant(tx *store.Tx, front bool) (*asked.Attends, error) {
 // noteMade is NoteLeaving for a verb that has made a database, which may hold waiting jobs.
 func (r *Run) noteMade() {
 	if r.Verb != nil && r.Verb.Access == verbs.Makes && r.Tx == nil {
-		r.View(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) }) //nolint:errcheck // the next command finds the same
+		//nolint:errcheck // the next command finds the same
+		r.View(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) })
 	}
 }
 
@@ -132,7 +134,8 @@ func stoppedKeeper(stateDir, kept string) (why, help string) {
 	if pid == 0 {
 		return "", ""
 	}
-	return fmt.Sprintf("process %d, which executes your jobs here, is stopped", pid), fmt.Sprintf("kill -CONT %d lets it go on", pid)
+	return fmt.Sprintf("process %d, which executes your jobs here, is stopped", pid),
+		fmt.Sprintf("kill -CONT %d lets it go on", pid)
 }
 
 // StoppedKeeper says which process executes this user's jobs on this host if it is stopped, and what helps. Both are ""
@@ -238,7 +241,8 @@ func (r *Run) Attended(tx *store.Tx) (*daily.Attended, error) {
 	case settings.Start != store.StartAuto:
 		return nil, nil
 	case is.Paused(r.Env.Clock()) > 0:
-		return &daily.Attended{Why: fmt.Sprintf("the last process failed, %s; the next one comes in %v", is.Why, is.Paused(r.Env.Clock()).Round(time.Second)), Help: runsQueue}, nil
+		return &daily.Attended{Why: fmt.Sprintf("the last process failed, %s; the next one comes in %v", is.Why,
+			is.Paused(r.Env.Clock()).Round(time.Second)), Help: runsQueue}, nil
 	case r.Getenv(StartVariable) == store.StartManual:
 		return &daily.Attended{Why: StartVariable + " is manual", Help: runsQueue}, nil
 	}
@@ -267,7 +271,8 @@ func (r *Run) Uncycled(tx *store.Tx, since time.Time) (string, error) {
 	}
 	last, err := tx.Cycle().LastBegan()
 	chosen := settings.Start != "" || r.Getenv(StartVariable) != ""
-	if err != nil || (chosen || !last.IsZero()) && (tx.Now().Sub(last) < cycleWithin || tx.Now().Sub(since) < cycleWithin) {
+	if err != nil || (chosen || !last.IsZero()) && (tx.Now().Sub(last) < cycleWithin ||
+		tx.Now().Sub(since) < cycleWithin) {
 		return "", err
 	}
 	return NoCycles, nil
@@ -303,7 +308,8 @@ func (r *Run) NoteLowered(tx *store.Tx, job *store.Job) error {
 		return err
 	}
 	if list := payload.Lowered(who.PID, carried.Limits); len(list) > 0 {
-		r.Notef("process %d, which starts it here, is kept lower, and so would the job be: %s; kill %d lets the next command start another", who.PID, strings.Join(list, "; "), who.PID)
+		r.Notef("process %d, which starts it here, is kept lower, and so would the job be: %s; kill %d lets the next "+
+			"command start another", who.PID, strings.Join(list, "; "), who.PID)
 	}
 	return nil
 }

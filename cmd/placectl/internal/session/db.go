@@ -22,7 +22,8 @@ import (
 // OpenLog opens the log that --db names.
 func (r *Run) OpenLog() (*store.Log, error) {
 	if !store.IsLog(r.DB) {
-		return nil, usage.Errorf("%s is a file: only a database in etcd has a log, --db etcd://HOST:PORT,.../PREFIX", r.DB)
+		return nil, usage.Errorf("%s is a file: only a database in etcd has a log, --db etcd://HOST:PORT,.../PREFIX",
+			r.DB)
 	}
 	db, err := r.Open()
 	if err != nil {
@@ -39,13 +40,15 @@ func (r *Run) LogSize() (store.LogSize, error) {
 		return store.LogSize{}, err
 	}
 	size, err := log.Size()
-	const what = "defragment it, let it forget its history (--auto-compaction-retention=1h), or raise --quota-backend-bytes"
+	const what = "defragment it, let it forget its history (--auto-compaction-retention=1h), or raise " +
+		"--quota-backend-bytes"
 	switch {
 	case err != nil:
 	case size.Full:
 		r.Notef("etcd is full (NOSPACE): %s; then etcdctl alarm disarm", what)
 	case size.Quota > 0 && size.Stored > size.Quota/2:
-		r.Notef("etcd uses %s, more than half of its quota of %s: %s", text.FormatSize(size.Stored), text.FormatSize(size.Quota), what)
+		r.Notef("etcd uses %s, more than half of its quota of %s: %s", text.FormatSize(size.Stored),
+			text.FormatSize(size.Quota), what)
 	}
 	return size, err
 }
@@ -100,7 +103,8 @@ func (r *Run) logStamp() int64 {
 // StoreOptions returns the options with which this run opens databases.
 func (r *Run) StoreOptions() *store.Options {
 	said := *r // a copy of now: r's notes may be held back when a warning comes
-	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.Instant() }, Chosen: !r.Now.IsZero(), Behind: r.Behind, Warn: said.warnOnce, Detail: func(s string) { said.Debugf("%s", s) }}
+	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.Instant() },
+		Chosen: !r.Now.IsZero(), Behind: r.Behind, Warn: said.warnOnce, Detail: func(s string) { said.Debugf("%s", s) }}
 	opt.LocksFail = func(s string) { // changes get lost: -q does not silence it
 		loud := said
 		loud.Quiet = false
@@ -119,7 +123,8 @@ func (r *Run) StoreOptions() *store.Options {
 	}
 	if store.IsLog(r.DB) {
 		version, _ := BuildVersion()
-		opt.Replica = store.ReplicaOptions{Stale: r.Stale, Folder: r.Getenv("PLACECTL_REPLICAS"), Version: version, Verb: r.Inv.Verb()}
+		opt.Replica = store.ReplicaOptions{Stale: r.Stale, Folder: r.Getenv("PLACECTL_REPLICAS"), Version: version,
+			Verb: r.Inv.Verb()}
 	}
 	return opt
 }

@@ -88,7 +88,8 @@ func (r *Run) Time(c *cli.Context, flag string) (time.Time, error) {
 	return r.timeOf(c, flag, text.ParseTime)
 }
 
-func (r *Run) timeOf(c *cli.Context, flag string, parse func(string, time.Time, *time.Location) (time.Time, error)) (time.Time, error) {
+func (r *Run) timeOf(c *cli.Context, flag string, parse func(string, time.Time, *time.Location) (time.Time, error)) (
+	time.Time, error) {
 	s := c.String(flag)
 	if s == "" && !c.IsSet(flag) {
 		return time.Time{}, nil

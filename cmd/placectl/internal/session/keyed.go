@@ -108,7 +108,9 @@ func (a audienceOf) Failed(p keyed.Part) error {
 	if p.Rows == nil || !a.r.Audience().Document { // recorded by an older version, or not for this form
 		return err
 	}
-	return a.r.Failing("jobs", err, func() error { return a.r.Repeat(&keyed.Recording{Parts: []keyed.Part{{Rows: p.Rows}}}) })
+	return a.r.Failing("jobs", err, func() error {
+		return a.r.Repeat(&keyed.Recording{Parts: []keyed.Part{{Rows: p.Rows}}})
+	})
 }
 
 // Lines prints the answers of the lines of a tx.
@@ -182,7 +184,8 @@ func (r *Run) answeredBefore(c *cli.Context, path string) (bool, error) {
 		return false, err
 	}
 	err := r.keyedAnswer(c, path)
-	if errors.Is(err, errFirst) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged) || errors.Is(err, store.ErrNotOurs) {
+	if errors.Is(err, errFirst) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged) ||
+		errors.Is(err, store.ErrNotOurs) {
 		return false, nil
 	}
 	return true, err

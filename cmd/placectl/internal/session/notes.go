@@ -54,7 +54,8 @@ func (r *Run) note(p keyed.Part) {
 		r.Rec.Add(p)
 	case r.Quiet || p.Verbose && !r.Verbose:
 	case r.Audience().Document:
-		r.notes.Write(exit.AppendWarning(nil, cmp.Or(p.Code, "note"), p.Note)) //nolint:errcheck // stderr is the last place to report to
+		//nolint:errcheck // stderr is the last place to report to
+		r.notes.Write(exit.AppendWarning(nil, cmp.Or(p.Code, "note"), p.Note))
 	default:
 		words := r.LocalTimes(p.Note)
 		if p.Code != "" {

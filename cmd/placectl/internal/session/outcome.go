@@ -107,7 +107,8 @@ func (r *Run) errorText(err error) []byte {
 func (r *Run) usageHint(e *usage.Error) string {
 	switch {
 	case error(e) == verbs.ErrNoVerb:
-		return "usage: placectl [global flags] VERB [flags] [arguments]\n\nBEGIN WITH\n" + r.Verbs.Page(verbs.Examples, r.Audience().Width) + "\nplacectl help lists the verbs of every day, help --all all of them\n"
+		return "usage: placectl [global flags] VERB [flags] [arguments]\n\nBEGIN WITH\n" + r.Verbs.Page(verbs.Examples,
+			r.Audience().Width) + "\nplacectl help lists the verbs of every day, help --all all of them\n"
 	case e.Verb() != "":
 		return "see: placectl help " + e.Verb() + "\n"
 	}

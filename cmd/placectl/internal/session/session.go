@@ -43,8 +43,9 @@ type Env struct {
 	Loc            *time.Location // the zone of local times
 	StdoutTTY      bool
 	StderrTTY      bool
-	Width          func() int                                      // columns of the terminal, 0 for no limit
-	Self           func() string                                   // the name of the real uid, for requests that name no user
+	Width          func() int // columns of the terminal, 0 for no limit
+	// the name of the real uid, for requests that name no user
+	Self           func() string
 	Namespaced     func() bool                                     // in a user namespace
 	AttendantKeeps func() []string                                 // variables added for an attendant, nil: none
 	Watch          func(verb string, res output.Result, row []any) // for tests: sees the answers in JSON; may be nil
@@ -99,7 +100,8 @@ func New(ctx context.Context, e Env, list verbs.List[*Run]) *Run {
 	out := &process.Answers{Writer: e.Stdout}
 	e.Stdout = out
 	ctx, stop := context.WithCancel(ctx)
-	return &Run{Env: e, Ctx: ctx, Stop: stop, Answers: out, notes: e.Stderr, warned: new(sync.Map), Verbs: list, Dash: -1, InLogs: new(inlogs.Handles)}
+	return &Run{Env: e, Ctx: ctx, Stop: stop, Answers: out, notes: e.Stderr, warned: new(sync.Map), Verbs: list,
+		Dash: -1, InLogs: new(inlogs.Handles)}
 }
 
 // Outcome runs the command, reports its error and returns the exit status.

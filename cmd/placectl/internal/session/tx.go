@@ -27,7 +27,8 @@ func LineFormat(whole output.Format) output.Format {
 func (r *Run) Below(e Env) *Run {
 	out := &process.Answers{Writer: e.Stdout}
 	e.Stdout = out
-	return &Run{Env: e, Ctx: r.Ctx, Stop: r.Stop, Answers: out, notes: r.notes, Verbs: r.Verbs, Dash: -1, InLogs: r.InLogs}
+	return &Run{Env: e, Ctx: r.Ctx, Stop: r.Stop, Answers: out, notes: r.notes, Verbs: r.Verbs, Dash: -1,
+		InLogs: r.InLogs}
 }
 
 // PrintLines prints the answers of the lines one after the other. In JSON they are a list, with
@@ -41,7 +42,8 @@ func (r *Run) PrintLines(answers []LineAnswer) error {
 		}
 		return nil
 	}
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "line", Kind: output.Integer, Required: true}, {Name: "verb", Required: true}, {Name: "result", Kind: output.Object}}})
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "line", Kind: output.Integer, Required: true},
+		{Name: "verb", Required: true}, {Name: "result", Kind: output.Object}}})
 	for _, a := range answers {
 		var flat bytes.Buffer
 		if json.Compact(&flat, a.Answer) != nil || flat.Len() == 0 {

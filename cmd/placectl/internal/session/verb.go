@@ -86,7 +86,8 @@ func (r *Run) printHelp(inv Invocation) error {
 
 // briefly lists the verbs of a noun that was named alone. Programs get only the error.
 func (r *Run) briefly(inv Invocation) {
-	if v := inv.Leaf(); v != nil && !v.Runs() && len(inv.Args) == 0 && len(v.Verbs) > 0 && !r.Audience().Document && !r.Quiet {
+	if v := inv.Leaf(); v != nil && !v.Runs() && len(inv.Args) == 0 && len(v.Verbs) > 0 && !r.Audience().Document &&
+		!r.Quiet {
 		io.WriteString(r.Stderr, v.BriefOf(inv.Verb(), r.Audience().Width)+"\n") //nolint:errcheck // the error follows
 	}
 }

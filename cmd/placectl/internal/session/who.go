@@ -67,8 +67,11 @@ func (r *Run) permitted(c *cli.Context) error {
 
 // actor returns who makes this run's transactions: the real uid and its name.
 func (r *Run) actor() *store.Actor {
-	a := &store.Actor{UID: r.uid(), Namespaced: r.Namespaced(), Member: func(group string) bool { return people.System.Member(r.Self(), group) }}
-	if r.Verb == nil || !r.Verb.Brief || r.Verb.Access != verbs.Reads { // readers need no name, and directory services are slow
+	a := &store.Actor{UID: r.uid(), Namespaced: r.Namespaced(), Member: func(group string) bool {
+		return people.System.Member(r.Self(), group)
+	}}
+	// readers need no name, and directory services are slow
+	if r.Verb == nil || !r.Verb.Brief || r.Verb.Access != verbs.Reads {
 		a.User = r.Self()
 	}
 	return a
@@ -128,7 +131,8 @@ func (r *Run) KeyPath() string {
 // passwdKey returns where the processes that run the queue look for this user's key.
 func passwdKey() string { return signing.Path(people.System.Home(uint32(os.Getuid()))) }
 
-// Unverified says why a job is held as not signed though this user has signed it, "" if it is not: the process that held
+// Unverified says why a job is held as not signed though this user has signed it, "" if it is not: the
+// process that held
 // it has another key, or none, and unhold does not help. help is a command that does, "" if there is none.
 func (r *Run) Unverified(tx *store.Tx, j *store.Job) (why, help string, err error) {
 	if j.State != store.JobHeld || j.Reason.Cause != store.CauseUnsigned {
@@ -144,12 +148,16 @@ func (r *Run) Unverified(tx *store.Tx, j *store.Job) (why, help string, err erro
 	case own != other && errOther == nil && k.Verify(text, signature): // it has come since
 		return "", "", nil
 	case own == other:
-		return fmt.Sprintf("you have signed it with %s, so the process that held it has another home directory, or runs on a host without this key", own), "", nil
+		return fmt.Sprintf("you have signed it with %s, so the process that held it has another home directory, or "+
+			"runs on a host without this key", own), "", nil
 	case signing.Exists(other):
-		return fmt.Sprintf("you have signed it with %s, and the queue is run with %s: make both the same", own, other), "", nil
+		return fmt.Sprintf("you have signed it with %s, and the queue is run with %s: make both the same", own, other),
+			"", nil
 	}
-	help = fmt.Sprintf("install -D -m 600 %s %s; placectl unhold %d", words.ShellWord(own), words.ShellWord(other), j.ID)
-	return fmt.Sprintf("you have signed it with %s, and where the queue looks, %s, there is no key", own, other), help, nil
+	help = fmt.Sprintf("install -D -m 600 %s %s; placectl unhold %d", words.ShellWord(own), words.ShellWord(other),
+		j.ID)
+	return fmt.Sprintf("you have signed it with %s, and where the queue looks, %s, there is no key", own, other), help,
+		nil
 }
 
 // Sign signs what a job executes if others can write to the database: passes execute only signed

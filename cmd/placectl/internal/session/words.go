@@ -43,8 +43,9 @@ func (r *Run) words(c *cli.Context) *store.Words {
 		!r.Now.IsZero() || c.Bool(verbs.DryRun) || r.Inv.Has(request.Carried) || r.handed.Bytes > store.MaxWords {
 		return nil
 	}
-	q := &asked.Request{Version: Dialect(), Words: append([]string{r.Inv.Path[0].Name}, forward.VerbWords(r.Inv)...), Output: r.Output,
-		User: r.Self(), Apart: r.Namespaced(), Zone: r.zoneName(), Files: r.handed.Files}
+	q := &asked.Request{Version: Dialect(), Words: append([]string{r.Inv.Path[0].Name}, forward.VerbWords(r.Inv)...),
+		Output: r.Output,
+		User:   r.Self(), Apart: r.Namespaced(), Zone: r.zoneName(), Files: r.handed.Files}
 	var err error
 	if q.From, err = r.Me(); err != nil || q.Zone == "" {
 		return nil
@@ -76,7 +77,8 @@ func (r *Run) zoneName() string {
 }
 
 // runAsked runs a verb for another process.
-func (r *Run) runAsked(text []byte, as func(*store.Options, func(*store.Tx) error) (bool, error)) (answer []byte, err error) {
+func (r *Run) runAsked(text []byte, as func(*store.Options, func(*store.Tx) error) (bool, error)) (answer []byte,
+	err error) {
 	defer func() {
 		if p := recover(); p != nil { // the asking process will panic, too, and report it
 			err = fmt.Errorf("%w: %v", asked.ErrAlone, p)
@@ -145,7 +147,10 @@ func (a *asker) within(r *Run, c *cli.Context, fn func(*store.Tx) error) error {
 // process knows, the verb is left to it.
 func (a *asker) options(r *Run) *store.Options {
 	opt := r.StoreOptions()
-	opt.Actor = &store.Actor{UID: a.From.UID, User: a.User, Namespaced: a.Apart, Member: func(string) bool { a.alone = true; return false }}
+	opt.Actor = &store.Actor{UID: a.From.UID, User: a.User, Namespaced: a.Apart, Member: func(string) bool {
+		a.alone = true
+		return false
+	}}
 	opt.Host = a.From.Host
 	opt.Present = func(store.Identity, uint32) bool { a.alone = true; return false }
 	return opt

@@ -29,7 +29,8 @@ func Pairs(words []string, what string) ([]Pair, error) {
 func ParseLoad(p Pair) (fairshare.ClassLoad, error) {
 	n, err := strconv.Atoi(p.Value)
 	if err != nil || n < 0 || n > fairshare.MaxCount {
-		return fairshare.ClassLoad{}, fmt.Errorf("load of %s: %s is not a whole number from 0 to %d", p.Class, text.Quoted(p.Value), int64(fairshare.MaxCount))
+		return fairshare.ClassLoad{}, fmt.Errorf("load of %s: %s is not a whole number from 0 to %d", p.Class,
+			text.Quoted(p.Value), int64(fairshare.MaxCount))
 	}
 	return fairshare.ClassLoad{Class: p.Class, Load: n}, nil
 }

@@ -93,8 +93,10 @@ const example = `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"runn
 
 // members reads the members of the outer object, which must be valid JSON.
 func (f *File) members() error {
-	known := map[string]any{"total_workers": &f.TotalWorkers, "workers": &f.TotalWorkers, "running_workers": &f.RunningWorkers,
-		"running": &f.RunningWorkers, "idle_workers": &f.IdleWorkers, "class_order": &f.ClassOrder, "rebalance": &f.Rebalance, "classes": &f.Classes}
+	known := map[string]any{"total_workers": &f.TotalWorkers, "workers": &f.TotalWorkers,
+		"running_workers": &f.RunningWorkers,
+		"running":         &f.RunningWorkers, "idle_workers": &f.IdleWorkers, "class_order": &f.ClassOrder,
+		"rebalance": &f.Rebalance, "classes": &f.Classes}
 	seen := make(map[string]bool)
 	dec := json.NewDecoder(bytes.NewReader(f.Data))
 	dec.Token() //nolint:errcheck // the brace
@@ -124,5 +126,6 @@ func (f *File) members() error {
 // member reads a member. Its value raw begins at offset at.
 func (f *File) member(name string, raw []byte, at int, to any) error {
 	return f.DecodeStrictly(name, raw, at, to,
-		[]string{"name", "load_pct", "running", "waiting", "jobs", "id", "threshold", "min_duration_s", "exceeded_for_s"})
+		[]string{"name", "load_pct", "running", "waiting", "jobs", "id", "threshold", "min_duration_s",
+			"exceeded_for_s"})
 }

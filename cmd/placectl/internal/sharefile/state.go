@@ -28,7 +28,8 @@ func (f *File) check() error {
 		}
 		names[c.Name] = true
 		if c.Running < 0 || c.Running > fairshare.MaxCount {
-			return f.Errorf(0, "class %s runs %d: expected 0 to %d", text.Quoted(c.Name), c.Running, int64(fairshare.MaxCount))
+			return f.Errorf(0, "class %s runs %d: expected 0 to %d", text.Quoted(c.Name), c.Running,
+				int64(fairshare.MaxCount))
 		}
 		running += c.Running
 	}

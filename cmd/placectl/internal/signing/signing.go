@@ -51,7 +51,8 @@ func Read(path string) (*Key, error) {
 	case int(is.Uid) != os.Geteuid():
 		return nil, fmt.Errorf("%s belongs to user %d: remove it, and submit again", path, is.Uid)
 	case info.Mode().Perm()&0o077 != 0:
-		return nil, fmt.Errorf("%s can be read by others: remove it, and submit again; placectl unhold signs waiting jobs anew", path)
+		return nil, fmt.Errorf("%s can be read by others: remove it, and submit again; placectl unhold signs "+
+			"waiting jobs anew", path)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, 4*size))
 	if err != nil {

@@ -33,7 +33,8 @@ type Cluster struct {
 // to sizes without a unit.
 func ReadCluster(text infile.Text, policy placer.Policy, units *nodefile.Units) (*Cluster, error) {
 	var err error
-	s := &Cluster{defs: index.NewDefs(), policy: policy, hosts: make(map[string]bool), judged: make(map[string]error), unfit: make(map[string]int)}
+	s := &Cluster{defs: index.NewDefs(), policy: policy, hosts: make(map[string]bool), judged: make(map[string]error),
+		unfit: make(map[string]int)}
 	if s.nodes, err = parseNodes(text, s.defs, units); err != nil {
 		return nil, err
 	}

@@ -64,7 +64,8 @@ func sweepPlacements(t *testing.T, tr *Trace, run *Run) {
 	for i, j := range tr.jobs {
 		p := run.placed[i]
 		if p == nil || p.Start != run.starts[i] || p.Start < j.Submit {
-			t.Fatalf("%s: job %d, submitted at %d, starts at %d; placed: %+v", run.Policy, tr.numbers[i], j.Submit, run.starts[i], p)
+			t.Fatalf("%s: job %d, submitted at %d, starts at %d; placed: %+v", run.Policy, tr.numbers[i], j.Submit,
+				run.starts[i], p)
 		}
 		cpus := int64(0)
 		for _, take := range p.Takings {
@@ -73,7 +74,8 @@ func sweepPlacements(t *testing.T, tr *Trace, run *Run) {
 			h.from, h.to = p.Start, p.Start+j.Run
 			on[take.Node] = append(on[take.Node], h)
 			cpus += h.cpus
-			if sel := tr.asks[i].Text(tr.cluster.defs); strings.Contains(sel, "cl_zewura") != strings.HasPrefix(n.Name, "zewura") && strings.Contains(sel, "cl_") {
+			if sel := tr.asks[i].Text(tr.cluster.defs); strings.Contains(sel, "cl_zewura") != strings.HasPrefix(n.Name,
+				"zewura") && strings.Contains(sel, "cl_") {
 				t.Errorf("job %d, which asked for %s, is on %s", tr.numbers[i], sel, n.Name)
 			}
 		}
@@ -125,7 +127,8 @@ func checkNode(t *testing.T, n *index.Node, list []held) {
 			}
 		}
 		if cpus > cpusOf(n) || kb > mem.Num {
-			t.Fatalf("node %s, entry %d, at %d: %d of %d cpus and %d of %d kb are taken", n.Name, i, at.from, cpus, cpusOf(n), kb, mem.Num)
+			t.Fatalf("node %s, entry %d, at %d: %d of %d cpus and %d of %d kb are taken", n.Name, i, at.from, cpus,
+				cpusOf(n), kb, mem.Num)
 		}
 	}
 }

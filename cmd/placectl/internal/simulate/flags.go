@@ -46,7 +46,8 @@ type Asked struct {
 // ReadFlags reads the flags for simulating a trace. known returns the database's class shares, which
 // apply if the command line names no classes.
 func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error)) (*Asked, error) {
-	o := &Asked{Trace: trace, Procs: c.Int64("procs"), Requested: c.Bool("requested"), CSV: c.String("csv"), HTML: c.String("html"), Compare: c.IsSet("compare"), Nodes: c.String("nodes")}
+	o := &Asked{Trace: trace, Procs: c.Int64("procs"), Requested: c.Bool("requested"), CSV: c.String("csv"),
+		HTML: c.String("html"), Compare: c.IsSet("compare"), Nodes: c.String("nodes")}
 	words := []string{c.String("policy")}
 	flag := "policy"
 	if o.Compare {
@@ -65,7 +66,8 @@ func ReadFlags(c Flags, trace string, known func() (*fairshare.Settings, error))
 		case err != nil:
 			return nil, usage.Errorf("--slack: %w", err)
 		case o.Compare || o.Policies[0].Policy != backfill.Relaxed:
-			return nil, usage.Errorf("--slack is for --policy relaxed; with --compare write relaxed:%s", c.String("slack"))
+			return nil, usage.Errorf("--slack is for --policy relaxed; with --compare write relaxed:%s",
+				c.String("slack"))
 		}
 		o.Policies[0].Slack = slack
 	}
@@ -105,7 +107,9 @@ func (o *Asked) readForecast(c Flags) error {
 			return usage.Errorf("--forecast excludes --%s", flag)
 		}
 	}
-	if o.Nodes == "" && slices.ContainsFunc(o.Policies, func(r Rule) bool { return r.Policy == backfill.Conservative }) {
+	if o.Nodes == "" && slices.ContainsFunc(o.Policies, func(r Rule) bool {
+		return r.Policy == backfill.Conservative
+	}) {
 		return usage.Errorf("without --nodes, --forecast needs fcfs, easy or relaxed")
 	}
 	return nil
@@ -151,7 +155,8 @@ func (o *Asked) readNodeFlags(c Flags) (err error) {
 	case err != nil:
 		return usage.Errorf("--node-policy: %w", err)
 	case o.NodePolicy == placer.Local || o.NodePolicy == placer.Topology:
-		return usage.Errorf("--node-policy %s depends on the settings of a database, and a simulation has none", o.NodePolicy)
+		return usage.Errorf("--node-policy %s depends on the settings of a database, and a simulation has none",
+			o.NodePolicy)
 	case o.NodePolicy == placer.NoPolicy:
 		o.NodePolicy = placer.FirstAvailable
 	}
@@ -175,7 +180,8 @@ func (o *Asked) readShares(c Flags, known func() (*fairshare.Settings, error)) (
 	case err != nil:
 		return usage.Errorf("--shares: %w", err)
 	case slices.ContainsFunc(o.Policies, func(r Rule) bool { return r.Policy == backfill.Conservative }):
-		return usage.Errorf("--shares needs fcfs or easy: conservative promises every job a start, which shares would break")
+		return usage.Errorf("--shares needs fcfs or easy: conservative promises every job a start, which shares " +
+			"would break")
 	case slices.ContainsFunc(o.Policies, func(r Rule) bool { return r.Policy == backfill.Relaxed }):
 		return usage.Errorf("--shares needs fcfs or easy: relaxed promises a start, which shares would break")
 	}

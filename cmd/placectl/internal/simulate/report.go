@@ -14,14 +14,21 @@ import (
 // is only one run.
 func (t *Trace) Result(rules []Rule, record bool) output.Result {
 	res := output.Result{Record: record, Many: true, Columns: []output.Column{{Name: "policy"},
-		{Name: "jobs", Kind: output.Integer}, {Name: "skipped", Kind: output.Integer}, {Name: "avg_wait", Kind: output.Duration}, {Name: "avg_slowdown", Kind: output.Number},
-		{Name: "max_wait", Kind: output.Duration}, {Name: "utilisation", Kind: output.Number}, {Name: "makespan", Kind: output.Duration}, {Name: "procs", Kind: output.Integer, Detail: true}}}
-	res.Columns = append(res.Columns, output.Column{Name: "nodes", Kind: output.Integer, Detail: true}, output.Column{Name: "node_policy", Detail: true},
-		output.Column{Name: "preempted", Kind: output.Integer, Detail: t.ranks == nil}, output.Column{Name: "lost", Kind: output.Number, Detail: true},
+		{Name: "jobs", Kind: output.Integer}, {Name: "skipped", Kind: output.Integer},
+		{Name: "avg_wait", Kind: output.Duration}, {Name: "avg_slowdown", Kind: output.Number},
+		{Name: "max_wait", Kind: output.Duration}, {Name: "utilisation", Kind: output.Number},
+		{Name: "makespan", Kind: output.Duration}, {Name: "procs", Kind: output.Integer, Detail: true}}}
+	res.Columns = append(res.Columns, output.Column{Name: "nodes", Kind: output.Integer, Detail: true},
+		output.Column{Name: "node_policy", Detail: true},
+		output.Column{Name: "preempted", Kind: output.Integer, Detail: t.ranks == nil},
+		output.Column{Name: "lost", Kind: output.Number, Detail: true},
 		output.Column{Name: "classes", Kind: output.Object, Detail: true, Required: true})
 	promises := slices.ContainsFunc(rules, Rule.promise)
-	res.Columns = append(res.Columns, output.Column{Name: "p99_wait", Kind: output.Duration, Detail: true}, output.Column{Name: "later_4h", Kind: output.Number, Detail: record},
-		output.Column{Name: "promised", Kind: output.Integer, Detail: !promises}, output.Column{Name: "slack_used", Kind: output.Integer, Detail: !promises}, output.Column{Name: "broken", Kind: output.Integer, Detail: !promises})
+	res.Columns = append(res.Columns, output.Column{Name: "p99_wait", Kind: output.Duration, Detail: true},
+		output.Column{Name: "later_4h", Kind: output.Number, Detail: record},
+		output.Column{Name: "promised", Kind: output.Integer, Detail: !promises},
+		output.Column{Name: "slack_used", Kind: output.Integer, Detail: !promises},
+		output.Column{Name: "broken", Kind: output.Integer, Detail: !promises})
 	return res
 }
 
@@ -56,7 +63,8 @@ func (t *Trace) p99(run *Run) int64 {
 func (t *Trace) Row(runs []*Run, i int, record bool) []any {
 	run := runs[i]
 	s := backfill.Summarise(t.procs, t.jobs, run.starts)
-	row := []any{run.Rule.String(), s.Jobs, t.skipped, s.AvgWait, s.AvgSlowdown, s.MaxWait, s.Utilisation, s.Makespan, t.procs}
+	row := []any{run.Rule.String(), s.Jobs, t.skipped, s.AvgWait, s.AvgSlowdown, s.MaxWait, s.Utilisation, s.Makespan,
+		t.procs}
 	var nodes, policy, cut, given, classes any
 	if t.cluster != nil {
 		nodes, policy = len(t.cluster.nodes), t.cluster.policy.String()

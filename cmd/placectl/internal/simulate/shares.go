@@ -68,7 +68,8 @@ func (s *Shares) take(rec swf.Job) {
 // gate returns the shares for a run.
 func (s *Shares) gate(t *Trace) *shareGate {
 	classes, _ := s.settings.NewClasses()
-	return &shareGate{shares: s, jobs: t.jobs, state: fairshare.State{TotalWorkers: int(t.procs), Classes: classes}, left: make([]int, len(classes)), due: make([]int, len(classes))}
+	return &shareGate{shares: s, jobs: t.jobs, state: fairshare.State{TotalWorkers: int(t.procs), Classes: classes},
+		left: make([]int, len(classes)), due: make([]int, len(classes))}
 }
 
 // shareGate lets a class start jobs until its allotment in a pass is used up. It counts cpus.

@@ -68,7 +68,8 @@ func (t *Trace) first() int64 {
 // Read reads a log, plain or gzip. It fails with a usage.Error if the log is malformed, or has no job
 // to replay.
 func Read(in io.Reader, o *Options) (*Trace, error) {
-	t := &Trace{name: o.Name, procs: o.Procs, cluster: o.Cluster, shares: o.Shares, ranks: o.Ranks, planned: o.Durations}
+	t := &Trace{name: o.Name, procs: o.Procs, cluster: o.Cluster, shares: o.Shares, ranks: o.Ranks,
+		planned: o.Durations}
 	if t.cluster != nil {
 		t.procs = t.cluster.procs
 	}

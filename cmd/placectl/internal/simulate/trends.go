@@ -17,7 +17,8 @@ import (
 type origin struct{ user, group, queue string }
 
 func originOf(j swf.Job) origin {
-	o := origin{user: strconv.FormatInt(j.User, 10), group: strconv.FormatInt(j.Group, 10), queue: strconv.FormatInt(j.Queue, 10)}
+	o := origin{user: strconv.FormatInt(j.User, 10), group: strconv.FormatInt(j.Group, 10),
+		queue: strconv.FormatInt(j.Queue, 10)}
 	if n := len(j.Extra); n >= 2 { // logs of MetaCentrum have names of queues
 		o.queue = j.Extra[n-2]
 	}
@@ -31,7 +32,8 @@ func (t *Trace) Trends(run *Run) []trends.Job {
 	out := make([]trends.Job, len(t.jobs))
 	for i, j := range t.jobs {
 		start := run.starts[i] + move
-		out[i] = trends.Job{Submit: j.Submit + move, Start: start, End: start + j.Run, CPUs: j.Procs, User: t.origins[i].user, Queue: t.origins[i].queue}
+		out[i] = trends.Job{Submit: j.Submit + move, Start: start, End: start + j.Run, CPUs: j.Procs,
+			User: t.origins[i].user, Queue: t.origins[i].queue}
 		if t.shares != nil {
 			out[i].Class = t.shares.settings.Loads[t.shares.class[i]].Class
 		}
@@ -58,10 +60,13 @@ func (t *Trace) Series(run *Run) *trends.Series {
 func (t *Trace) Page(run *Run) *report.Page {
 	jobs, s := t.Trends(run), t.Series(run)
 	sum := backfill.Summarise(t.procs, t.jobs, run.starts)
-	p := &report.Page{Title: fmt.Sprintf("%s under %s", t.name, run.Rule), From: s.From, To: s.From + s.Step*int64(len(s.Points)), Series: s,
+	p := &report.Page{Title: fmt.Sprintf("%s under %s", t.name, run.Rule), From: s.From,
+		To: s.From + s.Step*int64(len(s.Points)), Series: s,
 		Waits: trends.Waits(jobs, func(j *trends.Job) string { return j.User }),
-		Tiles: [][2]string{{fmt.Sprint(len(jobs)), "jobs"}, {fmt.Sprint(t.procs), "cpus"}, {fmt.Sprintf("%.1f %%", 100*sum.Utilisation), "used"},
-			{string(text.AppendAbout(nil, int64(sum.AvgWait))), "mean wait"}, {string(text.AppendAbout(nil, sum.MaxWait)), "longest wait"},
+		Tiles: [][2]string{{fmt.Sprint(len(jobs)), "jobs"}, {fmt.Sprint(t.procs), "cpus"},
+			{fmt.Sprintf("%.1f %%", 100*sum.Utilisation), "used"},
+			{string(text.AppendAbout(nil, int64(sum.AvgWait))), "mean wait"},
+			{string(text.AppendAbout(nil, sum.MaxWait)), "longest wait"},
 			{fmt.Sprintf("%.1f", sum.AvgSlowdown), "mean slowdown"}}}
 	p.Now = p.To
 	if t.cluster == nil {
@@ -77,7 +82,8 @@ func (t *Trace) Page(run *Run) *report.Page {
 			on = append(on, take.Node)
 		}
 		slices.Sort(on)
-		p.Jobs = append(p.Jobs, report.Job{ID: uint64(t.numbers[i]), User: jobs[i].User, Queue: jobs[i].Queue, State: state,
+		p.Jobs = append(p.Jobs, report.Job{ID: uint64(t.numbers[i]), User: jobs[i].User, Queue: jobs[i].Queue,
+			State:  state,
 			Submit: jobs[i].Submit, Start: start, End: end, CPUs: jobs[i].CPUs, Nodes: slices.Compact(on)})
 	}
 	for i, placed := range run.placed {

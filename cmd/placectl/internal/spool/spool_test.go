@@ -23,7 +23,8 @@ func TestSpool(t *testing.T) {
 		for range rapid.IntRange(1, 2).Draw(rt, "answers") {
 			var want []byte
 			for i := range rapid.IntRange(0, 12).Draw(rt, "writes") {
-				b := bytes.Repeat([]byte{byte('a' + i)}, rapid.SampledFrom([]int{0, 1, 1000, Held / 3, Held, Held + 7}).Draw(rt, "size"))
+				b := bytes.Repeat([]byte{byte('a' + i)},
+					rapid.SampledFrom([]int{0, 1, 1000, Held / 3, Held, Held + 7}).Draw(rt, "size"))
 				s.Write(b)
 				want = append(want, b...)
 			}

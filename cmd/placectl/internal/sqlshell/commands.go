@@ -23,19 +23,27 @@ func commands() []command {
 	quit := func(*Shell, string) error { return errQuit }
 	return []command{
 		{".exit", "", "leave, as .quit and Ctrl-D do", quit},
-		{".explain", "on|off", "show how statements are answered instead of answering them", func(s *Shell, arg string) error { return s.toggle(&s.explain, arg) }},
+		{".explain", "on|off", "show how statements are answered instead of answering them",
+			func(s *Shell, arg string) error { return s.toggle(&s.explain, arg) }},
 		{".headers", "on|off", "the line of column names", (*Shell).headers},
 		{".help", "", "this list", (*Shell).help},
 		{".mode", "FORMAT", "how answers are printed: " + strings.Join(output.FormatNames(), ", "), (*Shell).mode},
-		{".once", "FILE", "the next answer goes into a file", func(s *Shell, arg string) error { return s.outputTo(arg, true) }},
-		{".output", "[FILE]", "answers go into a file, without one here again", func(s *Shell, arg string) error { return s.outputTo(arg, false) }},
+		{".once", "FILE", "the next answer goes into a file", func(s *Shell, arg string) error {
+			return s.outputTo(arg, true)
+		}},
+		{".output", "[FILE]", "answers go into a file, without one here again", func(s *Shell, arg string) error {
+			return s.outputTo(arg, false)
+		}},
 		{".pager", "on|off", "show answers that are higher than the terminal with $PAGER", (*Shell).pager},
-		{".param", "set NAME VALUE", "what :NAME, or ?1 for 1, stands for; also .param list, unset NAME, clear", (*Shell).param},
+		{".param", "set NAME VALUE", "what :NAME, or ?1 for 1, stands for; also .param list, unset NAME, clear",
+			(*Shell).param},
 		{".quit", "", "leave", quit},
 		{".read", "FILE", "run the statements and commands of a file", (*Shell).read},
 		{".schema", "[TABLE]", "the columns of a table, or of all; the SELECT of a view", (*Shell).showSchema},
 		{".tables", "[PATTERN]", "the tables and views whose names are LIKE it", (*Shell).tables},
-		{".timer", "on|off", "tell how long statements take", func(s *Shell, arg string) error { return s.toggle(&s.timer, arg) }},
+		{".timer", "on|off", "tell how long statements take", func(s *Shell, arg string) error {
+			return s.toggle(&s.timer, arg)
+		}},
 		{".width", "[N ...]", "the widths of columns in table and box, 0 for as wide as they are", (*Shell).width},
 	}
 }

@@ -8,13 +8,15 @@ import (
 )
 
 func TestShellCompletion(t *testing.T) {
-	s := &Shell{schema: Schema{Tables: []string{"nodes", "jobs"}, Columns: map[string][]query.Column{"nodes": {{Name: "state"}, {Name: "name"}}, "jobs": {{Name: "user"}}}}}
+	s := &Shell{schema: Schema{Tables: []string{"nodes", "jobs"}, Columns: map[string][]query.Column{
+		"nodes": {{Name: "state"}, {Name: "name"}}, "jobs": {{Name: "user"}}}}}
 	for _, c := range []struct {
 		line string
 		want []string
 	}{
 		{"SELECT sta", []string{"state"}},
-		{"SELECT n", []string{"NATURAL", "NOT", "NULL", "NULLS", "name", "nodelist(", "nodes", "now(", "nth_value(", "ntile(", "nullif("}},
+		{"SELECT n", []string{"NATURAL", "NOT", "NULL", "NULLS", "name", "nodelist(", "nodes", "now(", "nth_value(",
+			"ntile(", "nullif("}},
 		{"SELECT name FROM jo", []string{"JOIN", "jobs"}},
 		{".sch", []string{".schema "}},
 		{"SELECT zzz", nil},
@@ -70,7 +72,8 @@ func TestViews(t *testing.T) {
 }
 
 func TestWhole(t *testing.T) {
-	for text, want := range map[string]bool{"": true, ".mode csv": true, "SELECT 1": false, "SELECT 1;": true, ".mode csv\nSELECT ';\n": false,
+	for text, want := range map[string]bool{"": true, ".mode csv": true, "SELECT 1": false, "SELECT 1;": true,
+		".mode csv\nSELECT ';\n":          false,
 		".mode csv\n\nSELECT 1\n;\n.quit": true, "SELECT 1 -- ;": false, "SELECT 1; SELECT 2": false} {
 		if whole(text) != want {
 			t.Errorf("whole(%q) = %v, want %v", text, !want, want)

@@ -101,7 +101,8 @@ func (s *Shell) completeCommand(line string) (word string, found []string) {
 	}
 	arg = strings.TrimLeft(arg, " ")
 	c.word = strings.ToLower(arg)
-	words := map[string][]string{".mode": output.FormatNames(), ".schema": s.schema.Tables, ".tables": s.schema.Tables, ".param": {"clear", "list", "set", "unset"}}[name]
+	words := map[string][]string{".mode": output.FormatNames(), ".schema": s.schema.Tables, ".tables": s.schema.Tables,
+		".param": {"clear", "list", "set", "unset"}}[name]
 	if slices.Contains([]string{".explain", ".headers", ".pager", ".timer"}, name) {
 		words = []string{"off", "on"}
 	}
@@ -113,7 +114,8 @@ func (s *Shell) completeCommand(line string) (word string, found []string) {
 
 // wordBefore returns where the name begins that ends at a position.
 func wordBefore(text string, pos int) int {
-	for pos > 0 && (text[pos-1] == '_' || text[pos-1]|0x20 >= 'a' && text[pos-1]|0x20 <= 'z' || text[pos-1] >= '0' && text[pos-1] <= '9') {
+	for pos > 0 && (text[pos-1] == '_' || text[pos-1]|0x20 >= 'a' && text[pos-1]|0x20 <= 'z' || text[pos-1] >= '0' &&
+		text[pos-1] <= '9') {
 		pos--
 	}
 	return pos
@@ -147,7 +149,8 @@ type source struct{ table, alias string }
 
 // sources matches tables behind FROM, JOIN and commas, with their aliases.
 var sources = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:\bfrom|\bjoin|,)\s+([a-z_][a-z0-9_]*)(?:\s*\([^()]*\))?(?:\s+at\s+(?:'[^']*'|[0-9]+))?(?:\s+(?:as\s+)?([a-z_][a-z0-9_]*))?`)
+	return regexp.MustCompile(
+		`(?i)(?:\bfrom|\bjoin|,)\s+([a-z_][a-z0-9_]*)(?:\s*\([^()]*\))?(?:\s+at\s+(?:'[^']*'|[0-9]+))?(?:\s+(?:as\s+)?([a-z_][a-z0-9_]*))?`)
 })
 
 // named returns the tables of the statement.

@@ -46,7 +46,8 @@ func (s *Shell) showSchema(arg string) error {
 		names = []string{name}
 	}
 	return s.answer(func(to *Settings) error {
-		p := s.host.Printer(output.Result{Columns: []output.Column{{Name: "table"}, {Name: "column"}, {Name: "type"}, {Name: "unit"}, {Name: "meaning"}}}, to)
+		p := s.host.Printer(output.Result{Columns: []output.Column{{Name: "table"}, {Name: "column"}, {Name: "type"},
+			{Name: "unit"}, {Name: "meaning"}}}, to)
 		for _, name := range names {
 			for _, c := range s.schema.Columns[name] {
 				p.Row(name, c.Name, c.Type.String(), c.Unit.String(), c.Doc)

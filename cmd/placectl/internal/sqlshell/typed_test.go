@@ -57,7 +57,8 @@ func TestTyped(t *testing.T) {
 // TestListed: candidates without a longer common prefix are listed in columns.
 func TestListed(t *testing.T) {
 	e, f := typing("SELECT * FROM jobs\t;\r", "")
-	if text, err := e.Next(); text != "SELECT * FROM jobs;" || err != nil || !strings.Contains(f.String(), "jobs  ") || !strings.Contains(f.String(), "jobs_by_node\r\n") {
+	if text, err := e.Next(); text != "SELECT * FROM jobs;" || err != nil || !strings.Contains(f.String(), "jobs  ") ||
+		!strings.Contains(f.String(), "jobs_by_node\r\n") {
 		t.Errorf("Next = %q, %v, and the screen shows %q", text, err, f.String())
 	}
 	if got := list([]string{"a", "bb", "c", "d", "e"}, 8, 2); got != "a   bb\nc   d\nand 1 more\n" {
@@ -66,7 +67,8 @@ func TestListed(t *testing.T) {
 }
 
 func TestEnds(t *testing.T) {
-	for keys, want := range map[string]error{"\x04": io.EOF, "ab": io.EOF, "\x1b[200~never ended": io.EOF, "ab\x03": errAborted, "a\r\x03": errAborted} {
+	for keys, want := range map[string]error{"\x04": io.EOF, "ab": io.EOF, "\x1b[200~never ended": io.EOF,
+		"ab\x03": errAborted, "a\r\x03": errAborted} {
 		e, f := typing(keys, "")
 		if _, err := e.Next(); !errors.Is(err, want) || f.raw != 0 {
 			t.Errorf("after the keys %q: Next = %v, want %v", keys, err, want)
@@ -108,7 +110,8 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	var h history
-	if err := h.load(strings.NewReader("plain \"old\" line\n\"two\\nlines\"\n")); err != nil || cmp.Diff([]string{"plain \"old\" line", "two\nlines"}, h.texts) != "" {
+	if err := h.load(strings.NewReader("plain \"old\" line\n\"two\\nlines\"\n")); err != nil ||
+		cmp.Diff([]string{"plain \"old\" line", "two\nlines"}, h.texts) != "" {
 		t.Errorf("load = %q, %v", h.texts, err)
 	}
 }

@@ -16,7 +16,8 @@ func SetView(views map[string]*query.View, text string, v *query.View) error {
 	case v.Drop && !v.If:
 		return &query.Error{Text: text, Offset: v.Pos(), Msg: "no view " + v.Name}
 	case !v.Drop && there && !v.If:
-		return &query.Error{Text: text, Offset: v.Pos(), Msg: "there is a view " + v.Name + " already: DROP VIEW takes it away"}
+		return &query.Error{Text: text, Offset: v.Pos(),
+			Msg: "there is a view " + v.Name + " already: DROP VIEW takes it away"}
 	case !v.Drop && !there:
 		views[name] = v
 	}

@@ -19,7 +19,8 @@ type curve struct {
 
 // curves returns the pictures of a series.
 func (s *Series) curves() []curve {
-	used := curve{title: "cpus used", value: func(p *Point) float64 { return p.Used }, most: float64(s.CPUs), text: count}
+	used := curve{title: "cpus used", value: func(p *Point) float64 { return p.Used }, most: float64(s.CPUs),
+		text: count}
 	if s.CPUs > 0 {
 		used.title = fmt.Sprintf("cpus used, of %d", s.CPUs)
 	}

@@ -145,7 +145,9 @@ func Waits(jobs []Job, of func(*Job) string) []Group {
 	for name, l := range by {
 		all = append(all, Group{name, len(l.waits), spreadOf(l.waits), spreadOf(l.slowdowns)})
 	}
-	slices.SortFunc(all, func(a, b Group) int { return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Name, b.Name)) })
+	slices.SortFunc(all, func(a, b Group) int {
+		return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Name, b.Name))
+	})
 	return all
 }
 

@@ -12,7 +12,8 @@ import (
 // drawJobs draws jobs around a period.
 func drawJobs(t *rapid.T) []Job {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Job {
-		j := Job{Submit: rapid.Int64Range(0, 5000).Draw(t, "submit"), CPUs: rapid.Int64Range(1, 9).Draw(t, "cpus"), User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user")}
+		j := Job{Submit: rapid.Int64Range(0, 5000).Draw(t, "submit"), CPUs: rapid.Int64Range(1, 9).Draw(t, "cpus"),
+			User: rapid.SampledFrom([]string{"ann", "bob"}).Draw(t, "user")}
 		if rapid.Bool().Draw(t, "started") {
 			j.Start = j.Submit + 1 + rapid.Int64Range(0, 2000).Draw(t, "wait")
 			j.End = j.Start + rapid.Int64Range(0, 3000).Draw(t, "run")
@@ -64,7 +65,8 @@ func TestOverBySeconds(t *testing.T) {
 			if started > 0 {
 				waits /= float64(started)
 			}
-			for what, pair := range map[string][2]float64{"used": {p.Used, used / per}, "waiting": {p.Waiting, waiting / per}, "running": {p.Running, running / per},
+			for what, pair := range map[string][2]float64{"used": {p.Used, used / per},
+				"waiting": {p.Waiting, waiting / per}, "running": {p.Running, running / per},
 				"started": {float64(p.Started), float64(started)}, "mean wait": {p.MeanWait, waits}} {
 				if math.Abs(pair[0]-pair[1]) > 1e-6*max(1, pair[1]) {
 					t.Errorf("step %d: %s is %g, want %g", i, what, pair[0], pair[1])
@@ -94,7 +96,8 @@ func TestWaits(t *testing.T) {
 					}
 				}
 				if upTo == 0 || (below+upTo)*100 < g.Jobs*percent || below*100 >= g.Jobs*percent {
-					t.Errorf("%s: %g cannot be percentile %d: of %d jobs %d are below it and %d equal it", g.Name, v, percent, g.Jobs, below, upTo)
+					t.Errorf("%s: %g cannot be percentile %d: of %d jobs %d are below it and %d equal it", g.Name, v,
+						percent, g.Jobs, below, upTo)
 				}
 			}
 		}
@@ -126,7 +129,8 @@ func TestPictures(t *testing.T) {
 		if left != "2026-11-20 09:30" || right != "2026-11-22 09:30" {
 			t.Errorf("the ends of a dated series are %s and %s", left, right)
 		}
-		if left, right = (&Series{From: 1, Step: 3600, Points: make([]Point, 42), Undated: true}).ends(time.UTC); left != "0" || right != "1d18h" {
+		if left, right = (&Series{From: 1, Step: 3600, Points: make([]Point, 42), Undated: true}).ends(
+			time.UTC); left != "0" || right != "1d18h" {
 			t.Errorf("the ends of an undated series are %s and %s", left, right)
 		}
 		if got := strings.Count(string(s.AppendCSV(nil)), "\n"); got != len(s.Points)+1 {

@@ -109,7 +109,8 @@ func (v *Verb[R]) checkArgs(c *cli.Context) error {
 	case most == 0 && n > 0:
 		return usage.Errorf("takes no arguments, got %s", text.Quoted(c.Args().First()))
 	case most > 0 && n > most:
-		return usage.Errorf("takes at most %s%s, got one more: %s", text.Plural(most, "argument"), what, text.Quoted(c.Args().Get(most)))
+		return usage.Errorf("takes at most %s%s, got one more: %s", text.Plural(most, "argument"), what,
+			text.Quoted(c.Args().Get(most)))
 	}
 	return nil
 }

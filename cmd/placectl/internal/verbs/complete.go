@@ -58,8 +58,10 @@ func (l List[R]) Complete(line []string) (c Completion) {
 
 // flagKinds says what kind of thing a flag's value names.
 var flagKinds = map[string]Kind{
-	"queue": KindQueue, "class": KindClass, "nodes": KindNodes, "reservation": KindReservation, "pool": KindPool, "select": KindRequest,
-	"set": KindAssignment, "job": KindJob, "after": KindJob, "afterok": KindJob, "afternotok": KindJob, "afterany": KindJob, "aftercorr": KindJob,
+	"queue": KindQueue, "class": KindClass, "nodes": KindNodes, "reservation": KindReservation, "pool": KindPool,
+	"select": KindRequest,
+	"set":    KindAssignment, "job": KindJob, "after": KindJob, "afterok": KindJob, "afternotok": KindJob,
+	"afterany": KindJob, "aftercorr": KindJob,
 }
 
 // flagKind returns the kind of thing that the value of one of the verb's flags names.

@@ -23,7 +23,8 @@ type Globals struct {
 	NoColor     bool
 	LockTimeout time.Duration
 	Stale       time.Duration // the greatest age of a replica for readers; negative: any age
-	Begun       string        // written to standard error after placectl-begun, before anything is done; "": not written
+	// written to standard error after placectl-begun, before anything is done; "": not written
+	Begun string
 }
 
 // Surroundings is what reading the global flags depends on.
@@ -50,14 +51,21 @@ func (f *GlobalFlag) Shown() string { return "--" + f.Name }
 
 // GlobalFlags is the table that parsing and help share.
 var GlobalFlags = []GlobalFlag{
-	{Name: "db", Value: "FILE", Env: "PLACECTL_DB", Usage: "database (./placectl.db); ssh://[USER@]HOST/PATH on another host; etcd://HOST:PORT,.../PREFIX in etcd", set: setDB},
+	{Name: "db", Value: "FILE", Env: "PLACECTL_DB", Usage: "database (./placectl.db); ssh://[USER@]HOST/PATH on " +
+		"another host; etcd://HOST:PORT,.../PREFIX in etcd", set: setDB},
 	{Name: "now", Value: "TIME", Env: "PLACECTL_NOW", Usage: "work at this time, for planning and tests", set: setNow},
-	{Name: "output", Short: "o", Value: "FORMAT", Env: "PLACECTL_OUTPUT", Usage: text.List(output.FormatNames(), "or") + "; or columns of a table: job,state,safe", set: setOutput},
-	{Name: "no-header", Usage: "omit the line of column names", set: setSwitch(func(g *Globals) *bool { return &g.NoHeader })},
-	{Name: "raw", Usage: "print logs to the terminal unchanged, even if that would execute them", set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
+	{Name: "output", Short: "o", Value: "FORMAT", Env: "PLACECTL_OUTPUT", Usage: text.List(output.FormatNames(), "or") +
+		"; or columns of a table: job,state,safe", set: setOutput},
+	{Name: "no-header", Usage: "omit the line of column names", set: setSwitch(func(g *Globals) *bool {
+		return &g.NoHeader
+	})},
+	{Name: "raw", Usage: "print logs to the terminal unchanged, even if that would execute them",
+		set: setSwitch(func(g *Globals) *bool { return &g.Raw })},
 	{Name: "lock-timeout", Value: "DUR", Usage: "timeout for waiting for other processes (30s)", set: setLockTimeout},
-	{Name: "stale", Value: "DUR", Env: "PLACECTL_STALE", Usage: "accept answers this old, or of \"any\" age, from a database in etcd", set: setStale},
-	{Name: "quiet", Short: "q", Usage: "say nothing when all is well; else a line for each failure", set: setSwitch(func(g *Globals) *bool { return &g.Quiet })},
+	{Name: "stale", Value: "DUR", Env: "PLACECTL_STALE",
+		Usage: "accept answers this old, or of \"any\" age, from a database in etcd", set: setStale},
+	{Name: "quiet", Short: "q", Usage: "say nothing when all is well; else a line for each failure",
+		set: setSwitch(func(g *Globals) *bool { return &g.Quiet })},
 	{Name: "verbose", Short: "v", Usage: "more notes", set: setSwitch(func(g *Globals) *bool { return &g.Verbose })},
 	{Name: "no-color", Env: "NO_COLOR", Usage: "no colour", set: setNoColor},
 	{Name: "begun", Value: "WORD", Hidden: true, set: setBegun},

@@ -176,7 +176,8 @@ type flagLine struct{ Label, Usage string }
 // description, and only the names of flags under headings.
 func (v *Verb[R]) HelpOf(path string, all bool, width int) string {
 	headings := headings(v.Flags)
-	h := verbHelp{Path: path, Usage: v.Usage, Example: v.Example, Tail: v.usageTail(), Description: v.Description, Below: v.below()}
+	h := verbHelp{Path: path, Usage: v.Usage, Example: v.Example, Tail: v.usageTail(), Description: v.Description,
+		Below: v.below()}
 	h.list("FLAGS", v.Flags, "")
 	short := !all && (len(headings) > 0 || strings.Contains(h.Description, "\n\n"))
 	if short {

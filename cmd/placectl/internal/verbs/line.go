@@ -148,7 +148,8 @@ func (w *walker[R]) longFlag(word string) {
 func (w *walker[R]) shortFlag(word string) {
 	value := word[2:]
 	attached := value != ""
-	if name, _, _ := strings.Cut(word[1:], "="); len(name) > 1 && (w.takesValue(word[1:2]) != takesOne || w.takesValue(name) != noSuchFlag) {
+	if name, _, _ := strings.Cut(word[1:], "="); len(name) > 1 && (w.takesValue(word[1:2]) != takesOne ||
+		w.takesValue(name) != noSuchFlag) {
 		w.unknown("-" + name)
 		return
 	}
@@ -236,7 +237,8 @@ func (w *walker[R]) unknown(shown string) {
 	}
 	shown = text.Quoted(shown)
 	if len(w.Path) == 0 && !w.Help {
-		w.fail("unknown global flag %s%s (the flags of a verb come after it)", shown, index.DidYouMean(shown, flagWords(nil)))
+		w.fail("unknown global flag %s%s (the flags of a verb come after it)", shown,
+			index.DidYouMean(shown, flagWords(nil)))
 		return
 	}
 	w.fail("unknown flag %s%s", shown, index.DidYouMean(shown, flagWords(w.ownFlags())))

@@ -22,7 +22,8 @@ type seen struct {
 func sampleVerbs() []*Verb[*seen] {
 	return []*Verb[*seen]{
 		{
-			Name: "place", Run: look, Args: []Arg{{Name: "REQUEST"}, {Name: "X", Optional: true}, {Name: "Y", Optional: true}},
+			Name: "place", Run: look, Args: []Arg{{Name: "REQUEST"}, {Name: "X", Optional: true},
+				{Name: "Y", Optional: true}},
 			Flags: []cli.Flag{
 				&cli.StringFlag{Name: "select", Aliases: []string{"l"}},
 				&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}},
@@ -35,16 +36,19 @@ func sampleVerbs() []*Verb[*seen] {
 		{
 			Name: "node",
 			Verbs: []*Verb[*seen]{
-				{Name: "import", Run: look, Args: []Arg{{Name: "FILE"}}, Flags: []cli.Flag{&cli.StringFlag{Name: "from"}}},
+				{Name: "import", Run: look, Args: []Arg{{Name: "FILE"}},
+					Flags: []cli.Flag{&cli.StringFlag{Name: "from"}}},
 				{Name: "rm", Run: look, Flags: []cli.Flag{&cli.StringFlag{Name: "why", Required: true}}},
 			},
 		},
-		{Name: "class", Run: look, Args: []Arg{{Name: "NAME", Many: true}}, Verbs: []*Verb[*seen]{{Name: "plan", Run: look, Args: []Arg{{Name: "on|off", Kind: KindWord}}}}},
+		{Name: "class", Run: look, Args: []Arg{{Name: "NAME", Many: true}},
+			Verbs: []*Verb[*seen]{{Name: "plan", Run: look, Args: []Arg{{Name: "on|off", Kind: KindWord}}}}},
 	}
 }
 
 func look(s *seen, c *cli.Context) error {
-	s.words = append([]string{c.Command.Name, c.String("select"), strings.Join(c.StringSlice("allow"), ";")}, c.Args().Slice()...)
+	s.words = append([]string{c.Command.Name, c.String("select"), strings.Join(c.StringSlice("allow"), ";")},
+		c.Args().Slice()...)
 	return nil
 }
 
@@ -250,14 +254,16 @@ func TestRunAgain(t *testing.T) {
 		}
 		got = append(got, fmt.Sprint(s.words, c.IsSet("select"), c.IsSet("allow"), c.IsSet("walltime")))
 	}
-	want := []string{"[place x p;q a] true true false", "[place   b] false false false", "[place  r c] false true false", "[place y  d] true false false"}
+	want := []string{"[place x p;q a] true true false", "[place   b] false false false",
+		"[place  r c] false true false", "[place y  d] true false false"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the verbs read (-want +got):\n%s", diff)
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"place\n-t\n90\nx\n--\n-o", "node\nimport\n--from=csv\n-5", "-ojson\nplace\n--priority\n-5", "place\n-l==x", "class\nplan", "--version"} {
+	for _, s := range []string{"place\n-t\n90\nx\n--\n-o", "node\nimport\n--from=csv\n-5",
+		"-ojson\nplace\n--priority\n-5", "place\n-l==x", "class\nplan", "--version"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

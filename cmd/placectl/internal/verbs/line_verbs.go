@@ -34,7 +34,8 @@ func (w *walker[R]) word(word string) {
 	case w.list.find(word) != nil:
 		w.fail("unknown verb %s; that is placectl %s", text.Quoted(w.Verb()+" "+word), word)
 	default:
-		w.fail("unknown verb %s%s; there are %s", text.Quoted(word), index.DidYouMean(word, names), strings.Join(names, ", "))
+		w.fail("unknown verb %s%s; there are %s", text.Quoted(word), index.DidYouMean(word, names),
+			strings.Join(names, ", "))
 	}
 }
 

@@ -21,7 +21,8 @@ type layout struct{ width int }
 func page(template string, data any, width int) string {
 	l := layout{min(max(cmp.Or(width, DefaultWidth), 40), 100)}
 	var b strings.Builder
-	cli.HelpPrinterCustom(&b, template, data, map[string]any{"wrap": l.wrap, "entry": l.entry, "prose": l.prose, "code": l.code, "status": l.status})
+	cli.HelpPrinterCustom(&b, template, data, map[string]any{"wrap": l.wrap, "entry": l.entry, "prose": l.prose,
+		"code": l.code, "status": l.status})
 	return b.String()
 }
 

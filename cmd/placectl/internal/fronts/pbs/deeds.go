@@ -30,7 +30,8 @@ func (o *outcome) status() error {
 
 // each does something to each job in words. A job that cannot be changed does not stop the others. ended
 // accepts jobs that have ended as done.
-func each(c *fronts.Call, words []string, ended bool, fit func(*fronts.Job) (code int, why string), do func(fronts.Change, *fronts.Job) error) error {
+func each(c *fronts.Call, words []string, ended bool, fit func(*fronts.Job) (code int, why string),
+	do func(fronts.Change, *fronts.Job) error) error {
 	var out *outcome
 	err := c.Update(func(ch fronts.Change) error {
 		out = new(outcome)

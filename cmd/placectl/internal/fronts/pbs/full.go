@@ -238,7 +238,8 @@ func (s *status) variables(e *entry, d *fronts.Detail) (list []string) {
 			}
 		}
 	}
-	list = append(list, "PBS_O_WORKDIR="+cmp.Or(d.From, d.Dir), "PBS_O_SYSTEM=Linux", "PBS_O_QUEUE="+cmp.Or(e.Queue, s.about.Partition), "PBS_O_HOST="+cmp.Or(d.Host, s.c.Exec))
+	list = append(list, "PBS_O_WORKDIR="+cmp.Or(d.From, d.Dir), "PBS_O_SYSTEM=Linux",
+		"PBS_O_QUEUE="+cmp.Or(e.Queue, s.about.Partition), "PBS_O_HOST="+cmp.Or(d.Host, s.c.Exec))
 	for _, kv := range d.Env {
 		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(environ.PBSOrigin, name) {
 			list = append(list, kv)

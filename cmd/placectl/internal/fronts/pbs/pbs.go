@@ -24,15 +24,21 @@ const (
 
 // System returns the system with its commands.
 func System() *fronts.System {
-	return &fronts.System{Name: "PBS", Commands: commands(), Version: version, Asks: []string{"--version"}, Failure: "%s: %v\n", Code: ourOwn, Denied: &fronts.Status{Code: notAllowed, Text: "%s: Unauthorized Request  (%v)\n"},
-		Elsewhere: map[string]string{"qorder": "qalter -p N JOB, placectl priority set", "qmsg": "a job reads no messages: placectl logs shows what it wrote",
-			"qterm": "there is no server that could be ended", "tracejob": "placectl show JOB, placectl events --job JOB"}}
+	return &fronts.System{Name: "PBS", Commands: commands(), Version: version, Asks: []string{"--version"},
+		Failure: "%s: %v\n", Code: ourOwn, Denied: &fronts.Status{Code: notAllowed,
+			Text: "%s: Unauthorized Request  (%v)\n"},
+		Elsewhere: map[string]string{"qorder": "qalter -p N JOB, placectl priority set",
+			"qmsg":     "a job reads no messages: placectl logs shows what it wrote",
+			"qterm":    "there is no server that could be ended",
+			"tracejob": "placectl show JOB, placectl events --job JOB"}}
 }
 
 func commands() map[string]func(*fronts.Call) error {
 	return map[string]func(*fronts.Call) error{"qsub": qsub, "qstat": qstat, "qselect": qselect, "pbsnodes": pbsnodes,
-		"qdel": deeds("qdel", "W= x", fronts.Cancel), "qhold": deeds("qhold", "h=", fronts.Hold), "qrls": deeds("qrls", "h=", fronts.Unhold),
-		"qrerun": deeds("qrerun", "W=", fronts.Requeue), "qsig": deeds("qsig", "s=", fronts.Cancel), "qalter": qalter, "qmove": qmove, "pbs_rstat": rstat, "qmgr": qmgr}
+		"qdel": deeds("qdel", "W= x", fronts.Cancel), "qhold": deeds("qhold", "h=", fronts.Hold),
+		"qrls":   deeds("qrls", "h=", fronts.Unhold),
+		"qrerun": deeds("qrerun", "W=", fronts.Requeue), "qsig": deeds("qsig", "s=", fronts.Cancel), "qalter": qalter,
+		"qmove": qmove, "pbs_rstat": rstat, "qmgr": qmgr}
 }
 
 // options reads options as getopt does: in PBS they end at the first argument.

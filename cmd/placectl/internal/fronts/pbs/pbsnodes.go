@@ -135,10 +135,13 @@ func (l *nodeList) print(b *strings.Builder) error {
 	case set.Has("j"):
 		l.busy(b)
 	case set.Has("S", "L"):
-		fmt.Fprintf(b, "%-15s %-15s %-8s %-8s %-15s %-8s %8s %7s %7s %7s  %s\n", "vnode", "state", "OS", "hardware", "host", "queue", "mem", "ncpus", "nmics", "ngpus", "comment")
-		fmt.Fprintf(b, "%s\n", strings.Repeat("-", 15)+" "+strings.Repeat("-", 15)+" -------- -------- "+strings.Repeat("-", 15)+" ---------- -------- ------- ------- ------- ---------")
+		fmt.Fprintf(b, "%-15s %-15s %-8s %-8s %-15s %-8s %8s %7s %7s %7s  %s\n", "vnode", "state", "OS", "hardware",
+			"host", "queue", "mem", "ncpus", "nmics", "ngpus", "comment")
+		fmt.Fprintf(b, "%s\n", strings.Repeat("-", 15)+" "+strings.Repeat("-", 15)+" -------- -------- "+strings.Repeat(
+			"-", 15)+" ---------- -------- ------- ------- ------- ---------")
 		for _, n := range l.nodes {
-			fmt.Fprintf(b, "%-15s %-15s %-8s %-8s %-15s %-8s %8s %7d %7d %7d  %s\n", n.Name, nodeState(n), "--", "--", n.Name, cmp.Or(n.Queue, "--"), size(n.Mem), n.CPUs, 0, n.GPUs, cmp.Or(n.Reason, "--"))
+			fmt.Fprintf(b, "%-15s %-15s %-8s %-8s %-15s %-8s %8s %7d %7d %7d  %s\n", n.Name, nodeState(n), "--", "--",
+				n.Name, cmp.Or(n.Queue, "--"), size(n.Mem), n.CPUs, 0, n.GPUs, cmp.Or(n.Reason, "--"))
 		}
 	case set["F"] == "dsv":
 		for _, n := range l.nodes {
@@ -239,8 +242,10 @@ func (l *nodeList) busy(b *strings.Builder) {
 		for i, id := range n.Jobs {
 			names[i], _, _ = strings.Cut(l.jobs[id], ".")
 		}
-		fmt.Fprintf(b, "%-15s %-15s %6d %5d %6d %12s %7s %7s %7s %s\n", n.Name, nodeState(n), len(n.Jobs), len(n.Jobs), 0, rounded(n.Mem-n.MemUsed)+"/"+rounded(n.Mem),
-			fmt.Sprintf("%d/%d", n.CPUs-n.CPUsUsed, n.CPUs), "0/0", fmt.Sprintf("%d/%d", n.GPUs-n.GPUsUsed, n.GPUs), cmp.Or(strings.Join(names, ","), "--"))
+		fmt.Fprintf(b, "%-15s %-15s %6d %5d %6d %12s %7s %7s %7s %s\n", n.Name, nodeState(n), len(n.Jobs), len(n.Jobs),
+			0, rounded(n.Mem-n.MemUsed)+"/"+rounded(n.Mem),
+			fmt.Sprintf("%d/%d", n.CPUs-n.CPUsUsed, n.CPUs), "0/0", fmt.Sprintf("%d/%d", n.GPUs-n.GPUsUsed, n.GPUs),
+			cmp.Or(strings.Join(names, ","), "--"))
 	}
 }
 

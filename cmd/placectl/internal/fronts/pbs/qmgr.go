@@ -14,8 +14,10 @@ func qmgr(c *fronts.Call) error {
 		return err
 	}
 	asked := strings.Fields(strings.ToLower(fronts.SetOf(given)["c"]))
-	if len(rest) > 0 || len(asked) < 2 || !strings.HasPrefix("print", asked[0]) || asked[0] == "" || !strings.HasPrefix("server", asked[1]) {
-		return fronts.Failf(2, "qmgr: only -c 'print server' is supported: settings are placectl config, queues placectl queue, nodes placectl node, limits placectl limit")
+	if len(rest) > 0 || len(asked) < 2 || !strings.HasPrefix("print", asked[0]) || asked[0] == "" ||
+		!strings.HasPrefix("server", asked[1]) {
+		return fronts.Failf(2, "qmgr: only -c 'print server' is supported: settings are placectl config, queues "+
+			"placectl queue, nodes placectl node, limits placectl limit")
 	}
 	return c.View(func(v fronts.View) error {
 		about, err := v.About()
@@ -31,10 +33,12 @@ func qmgr(c *fronts.Call) error {
 		}
 		for _, q := range queues {
 			heading("Create and define queue " + q)
-			fmt.Fprintf(&b, "create queue %s\nset queue %[1]s queue_type = Execution\nset queue %[1]s enabled = True\nset queue %[1]s started = True\n", q)
+			fmt.Fprintf(&b, "create queue %s\nset queue %[1]s queue_type = Execution\nset queue %[1]s enabled = "+
+				"True\nset queue %[1]s started = True\n", q)
 		}
 		heading("Set server attributes.")
-		fmt.Fprintf(&b, "set server scheduling = True\nset server default_queue = %s\nset server resources_default.walltime = %s\nset server job_history_enable = True\nset server pbs_version = %s\n",
+		fmt.Fprintf(&b, "set server scheduling = True\nset server default_queue = %s\nset server "+
+			"resources_default.walltime = %s\nset server job_history_enable = True\nset server pbs_version = %s\n",
 			about.Partition, clock(about.Walltime), strings.TrimPrefix(version, "pbs_version = PBSPro_"))
 		_, err = fmt.Fprint(c.Stdout, b.String())
 		return err

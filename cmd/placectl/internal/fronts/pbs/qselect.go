@@ -60,7 +60,10 @@ func selected(j *fronts.Job, given []fronts.Given, about *fronts.About) (bool, e
 		case "s":
 			ok = strings.Contains(g.Value, state(j, about.Now))
 		case "u":
-			ok = slices.ContainsFunc(strings.Split(g.Value, ","), func(u string) bool { name, _, _ := strings.Cut(u, "@"); return name == j.User })
+			ok = slices.ContainsFunc(strings.Split(g.Value, ","), func(u string) bool {
+				name, _, _ := strings.Cut(u, "@")
+				return name == j.User
+			})
 		case "q":
 			q, _, _ := strings.Cut(g.Value, "@")
 			ok = q == "" || q == cmp.Or(j.Queue, about.Partition)

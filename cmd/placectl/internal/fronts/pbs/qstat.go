@@ -30,7 +30,8 @@ func qstat(c *fronts.Call) error {
 	// Options may also follow the arguments: qstat -f 12 -x.
 	for i, w := range rest {
 		if strings.HasPrefix(w, "-") {
-			more, tail, err := fronts.Declare("a B f F= D= H i J n Q q r s t T u= w x 1").Read(rest[i:], fronts.Anywhere)
+			more, tail, err := fronts.Declare("a B f F= D= H i J n Q q r s t T u= w x 1").Read(rest[i:],
+				fronts.Anywhere)
 			if err != nil {
 				return fronts.Failf(2, "qstat: %v", err)
 			}
@@ -107,13 +108,15 @@ func (s *status) jobs(v fronts.View, words []string) error {
 		}
 		for _, e := range all {
 			ended := e.State.Over() && e.all == nil || e.all != nil && e.over()
-			if (everything || slices.Contains(queues, cmp.Or(e.Queue, s.about.Partition))) && (!alone || ended) && s.shows(e) {
+			if (everything || slices.Contains(queues, cmp.Or(e.Queue, s.about.Partition))) && (!alone || ended) &&
+				s.shows(e) {
 				list = append(list, e)
 			}
 		}
 	}
 	for _, r := range refs {
-		all, err := s.entries(v, fronts.Selection{IDs: []uint64{r.id}, Ended: true, Details: details || s.set.Has("x"), Why: true, Starts: s.set.Has("T")})
+		all, err := s.entries(v, fronts.Selection{IDs: []uint64{r.id}, Ended: true, Details: details || s.set.Has("x"),
+			Why: true, Starts: s.set.Has("T")})
 		if err != nil {
 			return err
 		}

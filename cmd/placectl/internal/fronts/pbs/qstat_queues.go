@@ -57,14 +57,18 @@ func (s *status) server(v fronts.View) error {
 		return err
 	}
 	if s.set.Has("f") {
-		fmt.Fprintf(&s.b, "Server: %s\n    server_state = Active\n    server_host = %s\n    scheduling = True\n    total_jobs = %d\n"+
-			"    state_count = Transit:0 Queued:%d Held:%d Waiting:%d Running:%d Exiting:%d Begun:0\n    default_queue = %s\n    %s\n\n",
-			s.about.Server, s.c.Exec, n.total, n.queued, n.held, n.waiting, n.running, n.exiting, s.about.Partition, version)
+		fmt.Fprintf(&s.b, "Server: %s\n    server_state = Active\n    server_host = %s\n    scheduling = True\n    "+
+			"total_jobs = %d\n"+
+			"    state_count = Transit:0 Queued:%d Held:%d Waiting:%d Running:%d Exiting:%d Begun:0\n    "+
+			"default_queue = %s\n    %s\n\n",
+			s.about.Server, s.c.Exec, n.total, n.queued, n.held, n.waiting, n.running, n.exiting, s.about.Partition,
+			version)
 		return nil
 	}
 	s.b.WriteString("Server             Max   Tot   Que   Run   Hld   Wat   Trn   Ext Status\n" +
 		"---------------- ----- ----- ----- ----- ----- ----- ----- ----- -----------\n")
-	fmt.Fprintf(&s.b, "%-16s %5d %5d %5d %5d %5d %5d %5d %5d %s\n", cut(s.about.Server, 16), 0, n.total, n.queued, n.running, n.held, n.waiting, 0, n.exiting, "Active")
+	fmt.Fprintf(&s.b, "%-16s %5d %5d %5d %5d %5d %5d %5d %5d %s\n", cut(s.about.Server, 16), 0, n.total, n.queued,
+		n.running, n.held, n.waiting, 0, n.exiting, "Active")
 	return nil
 }
 
@@ -93,13 +97,17 @@ func (s *status) queues(v fronts.View, words []string) error {
 	case s.set.Has("f"):
 		for _, q := range names {
 			n := by[q]
-			fmt.Fprintf(&s.b, "Queue: %s\n    queue_type = Execution\n    total_jobs = %d\n    state_count = Transit:0 Queued:%d Held:%d Waiting:%d Running:%d Exiting:%d Begun:0\n    enabled = True\n    started = True\n\n",
+			fmt.Fprintf(&s.b, "Queue: %s\n    queue_type = Execution\n    total_jobs = %d\n    state_count = "+
+				"Transit:0 Queued:%d Held:%d Waiting:%d Running:%d Exiting:%d Begun:0\n    enabled = True\n    "+
+				"started = True\n\n",
 				q, n.total, n.queued, n.held, n.waiting, n.running, n.exiting)
 		}
 	case s.set.Has("q"):
-		fmt.Fprintf(&s.b, "\nserver: %s\n\nQueue            Memory CPU Time Walltime Node   Run   Que   Lm  State\n---------------- ------ -------- -------- ---- ----- ----- ----  -----\n", s.about.Server)
+		fmt.Fprintf(&s.b, "\nserver: %s\n\nQueue            Memory CPU Time Walltime Node   Run   Que   Lm  "+
+			"State\n---------------- ------ -------- -------- ---- ----- ----- ----  -----\n", s.about.Server)
 		for _, q := range names {
-			fmt.Fprintf(&s.b, "%-16s %6s %8s %8s %4s %5d %5d %4s  E R\n", cut(q, 16), "--", "--", "--", "--", by[q].running, by[q].queued, "--")
+			fmt.Fprintf(&s.b, "%-16s %6s %8s %8s %4s %5d %5d %4s  E R\n", cut(q, 16), "--", "--", "--", "--",
+				by[q].running, by[q].queued, "--")
 		}
 		fmt.Fprintf(&s.b, "%46s----- -----\n%46s%5d %5d\n", "", "", all.running, all.queued)
 	default:
@@ -107,7 +115,8 @@ func (s *status) queues(v fronts.View, words []string) error {
 			"---------------- ----- ----- --- --- ----- ----- ----- ----- ----- ----- ----\n")
 		for _, q := range names {
 			n := by[q]
-			fmt.Fprintf(&s.b, "%-16s %5d %5d %3s %3s %5d %5d %5d %5d %5d %5d %4s\n", cut(q, 16), 0, n.total, "yes", "yes", n.queued, n.running, n.held, n.waiting, 0, n.exiting, "Exec")
+			fmt.Fprintf(&s.b, "%-16s %5d %5d %3s %3s %5d %5d %5d %5d %5d %5d %4s\n", cut(q, 16), 0, n.total, "yes",
+				"yes", n.queued, n.running, n.held, n.waiting, 0, n.exiting, "Exec")
 		}
 	}
 	return nil

@@ -43,8 +43,10 @@ func (s *status) plain(list []*entry) {
 	if s.set.Has("w") {
 		w = [3]int{30, 15, 15}
 	}
-	fmt.Fprintf(&s.b, "%-*s %-*s %-*s  %8s %1s %-16s\n", w[0], "Job id", w[1], "Name", w[2], "User", "Time Use", "S", "Queue")
-	fmt.Fprintf(&s.b, "%-*s %-*s %-*s  %8s %1s %-16s\n", w[0], strings.Repeat("-", w[0]-1), w[1], strings.Repeat("-", 16), w[2], strings.Repeat("-", 16), "--------", "-", "-----")
+	fmt.Fprintf(&s.b, "%-*s %-*s %-*s  %8s %1s %-16s\n", w[0], "Job id", w[1], "Name", w[2], "User", "Time Use", "S",
+		"Queue")
+	fmt.Fprintf(&s.b, "%-*s %-*s %-*s  %8s %1s %-16s\n", w[0], strings.Repeat("-", w[0]-1), w[1],
+		strings.Repeat("-", 16), w[2], strings.Repeat("-", 16), "--------", "-", "-----")
 	for _, e := range list {
 		when := used(e.Job, s.about.Now)
 		if e.State < fronts.Running {
@@ -54,7 +56,8 @@ func (s *status) plain(list []*entry) {
 		if e.all == nil && e.Array != 0 && e.State.Over() && !s.set.Has("x") {
 			letter = "X"
 		}
-		row := fmt.Sprintf("%-*s %-*s %-*s  %8s %1s %-16s", w[0], s.name(e), w[1], cut(e.Name, w[1]-1), w[2], cut(e.User, w[2]-1), when, letter, cut(cmp.Or(e.Queue, s.about.Partition), 16))
+		row := fmt.Sprintf("%-*s %-*s %-*s  %8s %1s %-16s", w[0], s.name(e), w[1], cut(e.Name, w[1]-1), w[2],
+			cut(e.User, w[2]-1), when, letter, cut(cmp.Or(e.Queue, s.about.Partition), 16))
 		s.b.WriteString(row + "\n")
 	}
 }
@@ -86,9 +89,11 @@ func (s *status) alternative(list []*entry) {
 	} else {
 		fmt.Fprintf(&s.b, "\n%s: \n%sReq'd  Req'd   Elap\n", s.about.Server, pad)
 	}
-	fmt.Fprintf(&s.b, "%-*s %-*s %-*s %-*s %6s %3s %3s %6s %s\n", w[0], "Job ID", w[1], "Username", w[2], "Queue", w[3], "Jobname", "SessID", "NDS", "TSK", "Memory", "Time  S Time")
+	fmt.Fprintf(&s.b, "%-*s %-*s %-*s %-*s %6s %3s %3s %6s %s\n", w[0], "Job ID", w[1], "Username", w[2], "Queue", w[3],
+		"Jobname", "SessID", "NDS", "TSK", "Memory", "Time  S Time")
 	dash := func(n int) string { return strings.Repeat("-", n) }
-	fmt.Fprintf(&s.b, "%s %s %s %s %s %s %s %s %s %s %s\n", dash(w[0]), dash(w[1]), dash(w[2]), dash(w[3]), dash(6), dash(3), dash(3), dash(6), dash(5), "-", dash(5))
+	fmt.Fprintf(&s.b, "%s %s %s %s %s %s %s %s %s %s %s\n", dash(w[0]), dash(w[1]), dash(w[2]), dash(w[3]), dash(6),
+		dash(3), dash(3), dash(6), dash(5), "-", dash(5))
 	for _, e := range list {
 		memory, elapsed := "--", "--"
 		if e.Mem > 0 {
@@ -100,7 +105,8 @@ func (s *status) alternative(list []*entry) {
 		case e.State >= fronts.Running && !s.set.Has("T"):
 			elapsed = hours(e.Elapsed(s.about.Now))
 		}
-		row := fmt.Sprintf("%-*s %-*s %-*s %-*s %6s %3d %3d %6.6s %5.5s %1s %5.5s", w[0], cut(s.name(e), w[0]), w[1], cut(e.User, w[1]), w[2], cut(cmp.Or(e.Queue, s.about.Partition), w[2]), w[3], cut(e.Name, w[3]),
+		row := fmt.Sprintf("%-*s %-*s %-*s %-*s %6s %3d %3d %6.6s %5.5s %1s %5.5s", w[0], cut(s.name(e), w[0]), w[1],
+			cut(e.User, w[1]), w[2], cut(cmp.Or(e.Queue, s.about.Partition), w[2]), w[3], cut(e.Name, w[3]),
 			"--", cmp.Or(e.NodeCount, 1), e.CPUs, memory, hours(e.Walltime), s.letter(e), elapsed)
 		host := orDashes(execHost(e.Job))
 		switch {

@@ -67,7 +67,8 @@ func submission(c *fronts.Call) (q *submitted, err error) {
 	if err != nil {
 		return nil, fronts.Failf(2, "qsub: %v\nusage: placectl help pbs", err)
 	}
-	q = &submitted{Submission: fronts.Submission{Family: directives.PBS, Line: text.ShellLine(append([]string{c.Name}, c.Args...))}}
+	q = &submitted{Submission: fronts.Submission{Family: directives.PBS,
+		Line: text.ShellLine(append([]string{c.Name}, c.Args...))}}
 	array := false
 	for _, g := range given {
 		switch g.Name {
@@ -79,7 +80,8 @@ func submission(c *fronts.Call) (q *submitted, err error) {
 			array = true
 			q.Given = append(q.Given, g)
 		case "X", "G":
-			return nil, fronts.Failf(2, "qsub: -%s: there are no windows of jobs: set DISPLAY in the shell of qsub -I", g.Name)
+			return nil, fronts.Failf(2, "qsub: -%s: there are no windows of jobs: set DISPLAY in the shell of qsub -I",
+				g.Name)
 		case "f":
 			return nil, fronts.Failf(2, "qsub: -f: qsub never waits in front: leave it out")
 		case "u":
@@ -197,7 +199,8 @@ func interactive(c *fronts.Call, q *submitted) error {
 		}
 	}, func(j *fronts.Job) []string {
 		queue := cmp.Or(j.Queue, about.Partition)
-		env := []string{"PBS_ENVIRONMENT=PBS_INTERACTIVE", "PBS_JOBID=" + id, "PBS_JOBNAME=" + j.Name, "PBS_QUEUE=" + queue, "PBS_O_QUEUE=" + queue,
+		env := []string{"PBS_ENVIRONMENT=PBS_INTERACTIVE", "PBS_JOBID=" + id, "PBS_JOBNAME=" + j.Name,
+			"PBS_QUEUE=" + queue, "PBS_O_QUEUE=" + queue,
 			"PBS_O_WORKDIR=" + c.Dir, "PBS_O_HOST=" + c.Exec, "PBS_O_SYSTEM=Linux", "PBS_NODENUM=0", "PBS_TASKNUM=1"}
 		if j.Account != "" {
 			env = append(env, "PBS_ACCOUNT="+j.Account)
@@ -231,7 +234,8 @@ func refused(c *fronts.Call, v fronts.View, err error) error {
 	if errors.Is(err, fronts.ErrNever) || errors.Is(err, fronts.ErrLimit) {
 		return fronts.Failf(overLimit, "%s: Job violates queue and/or server resource limits\n%[1]s: %v", c.Name, err)
 	}
-	for kind, status := range map[string]*fronts.Status{"queue": {Code: noQueue, Text: "Unknown queue"}, "job": {Code: noJob, Text: "Unknown Job Id"}, "reservation": {Code: noQueue, Text: "Unknown queue"}} {
+	for kind, status := range map[string]*fronts.Status{"queue": {Code: noQueue, Text: "Unknown queue"},
+		"job": {Code: noJob, Text: "Unknown Job Id"}, "reservation": {Code: noQueue, Text: "Unknown queue"}} {
 		if v.Missing(err, kind) {
 			return fronts.Failf(status.Code, "%s: %s", c.Name, status.Text)
 		}

@@ -101,8 +101,10 @@ func (v *View) named(ids []uint64) (list []*store.Job, err error) {
 func (v *View) Row(j *store.Job) (*fronts.Job, error) { return v.job(j, fronts.Selection{}) }
 
 // jobStates translates states. The attempt says how a job has failed.
-var jobStates = map[store.JobState]fronts.State{store.JobHeld: fronts.Held, store.JobQueued: fronts.Queued, store.JobReserved: fronts.Queued, store.JobLate: fronts.Queued,
-	store.JobRunning: fronts.Running, store.JobFinished: fronts.Finished, store.JobFailed: fronts.Failed, store.JobCancelled: fronts.Cancelled}
+var jobStates = map[store.JobState]fronts.State{store.JobHeld: fronts.Held, store.JobQueued: fronts.Queued,
+	store.JobReserved: fronts.Queued, store.JobLate: fronts.Queued,
+	store.JobRunning: fronts.Running, store.JobFinished: fronts.Finished, store.JobFailed: fronts.Failed,
+	store.JobCancelled: fronts.Cancelled}
 
 func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 	d, err := v.demand(j.Select)
@@ -110,10 +112,14 @@ func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
 		return nil, err
 	}
 	place, _ := placer.ParsePlace(v.defs, j.Place) // fails if its group is no resource any more
-	out := &fronts.Job{ID: j.ID, Array: j.Array, Index: j.Index, Name: j.Name, User: j.User, UID: -1, Account: j.Account, Comment: j.Comment, Queue: j.Queue, Class: j.Class,
-		State: jobStates[j.State], Ending: j.Ending, Paused: j.Paused, Exit: j.Exit, Reason: j.Why(), Priority: j.Priority, Requeue: !j.NoRequeue,
-		Begin: j.Begin, Submit: j.Submit, Start: j.Start, End: j.End, Deadline: j.Deadline, Walltime: j.Walltime, Select: j.Select, Place: j.Place,
-		NodeCount: d.nodes, CPUs: d.cpus, Cores: d.cpus, Tasks: d.tasks, Mem: d.mem, GPUs: d.gpus, NodeMem: d.nodeMem, NodeCPUs: d.nodeCPUs, NodeGPUs: d.nodeGPUs, Features: d.features,
+	out := &fronts.Job{ID: j.ID, Array: j.Array, Index: j.Index, Name: j.Name, User: j.User, UID: -1,
+		Account: j.Account, Comment: j.Comment, Queue: j.Queue, Class: j.Class,
+		State: jobStates[j.State], Ending: j.Ending, Paused: j.Paused, Exit: j.Exit, Reason: j.Why(),
+		Priority: j.Priority, Requeue: !j.NoRequeue,
+		Begin: j.Begin, Submit: j.Submit, Start: j.Start, End: j.End, Deadline: j.Deadline, Walltime: j.Walltime,
+		Select: j.Select, Place: j.Place,
+		NodeCount: d.nodes, CPUs: d.cpus, Cores: d.cpus, Tasks: d.tasks, Mem: d.mem, GPUs: d.gpus, NodeMem: d.nodeMem,
+		NodeCPUs: d.nodeCPUs, NodeGPUs: d.nodeGPUs, Features: d.features,
 		Excl: place.Exclusive(), Reservation: j.Reservation, Attempt: j.Attempt, Exclude: j.Exclude}
 	for _, p := range j.Pools {
 		out.Licenses = append(out.Licenses, fronts.License{Name: p.Pool, Used: p.Amount})
@@ -233,8 +239,11 @@ func (v *View) outcome(j *store.Job, out *fronts.Job) error {
 }
 
 // waits translates what jobs wait for.
-var waits = map[store.Wait]fronts.Wait{store.WaitsNever: fronts.Never, store.WaitsNodes: fronts.ForNodes, store.WaitsHeld: fronts.ForRelease, store.WaitsJob: fronts.ForJob, store.WaitsBegin: fronts.ForBegin,
-	store.WaitsClass: fronts.ForTurn, store.WaitsPlan: fronts.ForRoom, store.WaitsLate: fronts.ForRoom, store.WaitsNot: fronts.ForTurn, store.WaitsRoom: fronts.ForTurn, store.WaitsLimit: fronts.ForLimit, store.WaitsUser: fronts.ForTurn, store.WaitsTurn: fronts.ForTurn}
+var waits = map[store.Wait]fronts.Wait{store.WaitsNever: fronts.Never, store.WaitsNodes: fronts.ForNodes,
+	store.WaitsHeld: fronts.ForRelease, store.WaitsJob: fronts.ForJob, store.WaitsBegin: fronts.ForBegin,
+	store.WaitsClass: fronts.ForTurn, store.WaitsPlan: fronts.ForRoom, store.WaitsLate: fronts.ForRoom,
+	store.WaitsNot: fronts.ForTurn, store.WaitsRoom: fronts.ForTurn, store.WaitsLimit: fronts.ForLimit,
+	store.WaitsUser: fronts.ForTurn, store.WaitsTurn: fronts.ForTurn}
 
 // why says what a job waits for. Among jobs that only wait for room, the first waits for Resources, or
 // for nothing if there is room. The others wait for their turn.

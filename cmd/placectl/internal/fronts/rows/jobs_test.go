@@ -25,7 +25,8 @@ func busy(t testing.TB, submit func(*store.Tx) error) *store.DB {
 		if _, err := tx.Nodes().Put(n); err != nil {
 			return err
 		}
-		if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=8", Walltime: time.Hour, User: "bob"}); err != nil {
+		if _,
+			err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=8", Walltime: time.Hour, User: "bob"}); err != nil {
 			return err
 		}
 		return submit(tx)
@@ -62,7 +63,9 @@ func TestWhoIsNext(t *testing.T) {
 			}
 			var ready []*store.Job
 			for i := range rapid.IntRange(0, 12).Draw(t, "jobs") {
-				s := store.Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Duration(rapid.IntRange(1, 3).Draw(t, "hours")) * time.Hour, User: "ann"},
+				s := store.Submission{
+					Request: placer.Request{Select: "1:ncpus=1",
+						Walltime: time.Duration(rapid.IntRange(1, 3).Draw(t, "hours")) * time.Hour, User: "ann"},
 					Priority: rapid.Int64Range(-1, 1).Draw(t, "priority"), Command: []string{"true"}}
 				kind := rapid.IntRange(0, 5).Draw(t, "kind")
 				switch kind {
@@ -71,7 +74,8 @@ func TestWhoIsNext(t *testing.T) {
 				case 1:
 					s.Begin = tx.Now().Add(time.Hour)
 				case 2:
-					s.After = []store.Dependency{{When: store.AfterOK, Job: uint64(rapid.IntRange(1, i+1).Draw(t, "after"))}}
+					s.After = []store.Dependency{
+						{When: store.AfterOK, Job: uint64(rapid.IntRange(1, i+1).Draw(t, "after"))}}
 				case 3:
 					s.Select = "1:ncpus=9"
 				case 4:
@@ -139,7 +143,10 @@ func BenchmarkWaiting(b *testing.B) {
 					return err
 				}
 				for range c.many {
-					jobs, err := tx.Jobs().Submit(store.Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"}, Command: []string{"true"}})
+					jobs,
+						err := tx.Jobs().Submit(
+						store.Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"},
+							Command: []string{"true"}})
 					if err != nil {
 						return err
 					}
@@ -150,12 +157,13 @@ func BenchmarkWaiting(b *testing.B) {
 			for b.Loop() {
 				err := db.View(func(tx *store.Tx) error {
 					v := &View{Tx: tx}
-					return v.Jobs(fronts.Selection{IDs: []uint64{last}, Ended: true, Why: true}, func(j *fronts.Job) error {
-						if j.Wait != fronts.ForTurn {
-							return fmt.Errorf("job %d waits for %d", j.ID, j.Wait)
-						}
-						return nil
-					})
+					return v.Jobs(fronts.Selection{IDs: []uint64{last}, Ended: true, Why: true},
+						func(j *fronts.Job) error {
+							if j.Wait != fronts.ForTurn {
+								return fmt.Errorf("job %d waits for %d", j.ID, j.Wait)
+							}
+							return nil
+						})
 				})
 				if err != nil {
 					b.Fatal(err)

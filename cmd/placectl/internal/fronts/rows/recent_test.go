@@ -67,7 +67,11 @@ func TestEndedSince(t *testing.T) {
 			p.now = p.now.Add(time.Duration(rapid.IntRange(0, 4).Draw(t, "minutes")) * time.Minute)
 			err := p.Update(func(tx *store.Tx) error {
 				for range rapid.IntRange(0, 2).Draw(t, "begin") {
-					j, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Duration(rapid.IntRange(1, 10).Draw(t, "walltime")) * time.Minute, User: "ann"})
+					j,
+						err := tx.Jobs().Place(
+						placer.Request{Select: "1:ncpus=1",
+							Walltime: time.Duration(rapid.IntRange(1, 10).Draw(t, "walltime")) * time.Minute,
+							User:     "ann"})
 					if err != nil {
 						return err
 					}
@@ -89,7 +93,8 @@ func TestEndedSince(t *testing.T) {
 			}
 			if rapid.IntRange(0, 7).Draw(t, "archive") == 0 {
 				name := filepath.Join(outer.TempDir(), "old.db")
-				if _, err := p.Archive(name, p.now.Add(-time.Duration(rapid.IntRange(0, 5).Draw(t, "ago"))*time.Minute), nil); err != nil {
+				if _, err := p.Archive(name, p.now.Add(-time.Duration(rapid.IntRange(0, 5).Draw(t, "ago"))*time.Minute),
+					nil); err != nil {
 					t.Fatal(err)
 				}
 				live = nil
@@ -135,7 +140,8 @@ func BenchmarkRecent(b *testing.B) {
 			end(10)
 			since := p.now.Add(-5 * time.Minute)
 			for b.Loop() {
-				if list, err := p.since(fronts.Selection{Ended: true, Since: since}, since); err != nil || len(list) != 10 {
+				if list, err := p.since(fronts.Selection{Ended: true, Since: since}, since); err != nil ||
+					len(list) != 10 {
 					b.Fatal(list, err)
 				}
 			}

@@ -35,7 +35,8 @@ func (v *View) About() (*fronts.About, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &fronts.About{Now: v.Tx.Now(), Server: s.Server, Partition: s.Partition, Keep: s.MinJobAge, Walltime: s.DefaultWalltime, MaxArray: s.MaxArray, Database: filepath.Base(v.Database)}
+	a := &fronts.About{Now: v.Tx.Now(), Server: s.Server, Partition: s.Partition, Keep: s.MinJobAge,
+		Walltime: s.DefaultWalltime, MaxArray: s.MaxArray, Database: filepath.Base(v.Database)}
 	for _, q := range queues {
 		a.Queues = append(a.Queues, q.Name)
 	}
@@ -53,7 +54,8 @@ func (v *View) About() (*fronts.About, error) {
 		return nil, err
 	}
 	for _, p := range pools {
-		a.Licenses = append(a.Licenses, fronts.License{Name: p.Name, Total: p.Amount, Used: p.Held + p.Outside, Free: p.Free})
+		a.Licenses = append(a.Licenses, fronts.License{Name: p.Name, Total: p.Amount, Used: p.Held + p.Outside,
+			Free: p.Free})
 	}
 	err = v.Tx.Reservations().Each(func(r *store.Reservation) error {
 		one, err := v.reservation(r)
@@ -114,7 +116,8 @@ func (v *View) Nodes() (list []*fronts.Node, err error) {
 }
 
 // states translates the states of nodes.
-var states = map[store.NodeState]fronts.NodeState{store.NodeFree: fronts.Free, store.NodePartly: fronts.Partly, store.NodeBusy: fronts.Busy,
+var states = map[store.NodeState]fronts.NodeState{store.NodeFree: fronts.Free, store.NodePartly: fronts.Partly,
+	store.NodeBusy: fronts.Busy,
 	store.NodeDown: fronts.Down, store.NodeOffline: fronts.Offline, store.NodeDrained: fronts.Drained}
 
 func (v *View) node(n *index.Node) (*fronts.Node, error) {
@@ -122,7 +125,8 @@ func (v *View) node(n *index.Node) (*fronts.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &fronts.Node{Name: strings.Clone(n.Name), Queue: strings.Clone(n.Queue), State: states[o.State], Reason: strings.Clone(n.Reason), Load: n.Load, Priority: int64(n.Priority)}
+	out := &fronts.Node{Name: strings.Clone(n.Name), Queue: strings.Clone(n.Queue), State: states[o.State],
+		Reason: strings.Clone(n.Reason), Load: n.Load, Priority: int64(n.Priority)}
 	for _, f := range n.Features {
 		out.Features = append(out.Features, strings.Clone(f))
 	}
@@ -149,7 +153,8 @@ func (v *View) node(n *index.Node) (*fronts.Node, error) {
 		if !ok {
 			continue
 		}
-		value := fronts.Value{Name: def.Name, Value: strings.Clone(def.Format(a.Value)), Consumable: def.Consumable, Counted: def.Type == index.Long}
+		value := fronts.Value{Name: def.Name, Value: strings.Clone(def.Format(a.Value)), Consumable: def.Consumable,
+			Counted: def.Type == index.Long}
 		used := a.Value
 		if i := slices.IndexFunc(left, func(l index.Amount) bool { return l.Res == a.Res }); i >= 0 {
 			used.Num = max(a.Value.Num-left[i].Value.Num, 0)

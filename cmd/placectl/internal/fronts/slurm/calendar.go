@@ -67,9 +67,12 @@ func (c *calendar) near(t time.Time) string {
 }
 
 // conversions are those of strftime, as layouts of package time.
-var conversions = map[byte]string{'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'H': "15", 'I': "03", 'M': "04", 'S': "05", 'p': "PM",
-	'z': "-0700", 'Z': "MST", 'j': "002", 'a': "Mon", 'A': "Monday", 'b': "Jan", 'h': "Jan", 'B': "January", 'F': "2006-01-02", 'T': "15:04:05",
-	'R': "15:04", 'D': "01/02/06", 'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06", 'X': "15:04:05", 'r': "03:04:05 PM"}
+var conversions = map[byte]string{'Y': "2006", 'y': "06", 'm': "01", 'd': "02", 'e': "_2", 'H': "15", 'I': "03",
+	'M': "04", 'S': "05", 'p': "PM",
+	'z': "-0700", 'Z': "MST", 'j': "002", 'a': "Mon", 'A': "Monday", 'b': "Jan", 'h': "Jan", 'B': "January",
+	'F': "2006-01-02", 'T': "15:04:05",
+	'R': "15:04", 'D': "01/02/06", 'c': "Mon Jan _2 15:04:05 2006", 'x': "01/02/06", 'X': "15:04:05",
+	'r': "03:04:05 PM"}
 
 // strftime writes an instant as strftime(3) does in the C locale. What it does not know stays as it is.
 func strftime(format string, t time.Time) string {

@@ -31,7 +31,8 @@ func generic(n *fronts.Node, gpus int, count func(fronts.Value) string) string {
 	if n.GPUs > 0 {
 		word := "gpu:"
 		for _, v := range n.Values {
-			if v.Name == "gputype" && !strings.ContainsAny(v.Value, ", \t:()") { // a single kind, with a name that is valid in Slurm
+			// a single kind, with a name that is valid in Slurm
+			if v.Name == "gputype" && !strings.ContainsAny(v.Value, ", \t:()") {
 				word += v.Value + ":"
 			}
 		}

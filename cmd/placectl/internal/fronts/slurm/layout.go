@@ -90,11 +90,13 @@ type shape struct {
 func (s *shape) lay(a allocation, complain func(string)) (*layout, error) {
 	for _, name := range s.nodelist {
 		if !slices.Contains(a.nodes, name) {
-			return nil, fronts.Failf(1, "srun: error: Unable to create step: Requested node configuration is not available")
+			return nil,
+				fronts.Failf(1, "srun: error: Unable to create step: Requested node configuration is not available")
 		}
 	}
 	a = a.only(func(i int) bool {
-		return i >= s.relative && !slices.Contains(s.omit, a.nodes[i]) && (len(s.nodelist) == 0 || slices.Contains(s.nodelist, a.nodes[i]))
+		return i >= s.relative && !slices.Contains(s.omit, a.nodes[i]) && (len(s.nodelist) == 0 ||
+			slices.Contains(s.nodelist, a.nodes[i]))
 	})
 	n, nodes := s.tasks, s.nodes
 	if nodes > len(a.nodes) || len(a.nodes) == 0 {
@@ -118,13 +120,15 @@ func (s *shape) lay(a allocation, complain func(string)) (*layout, error) {
 	}
 	if n < nodes {
 		if said {
-			complain("srun: warning: can't run " + strconv.Itoa(n) + " processes on " + strconv.Itoa(nodes) + " nodes, setting nnodes to " + strconv.Itoa(n))
+			complain("srun: warning: can't run " + strconv.Itoa(n) + " processes on " + strconv.Itoa(nodes) +
+				" nodes, setting nnodes to " + strconv.Itoa(n))
 		}
 		a = a.only(func(i int) bool { return i < n })
 	}
 	l := &layout{nodes: a.nodes}
 	if l.count = s.spread(a, n); l.count == nil {
-		return nil, fronts.Failf(1, "srun: error: Unable to create step for job: More processors requested than permitted")
+		return nil,
+			fronts.Failf(1, "srun: error: Unable to create step for job: More processors requested than permitted")
 	}
 	l.number(n, s.cyclic)
 	return l, nil

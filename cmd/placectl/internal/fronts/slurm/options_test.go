@@ -13,8 +13,10 @@ import (
 
 // without are options that are accepted and change nothing, because there is nothing here to change.
 var without = map[string][]string{
-	"squeue":  {"all", "hide", "local", "federation", "sibling", "noconvert", "verbose"}, // a database is one cluster, and hides no partition
-	"sacct":   {"cluster", "local", "federation", "allclusters", "duplicates", "noconvert", "timezone", "use-local-uid", "verbose"},
+	// a database is one cluster, and hides no partition
+	"squeue": {"all", "hide", "local", "federation", "sibling", "noconvert", "verbose"},
+	"sacct": {"cluster", "local", "federation", "allclusters", "duplicates", "noconvert", "timezone", "use-local-uid",
+		"verbose"},
 	"sinfo":   {"bg", "cluster", "exact", "federation", "future", "hide", "local", "noconvert", "verbose"},
 	"scancel": {"batch", "full", "hurry", "ctld", "quiet", "verbose", "cron"}, // a signal always reaches the whole job
 }
@@ -57,7 +59,8 @@ func TestOptionsAreRead(t *testing.T) {
 			}
 			read, listed := words[o.Long], slices.Contains(without[command], o.Long)
 			if read == listed {
-				t.Errorf("%s --%s: read: %v, listed as without effect: %v, want one of them", command, o.Long, read, listed)
+				t.Errorf("%s --%s: read: %v, listed as without effect: %v, want one of them", command, o.Long, read,
+					listed)
 			}
 		}
 	}

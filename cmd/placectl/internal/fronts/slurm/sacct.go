@@ -13,17 +13,22 @@ import (
 	"github.com/placectl/placectl/internal/text"
 )
 
-const sacctOptions = "A,accounts= a,allusers b,brief B,batch-script c,completion C,constraints= cluster= clusters= D,duplicates delimiter= E,endtime= e,helpformat env-vars f,file= F,flags= " +
-	"federation g,gid= group= h,help I,ncpus= i,nnodes= j,jobs= job= json k,timelimit-min= K,timelimit-max= local L,allclusters l,long M name= jobname= N,nodelist= noconvert n,noheader o,format= P,parsable2 p,parsable " +
-	"q,qos= R,reason= r,partition= S,starttime= s,state= T,truncate t,timezone= units= U,usage u,uid= use-local-uid user= v,verbose V,version W,wckeys= x,associations= X,allocations yaml"
+const sacctOptions = "A,accounts= a,allusers b,brief B,batch-script c,completion C,constraints= cluster= clusters= " +
+	"D,duplicates delimiter= E,endtime= e,helpformat env-vars f,file= F,flags= " +
+	"federation g,gid= group= h,help I,ncpus= i,nnodes= j,jobs= job= json k,timelimit-min= K,timelimit-max= local " +
+	"L,allclusters l,long M name= jobname= N,nodelist= noconvert n,noheader o,format= P,parsable2 p,parsable " +
+	"q,qos= R,reason= r,partition= S,starttime= s,state= T,truncate t,timezone= units= U,usage u,uid= use-local-uid " +
+	"user= v,verbose V,version W,wckeys= x,associations= X,allocations yaml"
 
 // accountOptions combines lists in several options, because sacct does: -j 1 -j 2 is -j 1,2. Of other
 // options the last one counts.
 func accountOptions(given []fronts.Given) fronts.Set {
 	set := make(fronts.Set)
 	for _, g := range given {
-		switch name := cmp.Or(map[string]string{"job": "jobs", "jobname": "name", "user": "uid", "group": "gid"}[g.Name], g.Name); name {
-		case "accounts", "constraints", "format", "gid", "jobs", "name", "partition", "qos", "reason", "state", "uid", "wckeys":
+		switch name := cmp.Or(map[string]string{"job": "jobs", "jobname": "name", "user": "uid",
+			"group": "gid"}[g.Name], g.Name); name {
+		case "accounts", "constraints", "format", "gid", "jobs", "name", "partition", "qos", "reason", "state", "uid",
+			"wckeys":
 			if set.Has(name) {
 				g.Value = set[name] + "," + g.Value
 			}
@@ -152,7 +157,8 @@ type accountable struct {
 func accountsWanted(c *fronts.Call, set fronts.Set, about *fronts.About) (w *accountable, err error) {
 	w = new(accountable)
 	sub := fronts.Set{}
-	for theirs, ours := range map[string]string{"jobs": "jobs", "state": "states", "uid": "user", "name": "name", "partition": "partition", "accounts": "account", "nodelist": "nodelist", "qos": "qos"} {
+	for theirs, ours := range map[string]string{"jobs": "jobs", "state": "states", "uid": "user", "name": "name",
+		"partition": "partition", "accounts": "account", "nodelist": "nodelist", "qos": "qos"} {
 		if set.Has(theirs) {
 			sub[ours] = set[theirs]
 		}
@@ -183,14 +189,16 @@ func accountsWanted(c *fronts.Call, set fronts.Set, about *fronts.About) (w *acc
 }
 
 // list returns the lines to show, by number.
-func (w *accountable) list(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set) (rows []*account, err error) {
+func (w *accountable) list(c *fronts.Call, v fronts.View, about *fronts.About, set fronts.Set) (rows []*account,
+	err error) {
 	sel := fronts.Selection{IDs: numbers(w.refs), Ended: true, Since: w.from, Details: true, Why: true}
 	if !w.asked {
 		sel.IDs = nil
 	}
 	arrays, cal := make(map[uint64]*account), calendarOf(c, about.Now)
 	err = v.Jobs(sel, func(j *fronts.Job) error {
-		if w.asked && !named(w.refs, j) || !w.wanted.shows(j, about) && !(!w.stated && j.State.Over() && w.alike(j, about)) {
+		if w.asked && !named(w.refs, j) || !w.wanted.shows(j, about) &&
+			!(!w.stated && j.State.Over() && w.alike(j, about)) {
 			return nil
 		}
 		if j.Submit.After(w.to) || j.State.Over() && j.End.Before(w.from) {
@@ -232,7 +240,9 @@ func (w *accountable) alike(j *fronts.Job, about *fronts.About) bool {
 
 // steps reports whether the references name a step.
 func steps(refs []ref, j *fronts.Job, step string) bool {
-	return len(refs) == 0 || slices.ContainsFunc(refs, func(r ref) bool { return r.names(j) && (r.step == "" || r.step == step) })
+	return len(refs) == 0 || slices.ContainsFunc(refs, func(r ref) bool {
+		return r.names(j) && (r.step == "" || r.step == step)
+	})
 }
 
 func (fs accountTable) help(c *fronts.Call) error {

@@ -80,7 +80,9 @@ var accountFields = sync.OnceValue(func() accountTable {
 		{"ReqCPUS", 8, false, func(a *account) string { return number(a.CPUs) }},
 		{"ReqMem", 10, false, func(a *account) string { return a.ofJob(a.memory(a.Mem)) }},
 		{"ReqNodes", 8, false, func(a *account) string { return number(a.nodeCount()) }},
-		{"ReqTRES", 10, false, func(a *account) string { return a.ofJob(tres(a.Job, a.CPUs, a.nodeCount(), a.memory)) }},
+		{"ReqTRES", 10, false, func(a *account) string {
+			return a.ofJob(tres(a.Job, a.CPUs, a.nodeCount(), a.memory))
+		}},
 		{"Reservation", 20, false, func(a *account) string { return a.ofJob(fronts.Word(a.Reservation)) }},
 		{"Start", 19, false, func(a *account) string {
 			if a.State < fronts.Running {
@@ -94,7 +96,9 @@ var accountFields = sync.OnceValue(func() accountTable {
 		{"Suspended", 10, false, func(*account) string { return "00:00:00" }},
 		{"SystemCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUSys) }},
 		{"Timelimit", 10, false, func(a *account) string { return a.ofJob(clock(a.Walltime)) }},
-		{"TimelimitRaw", 10, false, func(a *account) string { return a.ofJob(strconv.FormatInt(int64(a.Walltime/time.Minute), 10)) }},
+		{"TimelimitRaw", 10, false, func(a *account) string {
+			return a.ofJob(strconv.FormatInt(int64(a.Walltime/time.Minute), 10))
+		}},
 		{"TotalCPU", 10, false, func(a *account) string { return cpu(a.detail().CPUSys + a.detail().CPUUser) }},
 		{"TRESUsageInAve", 14, false, (*account).stepUse},
 		{"TRESUsageInMax", 14, false, (*account).stepUse},
@@ -107,16 +111,22 @@ var accountFields = sync.OnceValue(func() accountTable {
 	for _, name := range strings.Fields(unkept) {
 		list = append(list, accountField{name, 10, false, func(*account) string { return "" }})
 	}
-	slices.SortFunc(list, func(a, b accountField) int { return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name)) })
+	slices.SortFunc(list, func(a, b accountField) int {
+		return cmp.Compare(strings.ToLower(a.name), strings.ToLower(b.name))
+	})
 	return list
 })
 
 // unkept are the fields of Slurm's sacct that are always empty here.
-const unkept = "AdminComment AssocID AveCPUFreq AveDiskRead AveDiskWrite AvePages AveVMSize BlockID ConsumedEnergy ConsumedEnergyRaw Container DBIndex " +
-	"Flags Layout MaxDiskRead MaxDiskReadNode MaxDiskReadTask MaxDiskWrite MaxDiskWriteNode MaxDiskWriteTask MaxPages MaxPagesNode MaxPagesTask " +
+const unkept = "AdminComment AssocID AveCPUFreq AveDiskRead AveDiskWrite AvePages AveVMSize BlockID ConsumedEnergy " +
+	"ConsumedEnergyRaw Container DBIndex " +
+	"Flags Layout MaxDiskRead MaxDiskReadNode MaxDiskReadTask MaxDiskWrite MaxDiskWriteNode MaxDiskWriteTask " +
+	"MaxPages MaxPagesNode MaxPagesTask " +
 	"MaxRSSNode MaxRSSTask MaxVMSize MaxVMSizeNode MaxVMSizeTask McsLabel MinCPU MinCPUNode MinCPUTask QOSRAW " +
-	"ReqCPUFreq ReqCPUFreqGov ReqCPUFreqMax ReqCPUFreqMin ReservationId SystemComment TRESUsageInMaxNode TRESUsageInMaxTask TRESUsageInMin " +
-	"TRESUsageInMinNode TRESUsageInMinTask TRESUsageOutAve TRESUsageOutMax TRESUsageOutMaxNode TRESUsageOutMaxTask TRESUsageOutMin TRESUsageOutMinNode " +
+	"ReqCPUFreq ReqCPUFreqGov ReqCPUFreqMax ReqCPUFreqMin ReservationId SystemComment TRESUsageInMaxNode " +
+	"TRESUsageInMaxTask TRESUsageInMin " +
+	"TRESUsageInMinNode TRESUsageInMinTask TRESUsageOutAve TRESUsageOutMax TRESUsageOutMaxNode TRESUsageOutMaxTask " +
+	"TRESUsageOutMin TRESUsageOutMinNode " +
 	"TRESUsageOutMinTask TRESUsageOutTot WCKey WCKeyID"
 
 // rss returns the memory of the batch step's largest process.
@@ -196,11 +206,15 @@ func sacctJSON(c *fronts.Call, rows []*account) error {
 		}
 		code, signal, _ := strings.Cut(exitCode(a.Job), ":")
 		jobs = append(jobs, map[string]any{
-			"account": a.Account, "job_id": a.ID, "name": a.Name, "user": a.User, "partition": a.partition(), "qos": a.Class, "nodes": a.nodes(),
-			"state": map[string]any{"current": long(a.Job), "reason": reason(a.Job)}, "working_directory": a.detail().Dir, "submit_line": a.detail().Line,
-			"exit_code": map[string]any{"status": long(a.Job), "return_code": asNumber(code), "signal": asNumber(signal)}, "allocation_nodes": len(a.Nodes),
-			"array":    map[string]any{"job_id": cmp.Or(a.Array, 0), "task_id": a.Index},
-			"time":     map[string]any{"elapsed": int64(a.elapsed() / time.Second), "submission": unix(a.Submit), "start": unix(a.Start), "end": unix(a.ended()), "limit": int64(a.Walltime / time.Minute)},
+			"account": a.Account, "job_id": a.ID, "name": a.Name, "user": a.User, "partition": a.partition(),
+			"qos": a.Class, "nodes": a.nodes(),
+			"state":             map[string]any{"current": long(a.Job), "reason": reason(a.Job)},
+			"working_directory": a.detail().Dir, "submit_line": a.detail().Line,
+			"exit_code": map[string]any{"status": long(a.Job), "return_code": asNumber(code),
+				"signal": asNumber(signal)}, "allocation_nodes": len(a.Nodes),
+			"array": map[string]any{"job_id": cmp.Or(a.Array, 0), "task_id": a.Index},
+			"time": map[string]any{"elapsed": int64(a.elapsed() / time.Second), "submission": unix(a.Submit),
+				"start": unix(a.Start), "end": unix(a.ended()), "limit": int64(a.Walltime / time.Minute)},
 			"required": map[string]any{"CPUs": a.CPUs, "memory": (a.Mem + 1023) / 1024},
 		})
 	}

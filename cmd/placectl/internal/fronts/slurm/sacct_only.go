@@ -43,7 +43,8 @@ func narrowed(c *fronts.Call, set fronts.Set) (only []func(*account) bool, err e
 			to, failed = strconv.ParseInt(high, 10, 64)
 		}
 		if failed != nil {
-			return nil, fronts.Failf(1, "sacct: error: --%s: %s is neither N nor MIN-MAX", option, fronts.Word(set[option]))
+			return nil, fronts.Failf(1, "sacct: error: --%s: %s is neither N nor MIN-MAX", option,
+				fronts.Word(set[option]))
 		}
 		only = append(only, within(of, from, to))
 	}
@@ -61,7 +62,8 @@ func narrowed(c *fronts.Call, set fronts.Set) (only []func(*account) bool, err e
 	if !set.Has("timelimit-max") {
 		limits["timelimit-max"] = limits["timelimit-min"] // it is the limit, then
 	}
-	return append(only, within(func(a *account) int64 { return int64(a.Walltime.Seconds()) }, limits["timelimit-min"], limits["timelimit-max"])), nil
+	return append(only, within(func(a *account) int64 { return int64(a.Walltime.Seconds()) }, limits["timelimit-min"],
+		limits["timelimit-max"])), nil
 }
 
 func within(of func(*account) int64, from, to int64) func(*account) bool {

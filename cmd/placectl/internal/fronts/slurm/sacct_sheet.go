@@ -79,7 +79,8 @@ func accountColumns(set fronts.Set) (cols []accountColumn, err error) {
 	case set.Has("brief"):
 		format = "JobID,State,ExitCode"
 	case set.Has("long"):
-		format = "JobID,JobIDRaw,JobName,Partition,MaxRSS,AveRSS,NTasks,AllocCPUS,Elapsed,State,ExitCode,ReqMem,AllocTRES"
+		format =
+			"JobID,JobIDRaw,JobName,Partition,MaxRSS,AveRSS,NTasks,AllocCPUS,Elapsed,State,ExitCode,ReqMem,AllocTRES"
 	}
 	for word := range strings.SplitSeq(format, ",") {
 		if word = strings.TrimSpace(word); word == "" {

@@ -11,7 +11,8 @@ import (
 // sacctmgr answers queries about accounts: there are only those of jobs.
 func sacctmgr(c *fronts.Call) error {
 	if !slices.Contains(c.Args, "list") && !slices.Contains(c.Args, "show") {
-		return fronts.Failf(1, "sacctmgr: error: not supported: see placectl account, placectl class and placectl query")
+		return fronts.Failf(1,
+			"sacctmgr: error: not supported: see placectl account, placectl class and placectl query")
 	}
 	return accounts(c)
 }
@@ -26,7 +27,8 @@ func accounts(c *fronts.Call) error {
 			return err
 		}
 		if !slices.ContainsFunc(c.Args, func(w string) bool {
-			return w == "--noheader" || strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.Contains(w, "n")
+			return w == "--noheader" || strings.HasPrefix(w, "-") && !strings.HasPrefix(w, "--") && strings.Contains(w,
+				"n")
 		}) {
 			fmt.Fprintf(c.Stdout, "%20s\n%s\n", "Account", strings.Repeat("-", 20))
 		}

@@ -12,7 +12,8 @@ import (
 )
 
 // sallocOnly are options of salloc that scripts do not have. We decide about signals and shells ourselves.
-const sallocOnly = "h,help usage Q,quiet v,verbose K,kill-command? no-shell I,immediate? bell no-bell wait-all-nodes= u,unused"
+const sallocOnly = "h,help usage Q,quiet v,verbose K,kill-command? no-shell I,immediate? bell no-bell " +
+	"wait-all-nodes= u,unused"
 
 // salloc holds a job's nodes while a command runs here: by default a shell.
 func salloc(c *fronts.Call) error {
@@ -31,7 +32,8 @@ func salloc(c *fronts.Call) error {
 	case set.Has("help", "usage"):
 		return fronts.Failf(0, "Usage: salloc [OPTIONS(0)...] [ : [OPTIONS(N)]] [command(0) [args(0)...]]")
 	case set.Has("no-shell"):
-		return fronts.Failf(1, "salloc: error: --no-shell: an allocation is for a command here: placectl reserve keeps nodes without one")
+		return fronts.Failf(1, "salloc: error: --no-shell: an allocation is for a command here: placectl reserve "+
+			"keeps nodes without one")
 	case len(words) == 0:
 		words = []string{"/bin/sh"}
 		if shell := c.Getenv("SHELL"); shell != "" {
@@ -40,7 +42,9 @@ func salloc(c *fronts.Call) error {
 	}
 	own := fronts.Declare(sallocOnly)
 	given = slices.DeleteFunc(given, func(g fronts.Given) bool {
-		return slices.ContainsFunc(own, func(o directives.Declared) bool { return o.Long == g.Name || string(o.Short) == g.Name })
+		return slices.ContainsFunc(own, func(o directives.Declared) bool {
+			return o.Long == g.Name || string(o.Short) == g.Name
+		})
 	})
 	say := func(format string, id uint64) {
 		if !set.Has("quiet") {
@@ -79,14 +83,18 @@ func ownJob(c *fronts.Call, given []fronts.Given) error {
 		case "output", "error", "input", "open-mode", "export":
 			return true
 		}
-		return slices.ContainsFunc(own, func(o directives.Declared) bool { return o.Long == g.Name || string(o.Short) == g.Name })
+		return slices.ContainsFunc(own, func(o directives.Declared) bool {
+			return o.Long == g.Name || string(o.Short) == g.Name
+		})
 	})
 	quiet, waited := fronts.SetOf(given).Has("quiet"), false
 	about, err := c.Whole()
 	if err != nil {
 		return err
 	}
-	status, err := c.Allocate(submission(c, "srun", asks, slices.Concat([]string{fronts.Ourselves, "slurm", "srun"}, c.Args)), func(j *fronts.Job) {
+	status,
+		err := c.Allocate(submission(c, "srun", asks, slices.Concat([]string{fronts.Ourselves, "slurm", "srun"},
+		c.Args)), func(j *fronts.Job) {
 		what := "queued and waiting for resources"
 		if j.State >= fronts.Running {
 			what = "has been allocated resources"
@@ -100,7 +108,8 @@ func ownJob(c *fronts.Call, given []fronts.Given) error {
 }
 
 func submission(c *fronts.Call, name string, given []fronts.Given, words []string) fronts.Submission {
-	return fronts.Submission{Attended: true, Family: directives.Slurm, Given: given, Name: name, Source: "the command line", Args: words, Line: text.ShellLine(append([]string{c.Name}, c.Args...))}
+	return fronts.Submission{Attended: true, Family: directives.Slurm, Given: given, Name: name,
+		Source: "the command line", Args: words, Line: text.ShellLine(append([]string{c.Name}, c.Args...))}
 }
 
 // interactive ends a command whose job ran another command.
@@ -132,13 +141,17 @@ func allocationEnv(c *fronts.Call, about *fronts.About, j *fronts.Job) []string 
 			cpus[i]++
 		}
 	}
-	env := []string{"SLURM_JOB_ID=" + id, "SLURM_JOBID=" + id, "SLURM_JOB_NAME=" + j.Name, "SLURM_JOB_USER=" + j.User, "SLURM_JOB_NODELIST=" + fold(nodes), "SLURM_NODELIST=" + fold(nodes),
-		"SLURM_JOB_NUM_NODES=" + strconv.Itoa(len(nodes)), "SLURM_NNODES=" + strconv.Itoa(len(nodes)), "SLURM_NTASKS=" + strconv.Itoa(total), "SLURM_NPROCS=" + strconv.Itoa(total),
-		"SLURM_TASKS_PER_NODE=" + folded(tasks), "SLURM_JOB_CPUS_PER_NODE=" + folded(cpus), "SLURM_SUBMIT_DIR=" + c.Dir, "SLURM_SUBMIT_HOST=" + c.Exec, "SLURM_JOB_PARTITION=" + cmp.Or(j.Queue, about.Partition)}
+	env := []string{"SLURM_JOB_ID=" + id, "SLURM_JOBID=" + id, "SLURM_JOB_NAME=" + j.Name, "SLURM_JOB_USER=" + j.User,
+		"SLURM_JOB_NODELIST=" + fold(nodes), "SLURM_NODELIST=" + fold(nodes),
+		"SLURM_JOB_NUM_NODES=" + strconv.Itoa(len(nodes)), "SLURM_NNODES=" + strconv.Itoa(len(nodes)),
+		"SLURM_NTASKS=" + strconv.Itoa(total), "SLURM_NPROCS=" + strconv.Itoa(total),
+		"SLURM_TASKS_PER_NODE=" + folded(tasks), "SLURM_JOB_CPUS_PER_NODE=" + folded(cpus), "SLURM_SUBMIT_DIR=" + c.Dir,
+		"SLURM_SUBMIT_HOST=" + c.Exec, "SLURM_JOB_PARTITION=" + cmp.Or(j.Queue, about.Partition)}
 	if j.Account != "" {
 		env = append(env, "SLURM_JOB_ACCOUNT="+j.Account)
 	}
-	for _, kv := range [][2]string{{"OMPI_MCA_plm", "rsh"}, {"PRTE_MCA_plm", "ssh"}, {"I_MPI_HYDRA_BOOTSTRAP", "ssh"}, {"HYDRA_BOOTSTRAP", "ssh"}} {
+	for _, kv := range [][2]string{{"OMPI_MCA_plm", "rsh"}, {"PRTE_MCA_plm", "ssh"}, {"I_MPI_HYDRA_BOOTSTRAP", "ssh"},
+		{"HYDRA_BOOTSTRAP", "ssh"}} {
 		if c.Getenv(kv[0]) == "" {
 			env = append(env, kv[0]+"="+kv[1])
 		}

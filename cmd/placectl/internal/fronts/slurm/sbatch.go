@@ -59,7 +59,8 @@ func batchOf(c *fronts.Call) (b *batch, err error) {
 	if err != nil {
 		return nil, usage(c, 255, err)
 	}
-	b = &batch{Submission: fronts.Submission{Family: directives.Slurm, Line: text.ShellLine(append([]string{c.Name}, c.Args...))}}
+	b = &batch{Submission: fronts.Submission{Family: directives.Slurm,
+		Line: text.ShellLine(append([]string{c.Name}, c.Args...))}}
 	for _, g := range given {
 		switch g.Name {
 		case "parsable":
@@ -122,13 +123,16 @@ func (b *batch) script(c *fronts.Call, rest []string) error {
 		return fronts.Failf(1, "sbatch: error: Batch script contains only whitespace!")
 	case !strings.HasPrefix(b.Script, "#!"):
 		return fronts.Failf(1, "sbatch: error: This does not look like a batch script.  The first\n"+
-			"sbatch: error: line must start with #! followed by the path to an interpreter.\nsbatch: error: For instance: #!/bin/sh")
+			"sbatch: error: line must start with #! followed by the path to an interpreter.\nsbatch: error: For "+
+			"instance: #!/bin/sh")
 	case strings.IndexByte(b.Script, 0) >= 0:
 		return fronts.Failf(1, "sbatch: error: The SLURM script contains the NULL character (\\0).")
 	case strings.Contains(b.Script, "\r\n"):
-		return fronts.Failf(1, "sbatch: error: Batch script contains DOS line breaks (\\r\\n)\nsbatch: error: instead of expected UNIX line breaks (\\n).")
+		return fronts.Failf(1, "sbatch: error: Batch script contains DOS line breaks (\\r\\n)\nsbatch: error: "+
+			"instead of expected UNIX line breaks (\\n).")
 	case len(text) == maxScript:
-		return fronts.Failf(1, "sbatch: error: Batch job submission failed: Pathname of a file, directory or other parameter too long")
+		return fronts.Failf(1, "sbatch: error: Batch job submission failed: Pathname of a file, directory or other "+
+			"parameter too long")
 	}
 	return nil
 }
@@ -137,8 +141,10 @@ func (b *batch) script(c *fronts.Call, rest []string) error {
 var invalid = sync.OnceValue(func() map[string]string {
 	return map[string]string{
 		"--time": "Invalid --time specification", "-t": "Invalid --time specification",
-		"--mem": "Invalid --mem specification", "--mem-per-cpu": "Invalid --mem-per-cpu specification", "--tmp": "Invalid --tmp specification",
-		"--begin": "Invalid --begin specification", "--deadline": "Invalid --deadline specification", "--array": "Invalid --array specification",
+		"--mem": "Invalid --mem specification", "--mem-per-cpu": "Invalid --mem-per-cpu specification",
+		"--tmp":   "Invalid --tmp specification",
+		"--begin": "Invalid --begin specification", "--deadline": "Invalid --deadline specification",
+		"--array": "Invalid --array specification",
 	}
 })
 
@@ -177,9 +183,12 @@ func refused(name string, v fronts.View, err error) error {
 	case errors.Is(err, fronts.ErrNever):
 		return failed("Requested node configuration is not available\n" + name + ": error: " + err.Error())
 	case errors.Is(err, fronts.ErrLimit):
-		return failed("Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n" + name + ": error: " + err.Error())
+		return failed("Job violates accounting/QOS policy (job submit limit, user's size and/or time limits)\n" + name +
+			": error: " + err.Error())
 	}
-	for kind, why := range map[string]string{"queue": "Invalid partition name specified", "job": "Job dependency problem", "reservation": "Requested reservation is invalid", "node": "Invalid node name specified"} {
+	for kind, why := range map[string]string{"queue": "Invalid partition name specified",
+		"job": "Job dependency problem", "reservation": "Requested reservation is invalid",
+		"node": "Invalid node name specified"} {
 		if v.Missing(err, kind) {
 			return failed(why)
 		}
@@ -193,7 +202,8 @@ func plan(c *fronts.Call, j *fronts.Job) error {
 	if at.IsZero() {
 		return fronts.Failf(1, "allocation failure: Requested node configuration is not available")
 	}
-	return fronts.Failf(0, "sbatch: Job %d to start at %s using %d processors on nodes %s in partition %s", j.ID, calendarOf(c, at).stamp(at, ""), j.CPUs, fold(j.Nodes), j.Queue)
+	return fronts.Failf(0, "sbatch: Job %d to start at %s using %d processors on nodes %s in partition %s", j.ID,
+		calendarOf(c, at).stamp(at, ""), j.CPUs, fold(j.Nodes), j.Queue)
 }
 
 // awaited waits for a job, or a whole array, and ends with its worst exit status.

@@ -11,7 +11,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-const scancelOptions = "A,account= b,batch c,ctld f,full H,hurry help i,interactive M,clusters= me n,jobname= name= p,partition= Q,quiet q,qos= R,reservation= s,signal= " +
+const scancelOptions = "A,account= b,batch c,ctld f,full H,hurry help i,interactive M,clusters= me n,jobname= name= " +
+	"p,partition= Q,quiet q,qos= R,reservation= s,signal= " +
 	"t,state= u,user= usage v,verbose V,version w,nodelist= sibling= wckey= cron"
 
 // scancel cancels jobs: the named ones, or all that the options select.
@@ -38,7 +39,8 @@ func scancel(c *fronts.Call) error {
 	if set.Has("name") {
 		set["jobname"] = set["name"]
 	}
-	if len(refs) == 0 && !set.Has("user", "me", "jobname", "partition", "state", "account", "nodelist", "qos", "reservation", "wckey") {
+	if len(refs) == 0 && !set.Has("user", "me", "jobname", "partition", "state", "account", "nodelist", "qos",
+		"reservation", "wckey") {
 		return fronts.Failf(1, "scancel: error: No job identification provided")
 	}
 	if set.Has("jobname") {
@@ -88,10 +90,13 @@ func cancelAll(c *fronts.Call, want *wanted, signal int) error {
 			switch {
 			case want.asked && !named(want.refs, j), j.State.Over(), !want.shows(j, about):
 			case !c.May(j):
-				denied = append(denied, fmt.Sprintf("scancel: error: Kill job error on job id %s: Access/permission denied\n", jobID(j)))
+				denied = append(denied,
+					fmt.Sprintf("scancel: error: Kill job error on job id %s: Access/permission denied\n", jobID(j)))
 			case sends && j.State != fronts.Running:
 				if want.asked {
-					denied = append(denied, fmt.Sprintf("scancel: error: Kill job error on job id %s: Job is pending execution\n", jobID(j)))
+					denied = append(denied,
+						fmt.Sprintf("scancel: error: Kill job error on job id %s: Job is pending execution\n",
+							jobID(j)))
 				}
 			default:
 				ids = append(ids, j.ID)
@@ -125,12 +130,13 @@ func find(v fronts.View, word string, details bool) (list []*fronts.Job, err err
 	if err != nil || len(refs) == 0 {
 		return nil, errNoJob
 	}
-	err = v.Jobs(fronts.Selection{IDs: numbers(refs), Ended: true, Details: details, Why: true, Starts: details}, func(j *fronts.Job) error {
-		if named(refs, j) {
-			list = append(list, j)
-		}
-		return nil
-	})
+	err = v.Jobs(fronts.Selection{IDs: numbers(refs), Ended: true, Details: details, Why: true, Starts: details},
+		func(j *fronts.Job) error {
+			if named(refs, j) {
+				list = append(list, j)
+			}
+			return nil
+		})
 	if err == nil && len(list) == 0 {
 		err = errNoJob
 	}

@@ -10,7 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-const scontrolOptions = "a,all d,details D F,future h,help hide json l,local M,clusters= o,oneliner Q,quiet R,reservation sibling u,uid= v,verbose V,version yaml"
+const scontrolOptions = "a,all d,details D F,future h,help hide json l,local M,clusters= o,oneliner Q,quiet " +
+	"R,reservation sibling u,uid= v,verbose V,version yaml"
 
 // scontrol shows and changes jobs and nodes.
 func scontrol(c *fronts.Call) error {
@@ -35,12 +36,14 @@ func scontrol(c *fronts.Call) error {
 	case verb == "write" && len(words) > 1 && strings.HasPrefix("batch_script", strings.ToLower(words[0])):
 		return writeScript(c, words[1:])
 	case verb == "top":
-		return fronts.Failf(1, "scontrol: error: top: the order of jobs is their priority here: scontrol update JobId=%s Priority=N", strings.Join(words, " "))
+		return fronts.Failf(1, "scontrol: error: top: the order of jobs is their priority here: scontrol update "+
+			"JobId=%s Priority=N", strings.Join(words, " "))
 	case verb == "version":
 		fmt.Fprintln(c.Stdout, version)
 		return nil
 	}
-	deeds := map[string]fronts.Deed{"hold": fronts.Hold, "uhold": fronts.Hold, "release": fronts.Unhold, "requeue": fronts.Requeue, "requeuehold": fronts.RequeueHeld}
+	deeds := map[string]fronts.Deed{"hold": fronts.Hold, "uhold": fronts.Hold, "release": fronts.Unhold,
+		"requeue": fronts.Requeue, "requeuehold": fronts.RequeueHeld}
 	stops := map[string]int{"suspend": directives.SignalNumber("STOP"), "resume": directives.SignalNumber("CONT")}
 	deed, ok := deeds[verb]
 	switch {
@@ -53,12 +56,13 @@ func scontrol(c *fronts.Call) error {
 		return changed(c, "slurm_suspend error", func(j *fronts.Job) string { return unfitFor(j, verb == "resume") },
 			func(ch fronts.Change, j *fronts.Job) error { return ch.Signal(j.ID, sig) }, words)
 	}
-	return changed(c, deedFailed[deed], func(j *fronts.Job) string { return unfit(c, deed, j) }, func(ch fronts.Change, j *fronts.Job) error {
-		if deed == fronts.Hold && j.State == fronts.Held || deed == fronts.Unhold && j.State != fronts.Held {
-			return nil
-		}
-		return ch.Do(deed, j.ID)
-	}, words)
+	return changed(c, deedFailed[deed], func(j *fronts.Job) string { return unfit(c, deed, j) },
+		func(ch fronts.Change, j *fronts.Job) error {
+			if deed == fronts.Hold && j.State == fronts.Held || deed == fronts.Unhold && j.State != fronts.Held {
+				return nil
+			}
+			return ch.Do(deed, j.ID)
+		}, words)
 }
 
 // one finds a word's only job.
@@ -158,10 +162,12 @@ func unfitFor(j *fronts.Job, resumes bool) string {
 }
 
 // deedFailed is scontrol's text before the colon if a deed fails.
-var deedFailed = map[fronts.Deed]string{fronts.Hold: "slurm_suspend error", fronts.Unhold: "slurm_suspend error", fronts.Requeue: "slurm_requeue error", fronts.RequeueHeld: "slurm_requeue error"}
+var deedFailed = map[fronts.Deed]string{fronts.Hold: "slurm_suspend error", fronts.Unhold: "slurm_suspend error",
+	fronts.Requeue: "slurm_requeue error", fronts.RequeueHeld: "slurm_requeue error"}
 
 // changed changes jobs, unless unfit objects. A wrong word does not stop the others.
-func changed(c *fronts.Call, failed string, unfit func(*fronts.Job) string, do func(fronts.Change, *fronts.Job) error, words []string) error {
+func changed(c *fronts.Call, failed string, unfit func(*fronts.Job) string, do func(fronts.Change, *fronts.Job) error,
+	words []string) error {
 	var complaints []string
 	err := c.Update(func(ch fronts.Change) error {
 		complaints = nil
@@ -169,7 +175,8 @@ func changed(c *fronts.Call, failed string, unfit func(*fronts.Job) string, do f
 			word = jobWord(word)
 			jobs, err := find(ch, word, false)
 			if errors.Is(err, errNoJob) {
-				complaints = append(complaints, fmt.Sprintf("Invalid job id specified for job %s\n%s: Invalid job id specified\n", word, failed))
+				complaints = append(complaints,
+					fmt.Sprintf("Invalid job id specified for job %s\n%s: Invalid job id specified\n", word, failed))
 				continue
 			}
 			if err != nil {
@@ -183,7 +190,8 @@ func changed(c *fronts.Call, failed string, unfit func(*fronts.Job) string, do f
 				if why != "" {
 					complaints = append(complaints, fmt.Sprintf("%s for job %s\n%s: %s\n", why, word, failed, why))
 					if j.State.Over() && failed == deedFailed[fronts.Requeue] {
-						complaints = append(complaints, fmt.Sprintf("scontrol: error: to run it again as a new job: placectl retry %d\n", j.ID))
+						complaints = append(complaints,
+							fmt.Sprintf("scontrol: error: to run it again as a new job: placectl retry %d\n", j.ID))
 					}
 					continue
 				}

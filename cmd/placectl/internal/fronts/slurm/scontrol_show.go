@@ -17,7 +17,8 @@ import (
 func licenses(about *fronts.About, name string) (text string) {
 	for _, l := range about.Licenses {
 		if name == "" || l.Name == name {
-			text += fmt.Sprintf("LicenseName=%s\n    Total=%d Used=%d Free=%d Reserved=0 Remote=no\n", l.Name, l.Total, l.Used, l.Free)
+			text += fmt.Sprintf("LicenseName=%s\n    Total=%d Used=%d Free=%d Reserved=0 Remote=no\n", l.Name, l.Total,
+				l.Used, l.Free)
 		}
 	}
 	if text == "" {
@@ -127,7 +128,9 @@ func listed(c *fronts.Call, list string) ([]string, error) {
 		}
 		list = string(whole)
 	}
-	names, err := expand(strings.Join(strings.FieldsFunc(list, func(r rune) bool { return r == '\n' || r == '\r' || r == ' ' }), ","))
+	names,
+		err := expand(
+		strings.Join(strings.FieldsFunc(list, func(r rune) bool { return r == '\n' || r == '\r' || r == ' ' }), ","))
 	if err != nil {
 		return nil, fronts.Failf(1, "Invalid hostlist: %s", text.Printable(list))
 	}
@@ -160,7 +163,8 @@ func shownJobs(v fronts.View, about *fronts.About, name string) (jobs []*fronts.
 		}
 		return jobs, err
 	}
-	err = v.Jobs(fronts.Selection{Ended: true, Since: about.Now.Add(-about.Keep), Details: true, Why: true, Starts: true}, func(j *fronts.Job) error {
+	err = v.Jobs(fronts.Selection{Ended: true, Since: about.Now.Add(-about.Keep), Details: true, Why: true,
+		Starts: true}, func(j *fronts.Job) error {
 		if !j.State.Over() || about.Now.Sub(j.End) < about.Keep {
 			jobs = append(jobs, j)
 		}

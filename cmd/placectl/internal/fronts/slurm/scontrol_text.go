@@ -29,7 +29,8 @@ func jobText(q *queued, details bool) string {
 	line("UserId=%s(%s) GroupId=%s(%s) MCS_label=N/A", fronts.Word(q.User), uid(q.UID), group, gid)
 	line("Priority=%d Nice=0 Account=%s QOS=%s", max(q.Priority, 0), orNull(q.Account), orNull(q.Class))
 	line("JobState=%s Reason=%s Dependency=%s", long(q.Job), reason(q.Job), q.after())
-	line("Requeue=%d Restarts=%d BatchFlag=1 Reboot=0 ExitCode=%s", count(q.Requeue), max(q.Attempt-1, 0), exitCode(q.Job))
+	line("Requeue=%d Restarts=%d BatchFlag=1 Reboot=0 ExitCode=%s", count(q.Requeue), max(q.Attempt-1, 0),
+		exitCode(q.Job))
 	if details {
 		line("DerivedExitCode=0:0")
 	}
@@ -40,7 +41,8 @@ func jobText(q *queued, details bool) string {
 	}
 	line("SubmitTime=%s EligibleTime=%s", q.time(q.Submit), eligible)
 	line("AccrueTime=%s", eligible)
-	line("StartTime=%s EndTime=%s Deadline=%s", q.cal.stamp(q.Start, "Unknown"), q.cal.stamp(q.End, "Unknown"), q.time(q.Deadline))
+	line("StartTime=%s EndTime=%s Deadline=%s", q.cal.stamp(q.Start, "Unknown"), q.cal.stamp(q.End, "Unknown"),
+		q.time(q.Deadline))
 	looked := q.Submit
 	if q.State >= fronts.Running {
 		looked = cmp.Or(q.Start, looked)
@@ -151,7 +153,8 @@ func nodeText(n *fronts.Node, about *fronts.About) string {
 	line("Gres=%s", gres(n))
 	line("NodeAddr=%s NodeHostName=%s ", n.Name, n.Name)
 	line("RealMemory=%d AllocMem=%d FreeMem=N/A Sockets=%d Boards=1", n.Mem/1024, n.MemUsed/1024, n.CPUs)
-	line("State=%s ThreadsPerCore=1 TmpDisk=%d Weight=%d Owner=N/A MCS_label=N/A", nodeStateLong(n), n.Disk/1024, weight(n))
+	line("State=%s ThreadsPerCore=1 TmpDisk=%d Weight=%d Owner=N/A MCS_label=N/A", nodeStateLong(n), n.Disk/1024,
+		weight(n))
 	line("Partitions=%s ", cmp.Or(n.Queue, about.Partition))
 	line("BootTime=None SlurmdStartTime=None")
 	line("CfgTRES=cpu=%d,mem=%s,billing=%d", n.CPUs, memory(n.Mem), n.CPUs)
@@ -190,10 +193,14 @@ func showPartitions(v fronts.View, about *fronts.About, set fronts.Set, name str
 		if p.name == about.Partition {
 			def = "YES"
 		}
-		text := fmt.Sprintf("PartitionName=%s\n   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL\n   AllocNodes=ALL Default=%s QoS=N/A\n"+
-			"   DefaultTime=%s DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 Hidden=NO\n   MaxNodes=UNLIMITED MaxTime=UNLIMITED MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED\n"+
-			"   Nodes=%s\n   PriorityJobFactor=1 PriorityTier=1 RootOnly=NO ReqResv=NO OverSubscribe=NO\n   OverTimeLimit=NONE PreemptMode=OFF\n"+
-			"   State=UP TotalCPUs=%d TotalNodes=%d SelectTypeParameters=NONE\n   JobDefaults=(null)\n   DefMemPerNode=UNLIMITED MaxMemPerNode=UNLIMITED\n\n",
+		text := fmt.Sprintf("PartitionName=%s\n   AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL\n   AllocNodes=ALL "+
+			"Default=%s QoS=N/A\n"+
+			"   DefaultTime=%s DisableRootJobs=NO ExclusiveUser=NO GraceTime=0 Hidden=NO\n   MaxNodes=UNLIMITED "+
+			"MaxTime=UNLIMITED MinNodes=0 LLN=NO MaxCPUsPerNode=UNLIMITED\n"+
+			"   Nodes=%s\n   PriorityJobFactor=1 PriorityTier=1 RootOnly=NO ReqResv=NO OverSubscribe=NO\n   "+
+			"OverTimeLimit=NONE PreemptMode=OFF\n"+
+			"   State=UP TotalCPUs=%d TotalNodes=%d SelectTypeParameters=NONE\n   JobDefaults=(null)\n   "+
+			"DefMemPerNode=UNLIMITED MaxMemPerNode=UNLIMITED\n\n",
 			p.name, def, clock(about.Walltime), fold(names), cpus, len(p.nodes))
 		if set.Has("oneliner") {
 			text = strings.Join(strings.Fields(text), " ") + "\n"
@@ -216,10 +223,14 @@ func reservationText(r *fronts.Reservation, cal *calendar) string {
 	for _, l := range r.Licenses {
 		licenses = append(licenses, l.Name+":"+strconv.FormatInt(l.Used, 10))
 	}
-	return fmt.Sprintf("ReservationName=%s StartTime=%s EndTime=%s Duration=%s\n", fronts.Word(r.Name), cal.stamp(r.Start, "N/A"), cal.stamp(r.End, "N/A"), clock(r.End.Sub(r.Start))) +
-		fmt.Sprintf("   Nodes=%s NodeCnt=%d CoreCnt=%s Features=(null) PartitionName=(null) Flags=SPEC_NODES\n   TRES=cpu=%s\n", orNull(fold(r.Nodes)), len(r.Nodes), cpus, cpus) +
-		fmt.Sprintf("   Users=%s Groups=%s Accounts=%s Licenses=%s State=%s BurstBuffer=(null) Watts=n/a\n   MaxStartDelay=(null)\n\n",
-			orNull(joined(r.Users)), orNull(joined(r.Groups)), orNull(joined(r.Accounts)), orNull(joined(licenses)), state)
+	return fmt.Sprintf("ReservationName=%s StartTime=%s EndTime=%s Duration=%s\n", fronts.Word(r.Name),
+		cal.stamp(r.Start, "N/A"), cal.stamp(r.End, "N/A"), clock(r.End.Sub(r.Start))) +
+		fmt.Sprintf("   Nodes=%s NodeCnt=%d CoreCnt=%s Features=(null) PartitionName=(null) Flags=SPEC_NODES\n   "+
+			"TRES=cpu=%s\n", orNull(fold(r.Nodes)), len(r.Nodes), cpus, cpus) +
+		fmt.Sprintf("   Users=%s Groups=%s Accounts=%s Licenses=%s State=%s BurstBuffer=(null) Watts=n/a\n   "+
+			"MaxStartDelay=(null)\n\n",
+			orNull(joined(r.Users)), orNull(joined(r.Groups)), orNull(joined(r.Accounts)), orNull(joined(licenses)),
+			state)
 }
 
 // showConfig prints what clients read of scontrol show config. Toil polls its jobs at 1.2 times the
@@ -227,9 +238,12 @@ func reservationText(r *fronts.Reservation, cal *calendar) string {
 func showConfig(c *fronts.Call, about *fronts.About) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Configuration data as of %s\n", calendarOf(c, about.Now).stamp(about.Now, ""))
-	for _, kv := range [][2]string{{"AccountingStorageType", "accounting_storage/slurmdbd"}, {"AcctGatherNodeFreq", "0 sec"}, {"ClusterName", about.Server},
-		{"DefMemPerNode", "UNLIMITED"}, {"MaxArraySize", number(about.MaxArray + 1)}, {"MaxJobCount", "10000000"}, {"MinJobAge", fmt.Sprintf("%d sec", int(about.Keep.Seconds()))},
-		{"SchedulerTimeSlice", "2 sec"}, {"SchedulerType", "sched/backfill"}, {"SelectType", "select/cons_tres"}, {"SLURM_CONF", about.Database},
+	for _, kv := range [][2]string{{"AccountingStorageType", "accounting_storage/slurmdbd"},
+		{"AcctGatherNodeFreq", "0 sec"}, {"ClusterName", about.Server},
+		{"DefMemPerNode", "UNLIMITED"}, {"MaxArraySize", number(about.MaxArray + 1)}, {"MaxJobCount", "10000000"},
+		{"MinJobAge", fmt.Sprintf("%d sec", int(about.Keep.Seconds()))},
+		{"SchedulerTimeSlice", "2 sec"}, {"SchedulerType", "sched/backfill"}, {"SelectType", "select/cons_tres"},
+		{"SLURM_CONF", about.Database},
 		{"SLURM_VERSION", strings.TrimPrefix(version, "slurm ")}, {"SlurmctldHost[0]", c.Exec}} {
 		fmt.Fprintf(&b, "%-23s = %s\n", kv[0], kv[1])
 	}

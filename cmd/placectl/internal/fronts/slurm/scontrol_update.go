@@ -46,7 +46,8 @@ func update(c *fronts.Call, words []string) error {
 
 // updates maps keys of a job to the equivalent options of sbatch.
 var updates = sync.OnceValue(func() map[string]string {
-	return map[string]string{"timelimit": "time", "priority": "priority", "jobname": "job-name", "partition": "partition", "starttime": "begin", "nice": "nice", "account": "account",
+	return map[string]string{"timelimit": "time", "priority": "priority", "jobname": "job-name",
+		"partition": "partition", "starttime": "begin", "nice": "nice", "account": "account",
 		"dependency": "dependency", "deadline": "deadline", "comment": "comment", "qos": "qos"}
 })
 
@@ -60,7 +61,8 @@ func updateJob(c *fronts.Call, keys, named map[string]string) error {
 		case "arraytaskthrottle":
 			n, err := strconv.ParseInt(value, 10, 64)
 			if err != nil || n < 0 {
-				return fronts.Failf(1, "Invalid ArrayTaskThrottle value: %s; it must be a number of jobs, or 0 for no limit", value)
+				return fronts.Failf(1,
+					"Invalid ArrayTaskThrottle value: %s; it must be a number of jobs, or 0 for no limit", value)
 			}
 			throttle = n
 			continue
@@ -76,7 +78,8 @@ func updateJob(c *fronts.Call, keys, named map[string]string) error {
 		complaint = ""
 		jobs, err := find(ch, word, false)
 		if errors.Is(err, errNoJob) {
-			complaint = fmt.Sprintf("Invalid job id specified for job %s\nslurm_update error: Invalid job id specified\n", word)
+			complaint = fmt.Sprintf(
+				"Invalid job id specified for job %s\nslurm_update error: Invalid job id specified\n", word)
 			return nil
 		}
 		if err != nil {
@@ -100,7 +103,8 @@ func updateJob(c *fronts.Call, keys, named map[string]string) error {
 			return nil
 		}
 		if len(jobs) == 0 || jobs[0].Array == 0 {
-			return &directives.OptionError{Option: "ArrayTaskThrottle", Err: fmt.Errorf("job %s is not in an array", word)}
+			return &directives.OptionError{Option: "ArrayTaskThrottle", Err: fmt.Errorf("job %s is not in an array",
+				word)}
 		}
 		return ch.Throttle(jobs[0].Array, throttle)
 	})
@@ -152,11 +156,13 @@ func updateNodes(c *fronts.Call, keys, named map[string]string) error {
 	}
 	switch {
 	case keys["state"] != "" && state == "":
-		return fronts.Failf(1, "Invalid input: State=%s\nRequest aborted\nValid states are: DOWN DRAIN RESUME UNDRAIN", keys["state"])
+		return fronts.Failf(1, "Invalid input: State=%s\nRequest aborted\nValid states are: DOWN DRAIN RESUME UNDRAIN",
+			keys["state"])
 	case state == "":
 		return fronts.Failf(1, "slurm_update error: it is the state that a reason belongs to: State=DRAIN Reason=...")
 	case (state == "drained" || state == "down") && keys["reason"] == "":
-		return fronts.Failf(1, "You must specify a reason when %sING a node.\nRequest denied", strings.ToUpper(keys["state"]))
+		return fronts.Failf(1, "You must specify a reason when %sING a node.\nRequest denied",
+			strings.ToUpper(keys["state"]))
 	case !c.Master:
 		return fronts.Failf(1, "slurm_update error: Invalid user id")
 	}

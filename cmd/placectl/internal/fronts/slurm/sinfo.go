@@ -12,8 +12,10 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-const sinfoOptions = "a,all b,bg cluster= d,dead e,exact federation F,future h,noheader help hide i,iterate= json l,long local M,clusters= n,nodes= noconvert N,Node o,format= O,Format= " +
-	"p,partition= r,responding R,list-reasons s,summarize S,sort= t,states= T,reservation usage v,verbose V,version yaml"
+const sinfoOptions = "a,all b,bg cluster= d,dead e,exact federation F,future h,noheader help hide i,iterate= json " +
+	"l,long local M,clusters= n,nodes= noconvert N,Node o,format= O,Format= " +
+	"p,partition= r,responding R,list-reasons s,summarize S,sort= t,states= T,reservation usage v,verbose " +
+	"V,version yaml"
 
 // partition is a queue and its nodes.
 type partition struct {
@@ -61,8 +63,10 @@ type nodeGroup struct {
 }
 
 // statesOfNodes are the states that sinfo takes. Beginnings of them are enough.
-var statesOfNodes = strings.Fields("all unknown down idle allocated mixed future drained draining drng no_respond reserved resv perfctrs cloud completing planned " +
-	"powering_down powered_down power_down powering_up power_up failing maint reboot^ reboot_requested blocked error inval resume")
+var statesOfNodes = strings.Fields("all unknown down idle allocated mixed future drained draining drng no_respond " +
+	"reserved resv perfctrs cloud completing planned " +
+	"powering_down powered_down power_down powering_up power_up failing maint reboot^ reboot_requested blocked error " +
+	"inval resume")
 
 // sinfo lists nodes by partition and state.
 func sinfo(c *fronts.Call) error {
@@ -95,7 +99,9 @@ func sinfo(c *fronts.Call) error {
 		return fronts.Failf(1, "sinfo: error: Invalid node name specified")
 	}
 	for want := range strings.SplitSeq(set["states"], ",") {
-		if !slices.ContainsFunc(statesOfNodes, func(state string) bool { return strings.HasPrefix(state, strings.ToLower(strings.TrimSpace(want))) }) {
+		if !slices.ContainsFunc(statesOfNodes, func(state string) bool {
+			return strings.HasPrefix(state, strings.ToLower(strings.TrimSpace(want)))
+		}) {
 			return fronts.Failf(1, "sinfo: error: Bad state string: %q", want)
 		}
 	}
@@ -146,7 +152,8 @@ func sized(format string, nodes []*fronts.Node, about *fronts.About) string {
 	for _, p := range partitionsOf(nodes, about) {
 		partition = max(partition, utf8.RuneCountInString(p.name)+1) // with a star
 	}
-	return strings.NewReplacer("%#N", fmt.Sprintf("%%%dN", node), "%#P", fmt.Sprintf("%%%dP", partition)).Replace(format)
+	return strings.NewReplacer("%#N", fmt.Sprintf("%%%dN", node), "%#P", fmt.Sprintf("%%%dP", partition)).Replace(
+		format)
 }
 
 func infoFormat(set fronts.Set) string {
@@ -171,7 +178,8 @@ func nodeWanted(n *fronts.Node, names []string, set fronts.Set) bool {
 	if names != nil && !slices.Contains(names, n.Name) {
 		return false
 	}
-	if set.Has("list-reasons") && (n.Reason == "" || n.State < fronts.Down) || set.Has("dead") && n.State != fronts.Down || set.Has("responding") && n.State == fronts.Down {
+	if set.Has("list-reasons") && (n.Reason == "" || n.State < fronts.Down) ||
+		set.Has("dead") && n.State != fronts.Down || set.Has("responding") && n.State == fronts.Down {
 		return false
 	}
 	if !set.Has("states") || strings.EqualFold(set["states"], "all") {
@@ -180,19 +188,24 @@ func nodeWanted(n *fronts.Node, names []string, set fronts.Set) bool {
 	state := nodeState(n)
 	return slices.ContainsFunc(strings.Split(strings.ToLower(set["states"]), ","), func(want string) bool {
 		want = strings.TrimSpace(want)
-		aliases := map[string]string{"allocated": "alloc", "mixed": "mix", "drained": "drain", "draining": "drng", "reserved": "resv"}
-		return cmp.Or(aliases[want], want) == state || (want == "drain" || want == "drained") && state == "drng" && want == "drain"
+		aliases := map[string]string{"allocated": "alloc", "mixed": "mix", "drained": "drain", "draining": "drng",
+			"reserved": "resv"}
+		return cmp.Or(aliases[want], want) == state || (want == "drain" || want == "drained") && state == "drng" &&
+			want == "drain"
 	})
 }
 
 // grouped makes the lines: nodes of a partition with equal columns, except those that count or name
 // nodes. With -N each node has its own line.
-func grouped(nodes []*fronts.Node, about *fronts.About, cal *calendar, set fronts.Set, cols []column[*nodeGroup]) (out []*nodeGroup) {
+func grouped(nodes []*fronts.Node, about *fronts.About, cal *calendar, set fronts.Set, cols []column[*nodeGroup]) (
+	out []*nodeGroup) {
 	wantedParts := map[string]bool{}
 	for name := range strings.SplitSeq(set["partition"], ",") {
 		wantedParts[name] = true
 	}
-	byState := set.Has("long") || slices.ContainsFunc(cols, func(c column[*nodeGroup]) bool { return c.head == "STATE" })
+	byState := set.Has("long") || slices.ContainsFunc(cols, func(c column[*nodeGroup]) bool {
+		return c.head == "STATE"
+	})
 	for _, p := range partitionsOf(nodes, about) {
 		if set.Has("partition") && !wantedParts[p.name] {
 			continue
@@ -200,7 +213,8 @@ func grouped(nodes []*fronts.Node, about *fronts.About, cal *calendar, set front
 		var order []string
 		by := make(map[string]*nodeGroup)
 		for _, n := range p.nodes {
-			one := &nodeGroup{partition: p.name, star: p.name == about.Partition, nodes: []*fronts.Node{n}, about: about, cal: cal}
+			one := &nodeGroup{partition: p.name, star: p.name == about.Partition, nodes: []*fronts.Node{n},
+				about: about, cal: cal}
 			key := ""
 			if set.Has("Node") {
 				key = n.Name
@@ -251,7 +265,10 @@ func nodesJSON(c *fronts.Call, nodes []map[string]any) error {
 
 func nodeJSON(n *fronts.Node, partition string) map[string]any {
 	state := strings.Split(nodeStateLong(n), "+")
-	return map[string]any{"name": n.Name, "hostname": n.Name, "address": n.Name, "state": strings.ToLower(state[0]), "state_flags": state[1:], "cpus": n.CPUs, "temporary_disk": n.Disk / 1024,
-		"alloc_cpus": n.CPUsUsed, "idle_cpus": n.CPUs - n.CPUsUsed, "real_memory": n.Mem / 1024, "alloc_memory": n.MemUsed / 1024, "features": strings.Join(n.Features, ","), "weight": weight(n),
-		"gres": emptyIfNull(gres(n)), "gres_used": emptyIfNull(gresUsed(n)), "reason": n.Reason, "partitions": []string{partition}}
+	return map[string]any{"name": n.Name, "hostname": n.Name, "address": n.Name, "state": strings.ToLower(state[0]),
+		"state_flags": state[1:], "cpus": n.CPUs, "temporary_disk": n.Disk / 1024,
+		"alloc_cpus": n.CPUsUsed, "idle_cpus": n.CPUs - n.CPUsUsed, "real_memory": n.Mem / 1024,
+		"alloc_memory": n.MemUsed / 1024, "features": strings.Join(n.Features, ","), "weight": weight(n),
+		"gres": emptyIfNull(gres(n)), "gres_used": emptyIfNull(gresUsed(n)), "reason": n.Reason,
+		"partitions": []string{partition}}
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // summed are headings of columns that count or name nodes.
-var summed = []string{"NODES", "NODELIST", "CPUS(A/I/O/T)", "NODES(A/I)", "NODES(A/I/O/T)", "CPU_LOAD", "FREE_MEM", "ALLOCMEM"}
+var summed = []string{"NODES", "NODELIST", "CPUS(A/I/O/T)", "NODES(A/I)", "NODES(A/I/O/T)", "CPU_LOAD", "FREE_MEM",
+	"ALLOCMEM"}
 
 func (g *nodeGroup) first() *fronts.Node {
 	if len(g.nodes) == 0 {
@@ -72,7 +73,8 @@ func (g *nodeGroup) list() string {
 }
 
 // longStates are the words of sinfo's long states.
-var longStates = map[string]string{"alloc": "allocated", "mix": "mixed", "drain": "drained", "drng": "draining", "resv": "reserved"}
+var longStates = map[string]string{"alloc": "allocated", "mix": "mixed", "drain": "drained", "drng": "draining",
+	"resv": "reserved"}
 
 func longNodeState(n *fronts.Node) string {
 	s := nodeState(n)
@@ -104,21 +106,30 @@ var nodeFields = sync.OnceValue(func() fields[*nodeGroup] {
 		{'m', "Memory", "MEMORY", nodeText1(func(n *fronts.Node) string { return number(int(n.Mem / 1024)) })},
 		{'G', "Gres", "GRES", nodeText1(gres)},
 		{0, "GresUsed", "GRES_USED", nodeText1(gresUsed)},
-		{'f', "Features", "AVAIL_FEATURES", nodeText1(func(n *fronts.Node) string { return orNull(strings.Join(n.Features, ",")) })},
-		{'b', "features_act", "ACTIVE_FEATURES", nodeText1(func(n *fronts.Node) string { return orNull(strings.Join(n.Features, ",")) })},
+		{'f', "Features", "AVAIL_FEATURES", nodeText1(func(n *fronts.Node) string {
+			return orNull(strings.Join(n.Features, ","))
+		})},
+		{'b', "features_act", "ACTIVE_FEATURES", nodeText1(func(n *fronts.Node) string {
+			return orNull(strings.Join(n.Features, ","))
+		})},
 		{'E', "Reason", "REASON", nodeText1(func(n *fronts.Node) string { return cmp.Or(n.Reason, "none") })},
 		{'F', "NodeAIOT", "NODES(A/I/O/T)", func(g *nodeGroup) string {
 			a, i, o, t := g.counts()
 			return fmt.Sprintf("%d/%d/%d/%d", a, i, o, t)
 		}},
-		{'A', "NodeAI", "NODES(A/I)", func(g *nodeGroup) string { a, i, _, _ := g.counts(); return fmt.Sprintf("%d/%d", a, i) }},
+		{'A', "NodeAI", "NODES(A/I)", func(g *nodeGroup) string {
+			a, i, _, _ := g.counts()
+			return fmt.Sprintf("%d/%d", a, i)
+		}},
 		{'O', "CPUsLoad", "CPU_LOAD", nodeText1(func(n *fronts.Node) string { return fmt.Sprintf("%.2f", n.Load) })},
 		{'e', "FreeMem", "FREE_MEM", say("N/A")},
 		{0, "AllocMem", "ALLOCMEM", nodeText1(func(n *fronts.Node) string { return number(int(n.MemUsed / 1024)) })},
 		{'X', "Sockets", "SOCKETS", nodeText1(func(n *fronts.Node) string { return number(n.CPUs) })},
 		{'Y', "Cores", "CORES", say("1")},
 		{'Z', "Threads", "THREADS", say("1")},
-		{'z', "SocketCoreThread", "S:C:T", nodeText1(func(n *fronts.Node) string { return fmt.Sprintf("%d:1:1", n.CPUs) })},
+		{'z', "SocketCoreThread", "S:C:T", nodeText1(func(n *fronts.Node) string {
+			return fmt.Sprintf("%d:1:1", n.CPUs)
+		})},
 		{'d', "Disk", "TMP_DISK", nodeText1(func(n *fronts.Node) string { return number(int(n.Disk / 1024)) })},
 		{'w', "Weight", "WEIGHT", nodeText1(func(n *fronts.Node) string { return number(weight(n)) })},
 		{'s', "Size", "JOB_SIZE", say("1-infinite")},

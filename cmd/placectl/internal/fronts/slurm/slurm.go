@@ -13,8 +13,11 @@ const version = "slurm 22.05.8"
 
 // System returns the system with its commands.
 func System() *fronts.System {
-	return &fronts.System{Name: "Slurm", Commands: commands(), Version: version, Asks: []string{"-V", "--version"}, Helps: []string{"--help", "--usage"}, Failure: "%s: error: %v\n", Code: 1, Denied: &fronts.Status{Code: 1, Text: "%s: error: Access/permission denied (%v)\n"},
-		Elsewhere: map[string]string{"sstat": "placectl show JOB, placectl top", "sreport": "placectl usage, placectl report --html FILE", "sdiag": "placectl status",
+	return &fronts.System{Name: "Slurm", Commands: commands(), Version: version, Asks: []string{"-V", "--version"},
+		Helps: []string{"--help", "--usage"}, Failure: "%s: error: %v\n", Code: 1,
+		Denied: &fronts.Status{Code: 1, Text: "%s: error: Access/permission denied (%v)\n"},
+		Elsewhere: map[string]string{"sstat": "placectl show JOB, placectl top",
+			"sreport": "placectl usage, placectl report --html FILE", "sdiag": "placectl status",
 			"sprio": "placectl priority, placectl explain JOB", "scrontab": "cron, with placectl submit in it"}}
 }
 

@@ -21,8 +21,10 @@ type queued struct {
 	people fronts.People
 }
 
-const squeueOptions = "A,account= a,all M,clusters= h,noheader help i,iterate= j,jobs= json l,long L,licenses= me n,name= noconvert o,format= O,Format= p,partition= " +
-	"P,priority q,qos= R,reservation= r,array s,steps? S,sort= start sibling t,states= u,user= usage v,verbose V,version w,nodelist= only-job-state local federation hide array-unique notme yaml"
+const squeueOptions = "A,account= a,all M,clusters= h,noheader help i,iterate= j,jobs= json l,long L,licenses= me " +
+	"n,name= noconvert o,format= O,Format= p,partition= " +
+	"P,priority q,qos= R,reservation= r,array s,steps? S,sort= start sibling t,states= u,user= usage v,verbose " +
+	"V,version w,nodelist= only-job-state local federation hide array-unique notme yaml"
 
 // squeue lists jobs.
 func squeue(c *fronts.Call) error {
@@ -53,9 +55,12 @@ func squeue(c *fronts.Call) error {
 		return fronts.Failf(1, "squeue: error: %v", err)
 	}
 	shows := func(heads []string) bool {
-		return set.Has("json") || slices.ContainsFunc(l.cols, func(c column[*queued]) bool { return slices.Contains(heads, c.head) })
+		return set.Has("json") || slices.ContainsFunc(l.cols, func(c column[*queued]) bool {
+			return slices.Contains(heads, c.head)
+		})
 	}
-	want.details, want.starts = shows(detailed), set.Has("start") || strings.Contains(set["sort"], "S") || shows(foretold)
+	want.details, want.starts = shows(detailed), set.Has("start") || strings.Contains(set["sort"], "S") ||
+		shows(foretold)
 	var rows []*queued
 	var about *fronts.About
 	err = c.View(func(v fronts.View) (err error) {
@@ -149,7 +154,8 @@ func wantedOf(c *fronts.Call, set fronts.Set) (w wanted, err error) {
 		}
 		return strings.Split(set[name], ",")
 	}
-	w.users, w.names, w.queues, w.accounts, w.qos = list("user"), list("name"), list("partition"), list("account"), list("qos")
+	w.users, w.names, w.queues, w.accounts, w.qos = list("user"), list("name"), list("partition"), list("account"),
+		list("qos")
 	w.reservations, w.licenses = list("reservation"), list("licenses")
 	if w.nodes, err = expand(set["nodelist"]); err != nil {
 		return w, err
@@ -163,7 +169,8 @@ func wantedOf(c *fronts.Call, set fronts.Set) (w wanted, err error) {
 
 // rows returns the lines to show. It fails if a single requested job does not exist.
 func (w *wanted) rows(c *fronts.Call, v fronts.View, about *fronts.About) (rows []*queued, err error) {
-	sel := fronts.Selection{IDs: numbers(w.refs), Ended: w.stated || w.asked, Since: about.Now.Add(-about.Keep), Why: true, Starts: w.starts, Details: w.details}
+	sel := fronts.Selection{IDs: numbers(w.refs), Ended: w.stated || w.asked, Since: about.Now.Add(-about.Keep),
+		Why: true, Starts: w.starts, Details: w.details}
 	if w.asked && len(w.refs) == 0 {
 		return nil, nil
 	}
@@ -248,9 +255,12 @@ func (w *wanted) shows(j *fronts.Job, about *fronts.About) bool {
 		return false
 	case w.start && j.State >= fronts.Running:
 		return false
-	case !has(w.users, j.User) && !has(w.users, strconv.Itoa(j.UID)), !has(w.names, j.Name), !has(w.accounts, j.Account), !has(w.qos, j.Class), !has(w.reservations, j.Reservation):
+	case !has(w.users, j.User) && !has(w.users, strconv.Itoa(j.UID)), !has(w.names, j.Name),
+		!has(w.accounts, j.Account), !has(w.qos, j.Class), !has(w.reservations, j.Reservation):
 		return false
-	case w.licenses != nil && !slices.ContainsFunc(j.Licenses, func(l fronts.License) bool { return slices.Contains(w.licenses, l.Name) }):
+	case w.licenses != nil && !slices.ContainsFunc(j.Licenses, func(l fronts.License) bool {
+		return slices.Contains(w.licenses, l.Name)
+	}):
 		return false
 	case !has(w.queues, cmp.Or(j.Queue, about.Partition)):
 		return false

@@ -134,7 +134,9 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 		{'f', "Feature", "FEATURES", func(q *queued) string { return orNull(strings.Join(q.Features, "&")) }},
 		{'v', "Reservation", "RESERVATION", func(q *queued) string { return orNull(q.Reservation) }},
 		{'Z', "WorkDir", "WORK_DIR", func(q *queued) string { return orNull(q.detail().Dir) }},
-		{'o', "Command", "COMMAND", func(q *queued) string { return cmp.Or(fronts.OneLine(q.detail().Command), "(null)") }},
+		{'o', "Command", "COMMAND", func(q *queued) string {
+			return cmp.Or(fronts.OneLine(q.detail().Command), "(null)")
+		}},
 		{0, "STDOUT", "STDOUT", func(q *queued) string { return orNull(q.detail().Out) }},
 		{0, "STDERR", "STDERR", func(q *queued) string { return orNull(cmp.Or(q.detail().Err, q.detail().Out)) }},
 		{0, "exit_code", "EXIT_CODE", func(q *queued) string { return number(q.Exit) }},

@@ -50,13 +50,20 @@ func squeueJSON(c *fronts.Call, rows []*queued) error {
 		}
 		group, gid := group(q.people, q.UID)
 		jobs[i] = map[string]any{
-			"account": q.Account, "array_job_id": array, "array_task_id": task, "array_max_tasks": q.Limit, "array_task_string": tasks,
-			"cpus": q.Cores, "dependency": emptyIfNull(q.after()), "end_time": unix(q.End), "exit_code": exitStatus(q.Job), "eligible_time": unix(later(q.Submit, q.Begin)),
-			"features": emptyIfNull(orNull(joined(q.Features))), "job_id": q.ID, "job_resources": map[string]any{"nodes": fold(q.Nodes), "allocated_cpus": q.Cores},
-			"job_state": long(q.Job), "name": q.Name, "nodes": fold(q.Nodes), "node_count": q.nodeCount(), "tasks": q.Tasks, "partition": q.partition(),
-			"priority": q.Priority, "qos": q.Class, "resv_name": q.Reservation, "requeue": q.Requeue, "restart_cnt": max(q.Attempt-1, 0), "start_time": unix(q.Start),
-			"state_reason": reason(q.Job), "submit_time": unix(q.Submit), "time_limit": int64(q.Walltime / time.Minute), "user_id": q.UID, "group_id": json.Number(gid), "group_name": group, "user_name": q.User,
-			"current_working_directory": q.detail().Dir, "standard_output": q.detail().Out, "standard_error": q.detail().Err, "memory_per_node": (q.NodeMem + 1023) / 1024,
+			"account": q.Account, "array_job_id": array, "array_task_id": task, "array_max_tasks": q.Limit,
+			"array_task_string": tasks,
+			"cpus":              q.Cores, "dependency": emptyIfNull(q.after()), "end_time": unix(q.End),
+			"exit_code": exitStatus(q.Job), "eligible_time": unix(later(q.Submit, q.Begin)),
+			"features": emptyIfNull(orNull(joined(q.Features))), "job_id": q.ID,
+			"job_resources": map[string]any{"nodes": fold(q.Nodes), "allocated_cpus": q.Cores},
+			"job_state":     long(q.Job), "name": q.Name, "nodes": fold(q.Nodes), "node_count": q.nodeCount(),
+			"tasks": q.Tasks, "partition": q.partition(),
+			"priority": q.Priority, "qos": q.Class, "resv_name": q.Reservation, "requeue": q.Requeue,
+			"restart_cnt": max(q.Attempt-1, 0), "start_time": unix(q.Start),
+			"state_reason": reason(q.Job), "submit_time": unix(q.Submit), "time_limit": int64(q.Walltime / time.Minute),
+			"user_id": q.UID, "group_id": json.Number(gid), "group_name": group, "user_name": q.User,
+			"current_working_directory": q.detail().Dir, "standard_output": q.detail().Out,
+			"standard_error": q.detail().Err, "memory_per_node": (q.NodeMem + 1023) / 1024,
 		}
 	}
 	return writeJSON(c, map[string]any{"meta": newHead(), "errors": []string{}, "jobs": jobs})

@@ -16,9 +16,12 @@ import (
 
 // srunOnly are options of srun that scripts of sbatch lack, or have with another meaning.
 var srunOnly = sync.OnceValue(func() fronts.Options {
-	return fronts.Declare("l,label u,unbuffered K,kill-on-bad-exit? W,wait= mpi= cpu-bind= cpu_bind= mem-bind= accel-bind= X,disable-status T,threads= exact overlap " +
-		"r,relative= multi-prog pty? jobid= Q,quiet v,verbose E,preserve-env task-prolog= task-epilog= prolog= epilog= slurmd-debug= propagate? m,distribution= " +
-		"O,overcommit resv-ports? compress? bcast? h,help usage x,exclude= het-group= tres-bind= tres-per-task= whole send-libs?")
+	return fronts.Declare("l,label u,unbuffered K,kill-on-bad-exit? W,wait= mpi= cpu-bind= cpu_bind= mem-bind= " +
+		"accel-bind= X,disable-status T,threads= exact overlap " +
+		"r,relative= multi-prog pty? jobid= Q,quiet v,verbose E,preserve-env task-prolog= task-epilog= prolog= " +
+		"epilog= slurmd-debug= propagate? m,distribution= " +
+		"O,overcommit resv-ports? compress? bcast? h,help usage x,exclude= het-group= tres-bind= tres-per-task= " +
+		"whole send-libs?")
 })
 
 // srunOptions returns the options of srun's command line.
@@ -28,7 +31,9 @@ func srunOptions() fronts.Options {
 		if !slices.ContainsFunc(own, func(o directives.Declared) bool {
 			return d.Long != "" && o.Long == d.Long || d.Long == "" && o.Short == d.Short
 		}) {
-			if slices.ContainsFunc(own, func(o directives.Declared) bool { return d.Short != 0 && o.Short == d.Short }) {
+			if slices.ContainsFunc(own, func(o directives.Declared) bool {
+				return d.Short != 0 && o.Short == d.Short
+			}) {
 				d.Short = 0
 			}
 			own = append(own, d)
@@ -50,9 +55,11 @@ func srun(c *fronts.Call) error {
 	case set["mpi"] == "list":
 		return fronts.Failf(0, "MPI plugin types are...\n\tnone")
 	case set.Has("mpi") && set["mpi"] != "none":
-		return fronts.Failf(1, "srun: error: --mpi=%s: there is none here; mpiexec and mpirun start ranks on the nodes of a job by themselves", set["mpi"])
+		return fronts.Failf(1, "srun: error: --mpi=%s: there is none here; mpiexec and mpirun start ranks on the "+
+			"nodes of a job by themselves", set["mpi"])
 	case set.Has("multi-prog", "het-group"):
-		return fronts.Failf(1, "srun: error: --multi-prog and --het-group are not here: one srun for each program, and wait")
+		return fronts.Failf(1, "srun: error: --multi-prog and --het-group are not here: one srun for each "+
+			"program, and wait")
 	case len(words) == 0:
 		return fronts.Failf(1, "srun: fatal: No command given to execute.")
 	}
@@ -76,14 +83,16 @@ func amount(set fronts.Set, name string) (int, error) {
 	}
 	n, err := strconv.Atoi(said)
 	if err != nil || n < 0 || n > maxTasks || n == 0 && name != "relative" {
-		return 0, fronts.Failf(1, "srun: error: Invalid numeric value \"%s\" for --%s.", text.Printable(set[name]), name)
+		return 0, fronts.Failf(1, "srun: error: Invalid numeric value \"%s\" for --%s.", text.Printable(set[name]),
+			name)
 	}
 	return n, nil
 }
 
 // shapeOf reads what a step requests.
 func shapeOf(set fronts.Set) (s shape, err error) {
-	for name, to := range map[string]*int{"ntasks": &s.tasks, "nodes": &s.nodes, "ntasks-per-node": &s.perNode, "cpus-per-task": &s.cpus, "relative": &s.relative} {
+	for name, to := range map[string]*int{"ntasks": &s.tasks, "nodes": &s.nodes, "ntasks-per-node": &s.perNode,
+		"cpus-per-task": &s.cpus, "relative": &s.relative} {
 		n, failed := amount(set, name)
 		if failed != nil {
 			return s, failed
@@ -125,7 +134,8 @@ func step(c *fronts.Call, set fronts.Set, words []string) error {
 	if set.Has("exact") {
 		free, err := c.Occupy(l.cpus(a, max(1, s.cpus)), func() {
 			if !set.Has("quiet") {
-				fmt.Fprintln(c.Stderr, "srun: Job "+cmp.Or(c.Getenv("SLURM_JOB_ID"), c.Getenv("PLACECTL_JOB"))+" step creation temporarily disabled, retrying (Requested nodes are busy)")
+				fmt.Fprintln(c.Stderr, "srun: Job "+cmp.Or(c.Getenv("SLURM_JOB_ID"), c.Getenv("PLACECTL_JOB"))+
+					" step creation temporarily disabled, retrying (Requested nodes are busy)")
 			}
 		})
 		if err != nil {
@@ -133,7 +143,8 @@ func step(c *fronts.Call, set fronts.Set, words []string) error {
 		}
 		defer free()
 	}
-	st := &stepping{export: export, gpus: gpus, c: c, set: set, layout: l, number: c.Counted(), job: c.Getenv("SLURM_JOB_ID"), files: make(map[string]io.WriteCloser)}
+	st := &stepping{export: export, gpus: gpus, c: c, set: set, layout: l, number: c.Counted(),
+		job: c.Getenv("SLURM_JOB_ID"), files: make(map[string]io.WriteCloser)}
 	if st.job == "" {
 		st.job = c.Getenv("PLACECTL_JOB")
 	}
@@ -252,8 +263,10 @@ func (st *stepping) output(option string, rank int, usual io.Writer) (io.Writer,
 // pattern returns the name of a task's file.
 func (st *stepping) pattern(text string, rank int) (string, error) {
 	step := strconv.Itoa(st.number)
-	values := map[byte]string{'j': st.job, 'A': st.job, 'J': st.job + "." + step, 's': step, 't': strconv.Itoa(rank), 'n': strconv.Itoa(st.node[rank]),
-		'N': st.nodes[st.node[rank]], 'u': st.c.User, 'x': st.c.Getenv("SLURM_JOB_NAME"), 'a': st.c.Getenv("SLURM_ARRAY_TASK_ID"), '%': "%"}
+	values := map[byte]string{'j': st.job, 'A': st.job, 'J': st.job + "." + step, 's': step, 't': strconv.Itoa(rank),
+		'n': strconv.Itoa(st.node[rank]),
+		'N': st.nodes[st.node[rank]], 'u': st.c.User, 'x': st.c.Getenv("SLURM_JOB_NAME"),
+		'a': st.c.Getenv("SLURM_ARRAY_TASK_ID"), '%': "%"}
 	if first := st.c.Getenv("SLURM_ARRAY_JOB_ID"); first != "" {
 		values['A'] = first
 	}
@@ -289,11 +302,15 @@ func (st *stepping) environ(rank int) []string {
 		}
 	}
 	step := strconv.Itoa(st.number)
-	env := []string{"SLURM_PROCID=" + strconv.Itoa(rank), "SLURM_LOCALID=" + strconv.Itoa(st.local[rank]), "SLURM_NODEID=" + strconv.Itoa(at),
-		"SLURM_GTIDS=" + strings.Join(here, ","), "SLURM_NTASKS=" + tasks, "SLURM_NPROCS=" + tasks, "SLURM_STEP_NUM_TASKS=" + tasks,
-		"SLURM_NNODES=" + strconv.Itoa(len(st.nodes)), "SLURM_STEP_NUM_NODES=" + strconv.Itoa(len(st.nodes)), "SLURM_STEP_NODELIST=" + fold(st.nodes),
+	env := []string{"SLURM_PROCID=" + strconv.Itoa(rank), "SLURM_LOCALID=" + strconv.Itoa(st.local[rank]),
+		"SLURM_NODEID=" + strconv.Itoa(at),
+		"SLURM_GTIDS=" + strings.Join(here, ","), "SLURM_NTASKS=" + tasks, "SLURM_NPROCS=" + tasks,
+		"SLURM_STEP_NUM_TASKS=" + tasks,
+		"SLURM_NNODES=" + strconv.Itoa(len(st.nodes)), "SLURM_STEP_NUM_NODES=" + strconv.Itoa(len(st.nodes)),
+		"SLURM_STEP_NODELIST=" + fold(st.nodes),
 		"SLURM_STEP_TASKS_PER_NODE=" + folded(st.count), "SLURM_TASKS_PER_NODE=" + folded(st.count),
-		"SLURM_STEP_ID=" + step, "SLURM_STEPID=" + step, "SLURM_JOB_ID=" + st.job, "SLURM_JOBID=" + st.job, "SLURMD_NODENAME=" + st.nodes[at]}
+		"SLURM_STEP_ID=" + step, "SLURM_STEPID=" + step, "SLURM_JOB_ID=" + st.job, "SLURM_JOBID=" + st.job,
+		"SLURMD_NODENAME=" + st.nodes[at]}
 	if n := st.set["cpus-per-task"]; n != "" {
 		env = append(env, "SLURM_CPUS_PER_TASK="+n)
 	}
@@ -338,7 +355,8 @@ func (w *labelled) flush() error {
 }
 
 // signals are the words for the signals that end tasks most often.
-var signals = map[int]string{1: "Hangup", 2: "Interrupt", 3: "Quit", 4: "Illegal instruction", 6: "Aborted", 7: "Bus error", 8: "Floating point exception",
+var signals = map[int]string{1: "Hangup", 2: "Interrupt", 3: "Quit", 4: "Illegal instruction", 6: "Aborted",
+	7: "Bus error", 8: "Floating point exception",
 	9: "Killed", 11: "Segmentation fault", 13: "Broken pipe", 14: "Alarm clock", 15: "Terminated"}
 
 // ended reports the tasks that have failed, and ends with the worst exit status.

@@ -37,7 +37,8 @@ func exportOf(list string) (*export, error) {
 }
 
 // ofStep are beginnings of the variables that the job gives each step.
-var ofStep = []string{"SLURM_", "SLURMD_", "PLACECTL_", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}
+var ofStep = []string{"SLURM_", "SLURMD_", "PLACECTL_", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+	"NVIDIA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}
 
 // keeps returns what decides which variables of the environment a task keeps; nil for all.
 func (e *export) keeps() func(name string) bool {
@@ -45,7 +46,9 @@ func (e *export) keeps() func(name string) bool {
 		return nil
 	}
 	return func(name string) bool {
-		return slices.Contains(e.names, name) || slices.ContainsFunc(ofStep, func(begin string) bool { return strings.HasPrefix(name, begin) })
+		return slices.Contains(e.names, name) || slices.ContainsFunc(ofStep, func(begin string) bool {
+			return strings.HasPrefix(name, begin)
+		})
 	}
 }
 
@@ -56,7 +59,8 @@ func (l *layout) gpus(c *fronts.Call, asked string) ([]string, error) {
 	}
 	n, err := strconv.Atoi(asked[strings.LastIndexByte(asked, ':')+1:])
 	if err != nil || n < 1 || n > maxTasks {
-		return nil, fronts.Failf(1, "srun: error: Invalid numeric value \"%s\" for --gpus-per-task.", text.Printable(asked))
+		return nil, fronts.Failf(1, "srun: error: Invalid numeric value \"%s\" for --gpus-per-task.",
+			text.Printable(asked))
 	}
 	name := "CUDA_VISIBLE_DEVICES"
 	if c.Getenv(name) == "" && c.Getenv("ROCR_VISIBLE_DEVICES") != "" {
@@ -65,11 +69,13 @@ func (l *layout) gpus(c *fronts.Call, asked string) ([]string, error) {
 	devices := strings.FieldsFunc(c.Getenv(name), func(r rune) bool { return r == ',' })
 	switch {
 	case len(l.nodes) != 1 || l.nodes[0] != c.Getenv("SLURMD_NODENAME"):
-		return nil, fronts.Failf(2, "srun: error: --gpus-per-task is for steps on the first node of a job here; on others, choose by SLURM_LOCALID")
+		return nil, fronts.Failf(2, "srun: error: --gpus-per-task is for steps on the first node of a job here; on "+
+			"others, choose by SLURM_LOCALID")
 	case len(devices) == 0:
 		return nil, fronts.Failf(2, "srun: error: --gpus-per-task: this job has no GPUs that are numbered")
 	case len(devices) < n*len(l.node):
-		return nil, fronts.Failf(1, "srun: error: Unable to create step for job: Invalid generic resource (gres) specification")
+		return nil, fronts.Failf(1, "srun: error: Unable to create step for job: Invalid generic resource (gres) "+
+			"specification")
 	}
 	var out []string
 	for _, local := range l.local {

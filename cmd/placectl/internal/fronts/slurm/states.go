@@ -16,8 +16,10 @@ var stateNames = [...][2]string{
 }
 
 // otherStates are states of Slurm that our jobs never have.
-var otherStates = []string{"BF", "BOOT_FAIL", "CF", "CONFIGURING", "CG", "COMPLETING", "DL", "DEADLINE", "PR", "PREEMPTED", "RD", "RESV_DEL_HOLD",
-	"RF", "REQUEUE_FED", "RH", "REQUEUE_HOLD", "RQ", "REQUEUED", "RS", "RESIZING", "RV", "REVOKED", "S", "SUSPENDED", "SE", "SPECIAL_EXIT",
+var otherStates = []string{"BF", "BOOT_FAIL", "CF", "CONFIGURING", "CG", "COMPLETING", "DL", "DEADLINE", "PR",
+	"PREEMPTED", "RD", "RESV_DEL_HOLD",
+	"RF", "REQUEUE_FED", "RH", "REQUEUE_HOLD", "RQ", "REQUEUED", "RS", "RESIZING", "RV", "REVOKED", "S", "SUSPENDED",
+	"SE", "SPECIAL_EXIT",
 	"SI", "SIGNALING", "SO", "STAGE_OUT", "ST", "STOPPED"}
 
 func short(j *fronts.Job) string {
@@ -97,9 +99,12 @@ func reason(j *fronts.Job) string {
 	case fronts.Lost:
 		return "NodeDown"
 	}
-	return [...]string{fronts.ForNothing: "None", fronts.ForRoom: "Resources", fronts.ForTurn: "Priority", fronts.ForJob: "Dependency", fronts.ForBegin: "BeginTime",
-		fronts.ForRelease: "JobHeldUser", fronts.ForReservation: "Reservation", fronts.ForLimit: "AssociationResourceLimit",
-		fronts.ForThrottle: "JobArrayTaskLimit", fronts.ForNodes: "ReqNodeNotAvail", fronts.Never: "PartitionConfig", fronts.NeverJob: "DependencyNeverSatisfied"}[j.Wait]
+	return [...]string{fronts.ForNothing: "None", fronts.ForRoom: "Resources", fronts.ForTurn: "Priority",
+		fronts.ForJob: "Dependency", fronts.ForBegin: "BeginTime",
+		fronts.ForRelease: "JobHeldUser", fronts.ForReservation: "Reservation",
+		fronts.ForLimit:    "AssociationResourceLimit",
+		fronts.ForThrottle: "JobArrayTaskLimit", fronts.ForNodes: "ReqNodeNotAvail", fronts.Never: "PartitionConfig",
+		fronts.NeverJob: "DependencyNeverSatisfied"}[j.Wait]
 }
 
 // nodeState returns sinfo's word for a node's state.

@@ -10,7 +10,8 @@ import (
 )
 
 // layouts are the formats of --starttime and --endtime.
-var layouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02", "2006-01-02 15:04:05", "01/02/06-15:04:05", "01/02/06-15:04", "01/02/06", "0102-15:04", "0102",
+var layouts = []string{"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02", "2006-01-02 15:04:05",
+	"01/02/06-15:04:05", "01/02/06-15:04", "01/02/06", "0102-15:04", "0102",
 	"01/02-15:04:05", "01/02-15:04", "01/02", "01.02.06", "01.02"}
 
 // instant parses an instant: one of the layouts, a time of today, a word, or now with a difference, such
@@ -53,7 +54,8 @@ func instant(word string, now time.Time) (time.Time, error) {
 var units = [...]struct {
 	name string
 	size time.Duration
-}{{"seconds", time.Second}, {"minutes", time.Minute}, {"hours", time.Hour}, {"days", 24 * time.Hour}, {"weeks", 7 * 24 * time.Hour}}
+}{{"seconds", time.Second}, {"minutes", time.Minute}, {"hours", time.Hour}, {"days", 24 * time.Hour},
+	{"weeks", 7 * 24 * time.Hour}}
 
 // moved returns an instant shifted by a difference such as -2days.
 func moved(now time.Time, by string) (time.Time, error) {

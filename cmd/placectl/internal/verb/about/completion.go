@@ -28,10 +28,13 @@ func Completion() *session.Verb {
 		Usage:    "print a completion script for a shell",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "bash|zsh|fish", Kind: verbs.KindWord}},
-		Example: "source <(placectl completion bash)      # in ~/.bashrc\nsource <(placectl completion zsh)       # in ~/.zshrc, behind compinit\n" +
+		Example: "source <(placectl completion bash)      # in ~/.bashrc\nsource <(placectl completion zsh)       # " +
+			"in ~/.zshrc, behind compinit\n" +
 			"placectl completion fish | source       # in ~/.config/fish/config.fish",
-		Verbs: []*session.Verb{{Name: "words", Usage: "what the last of them may become", May: store.Anybody, Hidden: true, Args: []verbs.Arg{{Name: "-- WORDS", Kind: verbs.KindCommand, Many: true}}, Run: completeWords}},
-		Run:   completion,
+		Verbs: []*session.Verb{{Name: "words", Usage: "what the last of them may become", May: store.Anybody,
+			Hidden: true, Args: []verbs.Arg{{Name: "-- WORDS", Kind: verbs.KindCommand, Many: true}},
+			Run: completeWords}},
+		Run: completion,
 	}
 }
 

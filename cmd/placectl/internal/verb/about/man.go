@@ -30,8 +30,10 @@ func man(r *session.Run, _ *cli.Context) error {
 	var page strings.Builder
 	page.WriteString(".TH PLACECTL 1\n.SH NAME\nplacectl \\- the SQLite of batch scheduling: one file, no daemon\n" +
 		".SH SYNOPSIS\n.B placectl\n[global flags] VERB [flags] [arguments]\n.br\n.B placectl help\n[VERB]\n" +
-		".SH DESCRIPTION\nplacectl keeps the nodes of a cluster, its running jobs and its plans in one database file. It places jobs on\n" +
-		"whole nodes or parts of them, and says when others can start. Each command opens the file, does its work completely or\n" +
+		".SH DESCRIPTION\nplacectl keeps the nodes of a cluster, its running jobs and its plans in one database " +
+		"file. It places jobs on\n" +
+		"whole nodes or parts of them, and says when others can start. Each command opens the file, does its work " +
+		"completely or\n" +
 		"not at all, and ends.\n")
 	section := func(title, text string) {
 		page.WriteString(".SH " + title + "\n")
@@ -50,7 +52,8 @@ func man(r *session.Run, _ *cli.Context) error {
 	section("COMPONENTS OF PRIORITYF", components())
 	section("ENVIRONMENT", manEnvironment)
 	section("FILES", manFiles)
-	page.WriteString(".SH SEE ALSO\n.BR sbatch (1),\n.BR qsub (1),\n.BR crontab (5);\nplacectl slurm and placectl pbs are those commands over a database.\n")
+	page.WriteString(".SH SEE ALSO\n.BR sbatch (1),\n.BR qsub (1),\n.BR crontab (5);\nplacectl slurm and placectl " +
+		"pbs are those commands over a database.\n")
 	_, err := io.WriteString(r.Stdout, page.String())
 	return err
 }
@@ -94,7 +97,8 @@ func manSection(page *strings.Builder, v *session.Verb, above string) {
 func writeRoff(page *strings.Builder, text string) {
 	page.WriteString(".nf\n")
 	for line := range strings.Lines(strings.Trim(text, "\n")) {
-		line = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(line)
+		line = strings.NewReplacer(`\`, `\e`, "-", `\-`, "'", `\(aq`, "`", `\(ga`, "^", `\(ha`, "~", `\(ti`).Replace(
+			line)
 		if strings.HasPrefix(line, ".") {
 			page.WriteString(`\&`)
 		}

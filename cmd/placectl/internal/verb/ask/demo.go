@@ -26,8 +26,10 @@ func Demo() *session.Verb {
 		Category: "Store",
 		Usage:    "make a demo database with recorded jobs",
 		May:      store.Anybody,
-		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and twelve hundred jobs as scheduled here, moved in time\n" +
-			"so that the last day ends now. The failed node, the node with GPUs, and a few jobs on them are not in the record.\n" +
+		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and twelve hundred jobs as scheduled here, " +
+			"moved in time\n" +
+			"so that the last day ends now. The failed node, the node with GPUs, and a few jobs on them are not in " +
+			"the record.\n" +
 			"Works offline. Makes a new ./" + demoDB + " each time, or the file that --db names, and says what to\n" +
 			"try on it. placectl simulate replays the whole record under other policies: bench/wagap-2013.md.",
 		Flags: []cli.Flag{

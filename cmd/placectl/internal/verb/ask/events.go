@@ -24,7 +24,8 @@ func Events() *session.Verb {
 		Category: "Queue",
 		Usage:    "list events of jobs, nodes and reservations",
 		May:      store.Anybody,
-		Description: "Prints a line for each change of state, oldest first. Give --since the number of the last event you have seen.\n" +
+		Description: "Prints a line for each change of state, oldest first. Give --since the number of the last " +
+			"event you have seen.\n" +
 			"If later events have been dropped (the setting keep_ended), the exit status is 7.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "since", Usage: "only events after `ID`"},
@@ -168,6 +169,7 @@ func (q eventQuery) kept(tx *store.Tx) error {
 	if err != nil || q.since+1 >= oldest {
 		return err
 	}
-	err = fmt.Errorf("%w: events after %d and up to %d were dropped; start again with --since %d", exit.ErrGone, q.since, oldest-1, oldest-1)
+	err = fmt.Errorf("%w: events after %d and up to %d were dropped; start again with --since %d", exit.ErrGone,
+		q.since, oldest-1, oldest-1)
 	return &exit.Detailed{Err: err, Key: "oldest", Value: strconv.AppendUint(nil, oldest, 10)}
 }

@@ -23,25 +23,32 @@ func Gantt() *session.Verb {
 		Category: "Asking",
 		Usage:    "draw running work, plans and free time",
 		May:      store.Anybody,
-		Description: "Draws a row for each node, bucket or device. Neighbours that look the same share a row, and jobs that share a\n" +
-			"node have lanes of their own. The line above counts the nodes by state (docs/states.md). Ended jobs are not\n" +
+		Description: "Draws a row for each node, bucket or device. Neighbours that look the same share a row, and " +
+			"jobs that share a\n" +
+			"node have lanes of their own. The line above counts the nodes by state (docs/states.md). Ended " +
+			"jobs are not\n" +
 			"drawn.\n\n" +
-			"Free is time with nothing on a node. The formats of -o for programs have a row for each period. In the SVG,\n" +
+			"Free is time with nothing on a node. The formats of -o for programs have a row for each period. " +
+			"In the SVG,\n" +
 			"point at a bar to see its job and times.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (a little before now)"},
 			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (when most has ended)"},
 			&cli.StringFlag{Name: "nodes", Usage: "only these nodes, a `LIST` such as n[01-16]"},
-			verbs.Choice(&cli.StringFlag{Name: "by", Value: "node", Usage: "one row for each `WHAT`: node, bucket, or device of nodes that name devices"}, "node", "bucket", "device"),
+			verbs.Choice(&cli.StringFlag{Name: "by", Value: "node",
+				Usage: "one row for each `WHAT`: node, bucket, or device of nodes that name devices"}, "node", "bucket",
+				"device"),
 			&cli.IntFlag{Name: "rows", Usage: "at most `N` rows, 0 for all (40 on a terminal, else all)"},
-			&cli.IntFlag{Name: "width", Usage: "width, `N` columns (the terminal's, or 80) or pixels of the SVG (1200)"},
+			&cli.IntFlag{Name: "width",
+				Usage: "width, `N` columns (the terminal's, or 80) or pixels of the SVG (1200)"},
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},
 			&cli.StringFlag{Name: "html", Usage: "draw into an HTML page, `FILE`"},
 		},
 		Exclusive: []string{"svg html"},
 		Access:    verbs.Reads,
-		Example:   "placectl gantt\nplacectl gantt --nodes n[01-16] --to now+6h\nplacectl gantt --by bucket\nplacectl gantt --by device --nodes g[1-4]\nplacectl gantt --svg timeline.svg",
-		Run:       gantt,
+		Example: "placectl gantt\nplacectl gantt --nodes n[01-16] --to now+6h\nplacectl gantt --by " +
+			"bucket\nplacectl gantt --by device --nodes g[1-4]\nplacectl gantt --svg timeline.svg",
+		Run: gantt,
 	}
 }
 
@@ -67,7 +74,8 @@ func gantt(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	w := g.Window(o.from, o.to)
-	draw := &chart.Options{Width: o.width, Rows: o.rows, ByBucket: o.byBucket, Blocks: r.Audience().Blocks, Colors: r.Audience().Color, Zone: r.Loc}
+	draw := &chart.Options{Width: o.width, Rows: o.rows, ByBucket: o.byBucket, Blocks: r.Audience().Blocks,
+		Colors: r.Audience().Color, Zone: r.Loc}
 	if o.svg != "" {
 		picture := g.SVG(w, draw)
 		if o.flag == "html" {
@@ -199,7 +207,8 @@ func (in *ganttReader) node(n *index.Node) error {
 	if err != nil {
 		return err
 	}
-	in.data.Nodes = append(in.data.Nodes, chart.Node{Name: n.Name, State: n.State, Partly: on.State == store.NodePartly, Bars: in.bars[first:len(in.bars):len(in.bars)]})
+	in.data.Nodes = append(in.data.Nodes, chart.Node{Name: n.Name, State: n.State, Partly: on.State == store.NodePartly,
+		Bars: in.bars[first:len(in.bars):len(in.bars)]})
 	in.buckets = append(in.buckets, n.Bucket)
 	return nil
 }
@@ -229,7 +238,9 @@ func (in *ganttReader) deviceRows(n *index.Node, list []store.Allocation, bars [
 		if !d.InService() && state == index.Up {
 			state = index.Drained
 		}
-		row(n.Name+":"+d.Resource+"="+d.ID, state, false, func(a store.Allocation) bool { return d.Job != 0 && a.Job == d.Job })
+		row(n.Name+":"+d.Resource+"="+d.ID, state, false, func(a store.Allocation) bool {
+			return d.Job != 0 && a.Job == d.Job
+		})
 	}
 	row(n.Name+" planned", n.State, true, func(a store.Allocation) bool { return a.Job == 0 || !a.Now })
 	return nil
@@ -280,7 +291,8 @@ func (in *ganttReader) readBuckets() error {
 	}
 	for _, b := range buckets {
 		if len(members[b.ID]) > 0 {
-			in.data.Buckets = append(in.data.Buckets, chart.Bucket{ID: b.ID, Signature: b.Signature, Queue: b.Queue, Priority: b.Priority, Nodes: members[b.ID]})
+			in.data.Buckets = append(in.data.Buckets, chart.Bucket{ID: b.ID, Signature: b.Signature, Queue: b.Queue,
+				Priority: b.Priority, Nodes: members[b.ID]})
 		}
 	}
 	return err
@@ -289,8 +301,10 @@ func (in *ganttReader) readBuckets() error {
 // printStretches prints, for programs, a row for each stretch of the window, by node and then by
 // start. The end of an overdue job is when it is expected to end.
 func printStretches(r *session.Run, g *chart.Gantt, w chart.Window) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "node"}, {Name: "kind"}, {Name: "job", Kind: output.JobNumber}, {Name: "reservation"}, {Name: "state"},
-		{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "now", Kind: output.Boolean}}})
+	p := r.Printer(
+		output.Result{Columns: []output.Column{{Name: "node"}, {Name: "kind"}, {Name: "job", Kind: output.JobNumber},
+			{Name: "reservation"}, {Name: "state"},
+			{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "now", Kind: output.Boolean}}})
 	for i := range g.Nodes {
 		n := &g.Nodes[i]
 		now := n.BarAt(w.Now)
@@ -304,7 +318,8 @@ func printStretches(r *session.Run, g *chart.Gantt, w chart.Window) error {
 			if owner.Job == 0 {
 				kind = "reservation"
 			}
-			if err := p.Row(n.Name, kind, output.OrNil(owner.Job), output.OrNil(owner.Reservation), b.StateAt(w.Now), b.Start, b.End, k == now); err != nil {
+			if err := p.Row(n.Name, kind, output.OrNil(owner.Job), output.OrNil(owner.Reservation), b.StateAt(w.Now),
+				b.Start, b.End, k == now); err != nil {
 				return err
 			}
 		}
@@ -315,13 +330,16 @@ func printStretches(r *session.Run, g *chart.Gantt, w chart.Window) error {
 // printBucketSteps prints, for programs that ask by bucket, a row for each period in which the
 // number of a bucket's taken nodes does not change.
 func printBucketSteps(r *session.Run, g *chart.Gantt, w chart.Window) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "bucket", Kind: output.Integer}, {Name: "signature"}, {Name: "queue"}, {Name: "priority", Kind: output.Integer},
-		{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "taken", Kind: output.Integer}, {Name: "free", Kind: output.Integer}, {Name: "not_up", Kind: output.Integer}}})
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "bucket", Kind: output.Integer}, {Name: "signature"},
+		{Name: "queue"}, {Name: "priority", Kind: output.Integer},
+		{Name: "start", Kind: output.Time}, {Name: "end", Kind: output.Time}, {Name: "taken", Kind: output.Integer},
+		{Name: "free", Kind: output.Integer}, {Name: "not_up", Kind: output.Integer}}})
 	for i := range g.Buckets {
 		b := &g.Buckets[i]
 		c := w.Curve(b.Nodes)
 		for _, s := range c.Steps {
-			if err := p.Row(b.ID, b.Signature, output.OrNil(b.Queue), b.Priority, s.Start, s.End, s.Taken, c.Up-s.Taken, c.NotUp); err != nil {
+			if err := p.Row(b.ID, b.Signature, output.OrNil(b.Queue), b.Priority, s.Start, s.End, s.Taken, c.Up-s.Taken,
+				c.NotUp); err != nil {
 				return err
 			}
 		}

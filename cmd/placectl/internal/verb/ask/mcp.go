@@ -20,8 +20,10 @@ func MCP() *session.Verb {
 		Category: "Asking",
 		Usage:    "serve agents by the Model Context Protocol",
 		May:      store.Anybody,
-		Description: "Speaks JSON-RPC on standard input and output, one message a line, until the input ends. The tools are status,\n" +
-			"query, explain, when, logs and whatif. They change nothing: an agent changes jobs with placectl's verbs, which\n" +
+		Description: "Speaks JSON-RPC on standard input and output, one message a line, until the input ends. The " +
+			"tools are status,\n" +
+			"query, explain, when, logs and whatif. They change nothing: an agent changes jobs with placectl's " +
+			"verbs, which\n" +
 			"have --dry-run and --key. Each call opens the database that --db named at the start.",
 		Access:  verbs.Reads,
 		Alone:   true,
@@ -42,23 +44,31 @@ var (
 var mcpTools = []mcp.Tool{
 	{Name: "status", About: "Nodes, what runs, what waits, and warnings.", Verb: []string{"status"}},
 	{Name: "query", Verb: []string{"query", "--max-time=5s"},
-		About: "Ask in SQL (SQLite's SELECT, read-only). Tables: jobs, nodes, attempts, events, allocations, reservations, queues, history; " +
-			"SELECT * FROM sys_columns lists their columns. Sizes, times and durations compare with texts: mem >= '64GiB', start < 'now+2h'.",
+		About: "Ask in SQL (SQLite's SELECT, read-only). Tables: jobs, nodes, attempts, events, allocations, " +
+			"reservations, queues, history; " +
+			"SELECT * FROM sys_columns lists their columns. Sizes, times and durations compare with texts: mem >= " +
+			"'64GiB', start < 'now+2h'.",
 		Args: []mcp.Arg{{Name: "sql", Type: "string", About: "a SELECT", Required: true, Last: true}}},
-	{Name: "explain", About: "Why a job waits, or a request does not start now, and what would help. Give a job, or a request.", Verb: []string{"explain"},
+	{Name: "explain", About: "Why a job waits, or a request does not start now, and what would help. Give a job, " +
+		"or a request.", Verb: []string{"explain"},
 		Args: append([]mcp.Arg{mcpJob}, mcpRequest...)},
-	{Name: "when", About: "When a waiting job, or a request, is expected to start. Give a job, or a request.", Verb: []string{"when"},
+	{Name: "when", About: "When a waiting job, or a request, is expected to start. Give a job, or a request.",
+		Verb: []string{"when"},
 		Args: append([]mcp.Arg{mcpJob}, mcpRequest...)},
 	{Name: "logs", About: "The last lines of a job's output.", Verb: []string{"logs"}, Text: true,
-		Args: []mcp.Arg{{Name: "job", Type: "string", About: mcpJob.About, Required: true, Last: true}, {Name: "tail", Type: "integer", About: "number of lines", Default: 100}}},
-	{Name: "whatif", About: "How waits would change with nodes added or dropped, or under other rules.", Verb: []string{"whatif"},
-		Args: []mcp.Arg{{Name: "add", Type: "string", About: "nodes to add: n[5-8] like n1"}, {Name: "drop", Type: "string", About: "nodes to leave out: n[1-2]"},
+		Args: []mcp.Arg{{Name: "job", Type: "string", About: mcpJob.About, Required: true, Last: true},
+			{Name: "tail", Type: "integer", About: "number of lines", Default: 100}}},
+	{Name: "whatif", About: "How waits would change with nodes added or dropped, or under other rules.",
+		Verb: []string{"whatif"},
+		Args: []mcp.Arg{{Name: "add", Type: "string", About: "nodes to add: n[5-8] like n1"},
+			{Name: "drop", Type: "string", About: "nodes to leave out: n[1-2]"},
 			{Name: "backfill", Type: "string", About: "fcfs, easy or conservative"}}},
 }
 
 func serveAgent(r *session.Run, _ *cli.Context) error {
 	version, _ := session.BuildVersion()
-	s := mcp.Server{Version: version, Tools: mcpTools, Run: func(ctx context.Context, words []string, text bool) ([]byte, []byte) {
+	s := mcp.Server{Version: version, Tools: mcpTools, Run: func(ctx context.Context, words []string, text bool) (
+		[]byte, []byte) {
 		return askedByAgent(r, ctx, words, text)
 	}}
 	return s.Serve(r.Ctx, r.Stdin, r.Stdout)

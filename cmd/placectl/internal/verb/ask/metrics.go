@@ -20,18 +20,24 @@ func Metrics() *session.Verb {
 		Category: "Asking",
 		Usage:    "write metrics for Prometheus",
 		May:      store.Anybody,
-		Description: "Shows nodes, their resources and use, jobs by state, their waits, the last cycle and the file. Counters (_total,\n" +
-			"and the histogram of waits) increase in the commit that ends a job. They do not fall when jobs are forgotten or\n" +
-			"archived; load restarts them. --out replaces its file in one step, so that node_exporter's textfile collector\n" +
-			"never reads half of one. The collector reads files whose names end in .prom. No label names a job, a user or a\n" +
+		Description: "Shows nodes, their resources and use, jobs by state, their waits, the last cycle and the file. " +
+			"Counters (_total,\n" +
+			"and the histogram of waits) increase in the commit that ends a job. They do not fall when jobs are " +
+			"forgotten or\n" +
+			"archived; load restarts them. --out replaces its file in one step, so that node_exporter's textfile " +
+			"collector\n" +
+			"never reads half of one. The collector reads files whose names end in .prom. No label names a job, a " +
+			"user or a\n" +
 			"node: use placectl query for those. With -o json and the other formats, samples are rows.",
 		Flags: []cli.Flag{
-			verbs.Choice(&cli.StringFlag{Name: "format", Value: "prometheus", Usage: "format `F`: prometheus (text 0.0.4) or openmetrics"}, "prometheus", "openmetrics"),
+			verbs.Choice(&cli.StringFlag{Name: "format", Value: "prometheus",
+				Usage: "format `F`: prometheus (text 0.0.4) or openmetrics"}, "prometheus", "openmetrics"),
 			&cli.StringFlag{Name: "out", Usage: "write into `FILE`, readable by all, - for standard output"},
 		},
 		Access: verbs.Reads,
 		Example: "placectl metrics\nplacectl metrics --out /var/lib/prometheus/node-exporter/placectl.prom\n" +
-			"* * * * * placectl --db /srv/cluster.db metrics --out /var/lib/prometheus/node-exporter/placectl.prom     # in a crontab",
+			"* * * * * placectl --db /srv/cluster.db metrics --out /var/lib/prometheus/node-exporter/placectl.prom   " +
+			"  # in a crontab",
 		Run: printMetrics,
 	}
 }
@@ -73,7 +79,8 @@ func printMetrics(r *session.Run, c *cli.Context) error {
 
 // printSamples prints samples as rows.
 func printSamples(r *session.Run, list []*metrics.Family) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "labels"}, {Name: "value", Kind: output.Number}}})
+	p := r.Printer(
+		output.Result{Columns: []output.Column{{Name: "name"}, {Name: "labels"}, {Name: "value", Kind: output.Number}}})
 	for _, f := range list {
 		for _, s := range f.Samples {
 			if err := p.Row(f.Name+s.Suffix, s.Text(), s.Value); err != nil {

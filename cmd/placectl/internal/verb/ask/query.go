@@ -29,27 +29,37 @@ func Query() *session.Verb {
 		Usage:    "query nodes, jobs and plans in SQL",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SQL", Kind: verbs.KindSQL, Unless: "file"}},
-		Description: "Runs SQLite's SELECT, with joins, subqueries, WITH, windows, UNION, GROUP BY and json_object. Sizes, durations\n" +
-			"and times in strings compare with columns of that kind: mem >= '64GiB', start < 'now+2h'. Separate statements by\n" +
+		Description: "Runs SQLite's SELECT, with joins, subqueries, WITH, windows, UNION, GROUP BY and json_object. " +
+			"Sizes, durations\n" +
+			"and times in strings compare with columns of that kind: mem >= '64GiB', start < 'now+2h'. Separate " +
+			"statements by\n" +
 			"semicolons. The first error stops them. docs/sql.md has the language and thirty examples,\n" +
 			"docs/sql-tables.md all tables.\n\n" +
-			"Functions: nodelist(name) folds names to n[1-9]; in_nodelist(name, 'n[1-9]') and has(features, 'ssd') are\n" +
+			"Functions: nodelist(name) folds names to n[1-9]; in_nodelist(name, 'n[1-9]') and has(features, " +
+			"'ssd') are\n" +
 			"conditions. Tables with arguments: free_slots(duration [, select]), earliest(select, place, walltime),\n" +
-			"timeline(node or bucket), reasons(job), blockers(job), generate_series(from, to, step). FROM nodes AT 'now+2h'\n" +
-			"reads the planned state at that time; buckets and allocations work too. The table history has past allocations.\n\n" +
-			"CREATE TEMP VIEW names a query for later statements; placectl view set names one for everyone. EXPLAIN shows how\n" +
+			"timeline(node or bucket), reasons(job), blockers(job), generate_series(from, to, step). FROM nodes " +
+			"AT 'now+2h'\n" +
+			"reads the planned state at that time; buckets and allocations work too. The table history has past " +
+			"allocations.\n\n" +
+			"CREATE TEMP VIEW names a query for later statements; placectl view set names one for everyone. EXPLAIN " +
+			"shows how\n" +
 			"a query is answered, EXPLAIN ANALYZE what it cost.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read the statements from `FILE`, - for standard input"},
-			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"}, Usage: "set parameter :NAME, `NAME=VALUE`, or ?1, 1=VALUE"},
-			&cli.StringFlag{Name: "params", Usage: "read parameters with their types from a JSON object in `FILE`, - for standard input"},
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"},
+				Usage: "read the statements from `FILE`, - for standard input"},
+			&cli.StringSliceFlag{Name: "param", Aliases: []string{"p"},
+				Usage: "set parameter :NAME, `NAME=VALUE`, or ?1, 1=VALUE"},
+			&cli.StringFlag{Name: "params",
+				Usage: "read parameters with their types from a JSON object in `FILE`, - for standard input"},
 			&cli.Int64Flag{Name: "max-rows", Usage: "give up after examining `N` rows"},
 			&cli.StringFlag{Name: "max-time", Usage: "give up after `D`"},
 		},
 		Access: verbs.Reads,
 		Example: "placectl query \"SELECT state, count(*) FROM nodes GROUP BY state\"\n" +
 			"placectl query \"SELECT nodelist(name) FROM nodes WHERE mem >= '64GiB' AND state = 'free'\"\n" +
-			"placectl query \"SELECT name FROM nodes AT 'now+2h' WHERE state = 'free' ORDER BY speed DESC LIMIT 3\" -o id\n" +
+			"placectl query \"SELECT name FROM nodes AT 'now+2h' WHERE state = 'free' ORDER BY speed DESC LIMIT " +
+			"3\" -o id\n" +
 			"placectl query \"EXPLAIN SELECT count(*) FROM nodes WHERE ncpus >= :n\" --param n=8",
 		Run: runQuery,
 	}
@@ -147,7 +157,8 @@ func readParams(r *session.Run, c *cli.Context, q *store.Query) error {
 
 // ask runs one statement on what view reads, and prints its answer. Meanwhile it shows how many rows it
 // has read.
-func ask(r *session.Run, view func(func(*store.Tx) error) error, statement *query.Statement, q store.Query, limit time.Duration) error {
+func ask(r *session.Run, view func(func(*store.Tx) error) error, statement *query.Statement, q store.Query,
+	limit time.Duration) error {
 	ctx := r.Ctx
 	q.Zone = r.Loc
 	if limit > 0 {
@@ -168,7 +179,8 @@ func ask(r *session.Run, view func(func(*store.Tx) error) error, statement *quer
 		return printRows(r, rows)
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &query.LimitError{What: fmt.Sprintf("milliseconds (--max-time %s)", text.FormatDuration(limit)), Limit: limit.Milliseconds()}
+		return &query.LimitError{What: fmt.Sprintf("milliseconds (--max-time %s)", text.FormatDuration(limit)),
+			Limit: limit.Milliseconds()}
 	}
 	return err
 }
@@ -213,7 +225,8 @@ func queryResult(columns []query.Column, first []query.Value) output.Result {
 	for i, c := range columns {
 		col := output.Column{Name: c.Name, Kind: queryKind(c)}
 		if col.Kind == output.Text && first != nil && c.Type != query.TextAffinity {
-			col.Kind = map[query.Kind]output.Kind{query.Integer: output.Integer, query.Real: output.Number}[first[i].Kind()]
+			col.Kind = map[query.Kind]output.Kind{query.Integer: output.Integer,
+				query.Real: output.Number}[first[i].Kind()]
 		}
 		res.Columns = append(res.Columns, col)
 	}

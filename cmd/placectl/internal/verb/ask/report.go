@@ -26,24 +26,30 @@ func Report() *session.Verb {
 		Category: "Asking",
 		Usage:    "report use and waits, as a page or rows",
 		May:      store.Anybody,
-		Description: "Reports on all stored jobs, or those between two times. On a terminal it shows the cpus used, the jobs waiting\n" +
-			"and the mean wait over time, then the waits and bounded slowdowns of users (or classes, queues) in percentiles.\n" +
+		Description: "Reports on all stored jobs, or those between two times. On a terminal it shows the cpus used, " +
+			"the jobs waiting\n" +
+			"and the mean wait over time, then the waits and bounded slowdowns of users (or classes, queues) in " +
+			"percentiles.\n" +
 			"Other formats of -o have these as rows.\n\n" +
-			"--html makes one page that needs no network. It shows the jobs of each node, to zoom and search in, the queue\n" +
-			"with reasons and expected starts, utilisation by hour, and waits by user. With the flags of placectl whatif it\n" +
+			"--html makes one page that needs no network. It shows the jobs of each node, to zoom and search in, " +
+			"the queue\n" +
+			"with reasons and expected starts, utilisation by hour, and waits by user. With the flags of placectl " +
+			"whatif it\n" +
 			"also shows how long the waiting jobs would then wait.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (the first submission)"},
 			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (now)"},
 			&cli.StringFlag{Name: "html", Usage: "write a page into `FILE`, - for standard output"},
-			&cli.StringFlag{Name: "csv", Usage: "write utilisation, queue length and waits over time into `FILE`, - for standard output"},
+			&cli.StringFlag{Name: "csv",
+				Usage: "write utilisation, queue length and waits over time into `FILE`, - for standard output"},
 			byFlag(),
 		}, supposeFlags("what if")),
 		Exclusive: []string{"html csv"},
 		Access:    verbs.Reads,
 		Statuses:  []int{exit.Conflict},
-		Example:   "placectl report\nplacectl report --from now-7d --by queue\nplacectl report --html cluster.html\nplacectl report --html bigger.html --add 'g[3-4] like g1'\nplacectl report --csv use.csv",
-		Run:       makeReport,
+		Example: "placectl report\nplacectl report --from now-7d --by queue\nplacectl report --html " +
+			"cluster.html\nplacectl report --html bigger.html --add 'g[3-4] like g1'\nplacectl report --csv use.csv",
+		Run: makeReport,
 	}
 }
 
@@ -124,7 +130,9 @@ func supposedOnPage(r *session.Run, c *cli.Context) (*report.Supposed, error) {
 	}
 	s := &report.Supposed{What: text.JoinWords(words)}
 	for _, w := range list {
-		s.Rows = append(s.Rows, report.SupposedRow{Of: w.Of, Name: w.Name, Jobs: w.Jobs, Before: int64(w.Before.Seconds()), After: int64(w.After.Seconds()), LateBefore: w.LateBefore, LateAfter: w.LateAfter})
+		s.Rows = append(s.Rows, report.SupposedRow{Of: w.Of, Name: w.Name, Jobs: w.Jobs,
+			Before: int64(w.Before.Seconds()), After: int64(w.After.Seconds()), LateBefore: w.LateBefore,
+			LateAfter: w.LateAfter})
 	}
 	return s, nil
 }
@@ -177,15 +185,25 @@ func printWaits(r *session.Run, what string, groups []trends.Group) error {
 	fields := output.Fields[*trends.Group]{
 		{Name: what, Value: func(g *trends.Group) any { return output.OrNil(g.Name) }},
 		{Name: "jobs", Kind: output.Integer, Value: func(g *trends.Group) any { return g.Jobs }},
-		{Name: "mean_wait", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.Mean })},
+		{Name: "mean_wait", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 {
+			return g.Wait.Mean
+		})},
 		{Name: "wait_p50", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.P50 })},
 		{Name: "wait_p90", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.P90 })},
 		{Name: "wait_p99", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.P99 })},
 		{Name: "max_wait", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.Max })},
-		{Name: "slowdown_p50", Kind: output.Number, Value: slowdown(func(g *trends.Group) float64 { return g.Slowdown.P50 })},
-		{Name: "slowdown_p90", Kind: output.Number, Detail: true, Value: slowdown(func(g *trends.Group) float64 { return g.Slowdown.P90 })},
-		{Name: "slowdown_p99", Kind: output.Number, Detail: true, Value: slowdown(func(g *trends.Group) float64 { return g.Slowdown.P99 })},
-		{Name: "max_slowdown", Kind: output.Number, Detail: true, Value: slowdown(func(g *trends.Group) float64 { return g.Slowdown.Max })},
+		{Name: "slowdown_p50", Kind: output.Number, Value: slowdown(func(g *trends.Group) float64 {
+			return g.Slowdown.P50
+		})},
+		{Name: "slowdown_p90", Kind: output.Number, Detail: true, Value: slowdown(func(g *trends.Group) float64 {
+			return g.Slowdown.P90
+		})},
+		{Name: "slowdown_p99", Kind: output.Number, Detail: true, Value: slowdown(func(g *trends.Group) float64 {
+			return g.Slowdown.P99
+		})},
+		{Name: "max_slowdown", Kind: output.Number, Detail: true, Value: slowdown(func(g *trends.Group) float64 {
+			return g.Slowdown.Max
+		})},
 	}
 	p := r.Printer(output.Result{Columns: fields.Columns()})
 	for i := range groups {

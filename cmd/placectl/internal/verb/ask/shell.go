@@ -26,10 +26,14 @@ func Shell() *session.Verb {
 		Category: "Asking",
 		Usage:    "query in SQL, interactively",
 		May:      store.Anybody,
-		Description: "Statements end with a semicolon and may span lines. Tab completes tables, columns, functions and keywords. The\n" +
-			"arrows recall earlier statements, with a mark at their line ends; Ctrl-R finds one with the words of the line.\n" +
-			"Ctrl-C ends a statement that takes too long. Commands begin with a dot: .help lists them. Answers taller than\n" +
-			"the terminal go through $PAGER, or less. Between statements nothing is kept open or locked: each sees the\n" +
+		Description: "Statements end with a semicolon and may span lines. Tab completes tables, columns, functions " +
+			"and keywords. The\n" +
+			"arrows recall earlier statements, with a mark at their line ends; Ctrl-R finds one with the words of " +
+			"the line.\n" +
+			"Ctrl-C ends a statement that takes too long. Commands begin with a dot: .help lists them. Answers " +
+			"taller than\n" +
+			"the terminal go through $PAGER, or less. Between statements nothing is kept open or locked: " +
+			"each sees the\n" +
 			"current database.\n" +
 			"Without a terminal, the shell reads statements from standard input and stops at the first error.",
 		Access:  verbs.Reads,
@@ -79,7 +83,8 @@ func (h shellHost) Ask(ctx context.Context, text string, statement *query.Statem
 		return sqlshell.SetView(h.views, text, statement.View)
 	}
 	r := h.run(ctx, s)
-	return ask(r, func(fn func(*store.Tx) error) error { return r.Read(h.db, fn) }, statement, store.Query{Text: text, Args: s.Args(), Named: s.Named, Views: h.views}, 0)
+	return ask(r, func(fn func(*store.Tx) error) error { return r.Read(h.db, fn) }, statement,
+		store.Query{Text: text, Args: s.Args(), Named: s.Named, Views: h.views}, 0)
 }
 
 // run returns a run that prints as the settings say. It has a context of its own, so that an

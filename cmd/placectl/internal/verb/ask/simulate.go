@@ -31,43 +31,73 @@ func Simulate() *session.Verb {
 		Usage:    "replay a workload trace under other policies",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "TRACE", Kind: verbs.KindFile}},
-		Description: "TRACE is a log in the Standard Workload Format, plain or gzip (- for standard input). By default only processors\n" +
-			"are counted. With --nodes the code of placectl place puts jobs on nodes, each as N chunks of a cpu. A chunk has\n" +
+		Description: "TRACE is a log in the Standard Workload Format, plain or gzip (- for standard input). By " +
+			"default only processors\n" +
+			"are counted. With --nodes the code of placectl place puts jobs on nodes, each as N chunks of a cpu. A " +
+			"chunk has\n" +
 			"the memory requested for a processor if nodes have memory. No database is touched.\n\n" +
-			"MetaCentrum's logs say after field 18 what jobs asked of nodes: jobs get that, and memory is bytes a job there.\n" +
-			"The answer has the jobs, and those skipped (without processors or run time, or wider than the machine). It has\n" +
-			"the average wait and bounded slowdown (wait plus run over run, of 10 s at least) and the longest wait. It has\n" +
+			"MetaCentrum's logs say after field 18 what jobs asked of nodes: jobs get that, and memory is bytes a " +
+			"job there.\n" +
+			"The answer has the jobs, and those skipped (without processors or run time, or wider than the " +
+			"machine). It has\n" +
+			"the average wait and bounded slowdown (wait plus run over run, of 10 s at least) and the longest " +
+			"wait. It has\n" +
 			"the share of the machine used until the last end (makespan).\n" +
-			"With --preempt it also has the number of preemptions (preempted) and the core hours lost. A job waits until its\n" +
+			"With --preempt it also has the number of preemptions (preempted) and the core hours lost. A job waits " +
+			"until its\n" +
 			"last start. No job is preempted in its first 10 min, or more than 3 times.\n" +
-			"With --by it has curves over time, then percentiles of waits and slowdowns by user, class, queue or size in cpus\n" +
-			"instead. With --compare it has the share of jobs that start more than 4 h later than under the first policy\n" +
-			"(later_4h, in per cent). For relaxed it counts jobs promised a start, jobs that used some slack, and broken\n" +
+			"With --by it has curves over time, then percentiles of waits and slowdowns by user, class, queue or " +
+			"size in cpus\n" +
+			"instead. With --compare it has the share of jobs that start more than 4 h later than under the " +
+			"first policy\n" +
+			"(later_4h, in per cent). For relaxed it counts jobs promised a start, jobs that used some slack, " +
+			"and broken\n" +
 			"promises.\n" +
-			"With --forecast each job that must wait gets a likely and a safe start at submission, learned from jobs that had\n" +
-			"ended by then. The answer has the share of jobs that started by the earliest start that a job has alone (alone),\n" +
-			"by their likely start, and by their safe start. It has the median errors, and the share by the safe start in the\n" +
+			"With --forecast each job that must wait gets a likely and a safe start at submission, learned from " +
+			"jobs that had\n" +
+			"ended by then. The answer has the share of jobs that started by the earliest start that a job has " +
+			"alone (alone),\n" +
+			"by their likely start, and by their safe start. It has the median errors, and the share by the safe " +
+			"start in the\n" +
 			"worst tenth of the log. It has the mean time to the safe start, and to the start by requested times\n" +
 			"(asked_wait). It also has the share by the safe start for short, middling and long likely waits.\n" +
-			"If a run is longer than its requested time, the two are swapped. Jobs without a requested time asked for their\n" +
+			"If a run is longer than its requested time, the two are swapped. Jobs without a requested time asked " +
+			"for their\n" +
 			"run time.",
 		Flags: []cli.Flag{
 			&cli.Int64Flag{Name: "procs", Usage: "number of processors `N` (the trace's)"},
-			verbs.Choice(&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "backfill `POLICY`"}, backfill.PolicyNames()...),
-			&cli.StringFlag{Category: "nodes", Name: "slack", Usage: "with --policy relaxed: promise the first job a start at most `X` times its requested time late (1)"},
-			verbs.Choice(&cli.StringFlag{Category: "nodes", Name: "durations", Value: simulate.DurationNames[simulate.AskedDurations], Usage: "plan by `DURATIONS`: asked, actual (known in advance) or learned (EASY++: the mean of the user's last two, the shortest first)"}, simulate.DurationNames...),
+			verbs.Choice(&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "backfill `POLICY`"},
+				backfill.PolicyNames()...),
+			&cli.StringFlag{Category: "nodes", Name: "slack", Usage: "with --policy relaxed: promise the first job a " +
+				"start at most `X` times its requested time late (1)"},
+			verbs.Choice(&cli.StringFlag{Category: "nodes", Name: "durations",
+				Value: simulate.DurationNames[simulate.AskedDurations], Usage: "plan by `DURATIONS`: asked, actual " +
+					"(known in advance) or learned (EASY++: the mean of the user's last two, the shortest first)"},
+				simulate.DurationNames...),
 			&cli.BoolFlag{Name: "forecast", Usage: "show how well starts are forecast instead"},
-			&cli.StringFlag{Name: "compare", Usage: "compare `POLICIES`, such as fcfs,easy,relaxed:0.5, a row each; with --by the mean waits"},
-			&cli.StringFlag{Name: "nodes", Usage: "run on the nodes of `FILE`, as for node import, or lines of " + nodefile.MachineFields},
+			&cli.StringFlag{Name: "compare",
+				Usage: "compare `POLICIES`, such as fcfs,easy,relaxed:0.5, a row each; with --by the mean waits"},
+			&cli.StringFlag{Name: "nodes", Usage: "run on the nodes of `FILE`, as for node import, or lines of " +
+				nodefile.MachineFields},
 			session.UnitFlag(),
-			&cli.StringFlag{Category: "nodes", Name: "node-policy", Usage: "`NODES` that a job takes first: a --policy of placectl place (firstavailable)"},
-			verbs.Choice(&cli.StringFlag{Category: "class shares", Name: "shares", Usage: "cap starts by class shares; a job's requestor is its `COLUMN`: user, group, queue, partition or program (a number, or a queue's name in the log)"}, "user", "group", "queue", "partition", "program"),
-			&cli.StringSliceFlag{Category: "class shares", Name: "class", Usage: "with --shares: a class, `NAME=LOAD` (those of the database)"},
-			&cli.StringSliceFlag{Category: "class shares", Name: "class-map", Usage: "with --shares: requestors of a class, `NAME=REGEXP`"},
-			&cli.StringSliceFlag{Category: "nodes", Name: "preempt", Usage: "with --nodes: preempt jobs by `RULE`, as for placectl preempt set, with the log's users, groups and queues"},
-			&cli.BoolFlag{Category: "nodes", Name: "requested", Usage: "use the requested processors, not the allocated ones"},
-			&cli.StringFlag{Category: "output", Name: "csv", Usage: "write each job's start into `FILE`, with --nodes its nodes, - for standard output alone"},
-			&cli.StringFlag{Category: "output", Name: "html", Usage: "write a page into `FILE`, as placectl report does; with --nodes it has the jobs of each node"},
+			&cli.StringFlag{Category: "nodes", Name: "node-policy",
+				Usage: "`NODES` that a job takes first: a --policy of placectl place (firstavailable)"},
+			verbs.Choice(&cli.StringFlag{Category: "class shares", Name: "shares",
+				Usage: "cap starts by class shares; a job's requestor is its `COLUMN`: user, group, queue, partition " +
+					"or program (a number, or a queue's name in the log)"}, "user", "group", "queue", "partition",
+				"program"),
+			&cli.StringSliceFlag{Category: "class shares", Name: "class",
+				Usage: "with --shares: a class, `NAME=LOAD` (those of the database)"},
+			&cli.StringSliceFlag{Category: "class shares", Name: "class-map",
+				Usage: "with --shares: requestors of a class, `NAME=REGEXP`"},
+			&cli.StringSliceFlag{Category: "nodes", Name: "preempt", Usage: "with --nodes: preempt jobs by `RULE`, " +
+				"as for placectl preempt set, with the log's users, groups and queues"},
+			&cli.BoolFlag{Category: "nodes", Name: "requested",
+				Usage: "use the requested processors, not the allocated ones"},
+			&cli.StringFlag{Category: "output", Name: "csv",
+				Usage: "write each job's start into `FILE`, with --nodes its nodes, - for standard output alone"},
+			&cli.StringFlag{Category: "output", Name: "html", Usage: "write a page into `FILE`, as placectl report " +
+				"does; with --nodes it has the jobs of each node"},
 			byFlag(),
 		},
 		Example: "placectl simulate KTH-SP2.swf.gz --procs 100 --policy conservative --csv jobs.csv\n" +
@@ -75,7 +105,8 @@ func Simulate() *session.Verb {
 			"placectl simulate KTH-SP2.swf.gz --compare easy,relaxed:0.5 --by size\n" +
 			"placectl simulate KTH-SP2.swf.gz --by user --html trace.html\n" +
 			"placectl simulate wagap-2013.swf.gz --nodes wagap-2013.swf.machines --node-policy minresource\n" +
-			"placectl simulate wagap-2013.swf.gz --shares queue --class long=1 --class short=3 --class-map long=w --class-map short=.*",
+			"placectl simulate wagap-2013.swf.gz --shares queue --class long=1 --class short=3 --class-map long=w " +
+			"--class-map short=.*",
 		Exclusive: []string{"policy compare", "procs nodes"},
 		Access:    verbs.Reads,
 		Alone:     true,
@@ -158,11 +189,14 @@ func forecastTrace(r *session.Run, t *simulate.Trace, o *simulate.Asked) error {
 // printCompared prints the mean waits under several policies, and their difference from those
 // under the first.
 func printCompared(r *session.Run, what string, runs []*simulate.Run, groups []simulate.Compared) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer}, {Name: "policy"},
-		{Name: "mean_wait", Kind: output.Duration}, {Name: "difference", Kind: output.Duration}}})
+	p := r.Printer(
+		output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer},
+			{Name: "policy"},
+			{Name: "mean_wait", Kind: output.Duration}, {Name: "difference", Kind: output.Duration}}})
 	for _, g := range groups {
 		for i, w := range g.Waits {
-			p.Row(what, output.OrNil(g.Name), g.Jobs, runs[i].Rule.String(), time.Duration(w)*time.Second, time.Duration(w-g.Waits[0])*time.Second)
+			p.Row(what, output.OrNil(g.Name), g.Jobs, runs[i].Rule.String(), time.Duration(w)*time.Second,
+				time.Duration(w-g.Waits[0])*time.Second)
 		}
 	}
 	return p.Close()
@@ -184,7 +218,8 @@ func readTrace(r *session.Run, o *simulate.Asked) (*simulate.Trace, error) {
 		return nil, err
 	}
 	defer in.Close()
-	options := &simulate.Options{Name: session.ShownFile(o.Trace), Procs: o.Procs, Requested: o.Requested, Durations: o.Durations, Shares: o.Shares, Ranks: o.Ranks}
+	options := &simulate.Options{Name: session.ShownFile(o.Trace), Procs: o.Procs, Requested: o.Requested,
+		Durations: o.Durations, Shares: o.Shares, Ranks: o.Ranks}
 	if o.Nodes != "" {
 		text, err := r.ReadText(o.Nodes)
 		if err != nil {

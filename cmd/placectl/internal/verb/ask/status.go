@@ -31,10 +31,14 @@ func Status() *session.Verb {
 		Category: "Asking",
 		Usage:    "show nodes, jobs and warnings on one screen",
 		May:      store.Anybody,
-		Description: "Warnings tell of jobs past their end, jobs that can never run or missed their planned start, and jobs held\n" +
-			"because they failed. They also tell of nodes that are down or were taken out for a reason, and of a failing\n" +
-			"hook. Below each is the command that helps. top shows the same, live. -o json has more: the sizes of the file\n" +
-			"and of the log that holds it, buckets, reservations, and when counting of node usage began (placectl node\n" +
+		Description: "Warnings tell of jobs past their end, jobs that can never run or missed their planned start, " +
+			"and jobs held\n" +
+			"because they failed. They also tell of nodes that are down or were taken out for a reason, and of " +
+			"a failing\n" +
+			"hook. Below each is the command that helps. top shows the same, live. -o json has more: the sizes " +
+			"of the file\n" +
+			"and of the log that holds it, buckets, reservations, and when counting of node usage began " +
+			"(placectl node\n" +
 			"reset-usage).",
 		Access:  verbs.Reads,
 		Revives: true,
@@ -87,9 +91,12 @@ func Top() *session.Verb {
 		Category: "Asking",
 		Usage:    "watch running and waiting jobs",
 		May:      store.Anybody,
-		Description: "Shows each resource's use by queue, running jobs (the next to end first), waiting jobs with reasons, and the\n" +
-			"latest events. Keys: q quits, s changes the order, / shows lines with a word, f shows events, ? shows help. The\n" +
-			"arrows choose a job: k cancels it if you say y, h holds and u unholds it, l shows its log, e explains. top reads\n" +
+		Description: "Shows each resource's use by queue, running jobs (the next to end first), waiting jobs with " +
+			"reasons, and the\n" +
+			"latest events. Keys: q quits, s changes the order, / shows lines with a word, f shows events, ? shows " +
+			"help. The\n" +
+			"arrows choose a job: k cancels it if you say y, h holds and u unholds it, l shows its log, e explains. " +
+			"top reads\n" +
 			"the database when it has changed, and never keeps it open. Without a terminal it prints once.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "delay", Aliases: []string{"d"}, Value: "2s", Usage: "check for changes every `D`"},
@@ -120,7 +127,9 @@ func top(r *session.Run, c *cli.Context) error {
 		return usage.Errorf("--delay must be a second or more")
 	}
 	a := r.Audience()
-	v := &topView{run: r, user: c.String("user"), Top: daily.Top{Order: daily.Next, Title: "placectl " + filepath.Base(r.DB), Zone: r.Loc, Color: a.Color, Blocks: a.Blocks}}
+	v := &topView{run: r, user: c.String("user"),
+		Top: daily.Top{Order: daily.Next, Title: "placectl " + filepath.Base(r.DB), Zone: r.Loc, Color: a.Color,
+			Blocks: a.Blocks}}
 	if err := v.look(); err != nil {
 		return err
 	}
@@ -187,7 +196,8 @@ func (v *topView) show(in *os.File, delay time.Duration) error {
 			return v.run.Ctx.Err()
 		}
 		if wish == daily.Act {
-			out, complaint, status, err := launch.Self(v.run.Ctx, append([]string{"--db", v.run.DatabasePath()}, v.Deed()...)...)
+			out, complaint, status,
+				err := launch.Self(v.run.Ctx, append([]string{"--db", v.run.DatabasePath()}, v.Deed()...)...)
 			if err != nil {
 				complaint = []byte(err.Error())
 			}

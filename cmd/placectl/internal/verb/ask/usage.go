@@ -19,19 +19,25 @@ func Usage() *session.Verb {
 		Category: "Asking",
 		Usage:    "show resource usage by user, account or class",
 		May:      store.Anybody,
-		Description: "Multiplies what jobs asked for by how long they held it: core_hours of ncpus, gpu_hours of ngpus, node_hours of\n" +
-			"nodes. Running jobs count up to now. jobs counts those that ended in the period and had started. waits is their\n" +
-			"total wait for their first starts, wait the mean. Days and months are in UTC. Jobs that were archived, or\n" +
-			"dropped by the setting keep_ended, still count in whole months. The SQL table usage has all this by month, user,\n" +
+		Description: "Multiplies what jobs asked for by how long they held it: core_hours of ncpus, gpu_hours of " +
+			"ngpus, node_hours of\n" +
+			"nodes. Running jobs count up to now. jobs counts those that ended in the period and had started. " +
+			"waits is their\n" +
+			"total wait for their first starts, wait the mean. Days and months are in UTC. Jobs that were " +
+			"archived, or\n" +
+			"dropped by the setting keep_ended, still count in whole months. The SQL table usage has all this by " +
+			"month, user,\n" +
 			"account, class and queue at once, without running jobs.",
 		Flags: []cli.Flag{
-			verbs.Choice(&cli.StringFlag{Name: "by", Usage: "group by `WHAT`", Value: "user"}, "user", "account", "class", "queue", "day", "month"),
+			verbs.Choice(&cli.StringFlag{Name: "by", Usage: "group by `WHAT`", Value: "user"}, "user", "account",
+				"class", "queue", "day", "month"),
 			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (the first job)"},
 			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (now)"},
 		},
-		Access:  verbs.Reads,
-		Example: "placectl usage\nplacectl usage --by account --from 2026-11-01 --to 2026-12-01\nplacectl usage --by day --from now-7d",
-		Run:     showUsage,
+		Access: verbs.Reads,
+		Example: "placectl usage\nplacectl usage --by account --from 2026-11-01 --to 2026-12-01\nplacectl usage --by " +
+			"day --from now-7d",
+		Run: showUsage,
 	}
 }
 
@@ -71,9 +77,12 @@ func printUsage(r *session.Run, by string, report *store.UsageReport) error {
 	if r.Audience().Document {
 		first.Name = "name" // the column is called name, whatever the rows are about
 	}
-	p := r.Printer(output.Result{Columns: []output.Column{first, {Name: "by", Detail: true}, {Name: "jobs", Kind: output.Integer}, {Name: "failed", Kind: output.Integer},
-		{Name: "preempted", Kind: output.Integer}, {Name: "core_hours", Kind: output.Number}, {Name: "gpu_hours", Kind: output.Number}, {Name: "node_hours", Kind: output.Number},
-		{Name: "waits", Kind: output.Duration}, {Name: "wait", Kind: output.Duration}}})
+	p := r.Printer(
+		output.Result{Columns: []output.Column{first, {Name: "by", Detail: true}, {Name: "jobs", Kind: output.Integer},
+			{Name: "failed", Kind: output.Integer},
+			{Name: "preempted", Kind: output.Integer}, {Name: "core_hours", Kind: output.Number},
+			{Name: "gpu_hours", Kind: output.Number}, {Name: "node_hours", Kind: output.Number},
+			{Name: "waits", Kind: output.Duration}, {Name: "wait", Kind: output.Duration}}})
 	for _, t := range report.Totals {
 		hours := func(name string) float64 { return float64(t.Held[name]) / 3600 }
 		var wait any

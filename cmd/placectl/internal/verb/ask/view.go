@@ -15,15 +15,19 @@ func View() *session.Verb {
 		Name:     "view",
 		Category: "Asking",
 		Usage:    "manage named queries, stored in the database",
-		Description: "In SQL a view's name stands for the table that its SELECT returns at that time: in query, in the shell and in\n" +
-			"other views. set verifies the view. If something that it uses is removed later, list says what is wrong with it.",
+		Description: "In SQL a view's name stands for the table that its SELECT returns at that time: in query, in " +
+			"the shell and in\n" +
+			"other views. set verifies the view. If something that it uses is removed later, list says what is " +
+			"wrong with it.",
 		Example: "placectl view set gpus \"SELECT name, ngpus_free FROM nodes WHERE ngpus > 0\"",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list views", May: store.Anybody, Access: verbs.Reads, InTx: viewList,
 				Example: "placectl view list"},
-			{Name: "set", Usage: "make or change a view", May: store.Operators, Args: []verbs.Arg{name, {Name: "SELECT"}}, Access: verbs.Writes, InTx: viewSet,
+			{Name: "set", Usage: "make or change a view", May: store.Operators,
+				Args: []verbs.Arg{name, {Name: "SELECT"}}, Access: verbs.Writes, InTx: viewSet,
 				Example: "placectl view set waiting \"SELECT job, user, wait FROM jobs WHERE state = 'queued'\""},
-			{Name: "rm", Usage: "delete a view", May: store.Operators, Args: []verbs.Arg{name}, Access: verbs.Writes, InTx: viewRemove,
+			{Name: "rm", Usage: "delete a view", May: store.Operators, Args: []verbs.Arg{name}, Access: verbs.Writes,
+				InTx:    viewRemove,
 				Example: "placectl view rm waiting"},
 		},
 	}
@@ -61,7 +65,8 @@ func viewRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 func printViews(r *session.Run, tx *store.Tx, list ...store.SQLView) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "select"}, {Name: "fault", Kind: output.Prose}}})
+	p := r.Printer(
+		output.Result{Columns: []output.Column{{Name: "name"}, {Name: "select"}, {Name: "fault", Kind: output.Prose}}})
 	for _, v := range list {
 		var fault any
 		if err := tx.Views().Fault(v); err != nil {

@@ -29,12 +29,16 @@ func Whatif() *session.Verb {
 		Category: "Asking",
 		Usage:    "show how a change would affect waiting jobs",
 		May:      store.Anybody,
-		Description: "Plays the queue forward twice, with and without the change. Each job runs for its walltime, and no more jobs\n" +
-			"come. The answer has the mean waits from submission to start, of all jobs and by class and user. A job that has\n" +
+		Description: "Plays the queue forward twice, with and without the change. Each job runs for its walltime, " +
+			"and no more jobs\n" +
+			"come. The answer has the mean waits from submission to start, of all jobs and by class and user. A " +
+			"job that has\n" +
 			"not started by the horizon counts as waiting until then (late). Nothing is written.\n\n" +
-			"With --compare the queue is played once under each kind of backfilling. The answer has the mean waits under\n" +
+			"With --compare the queue is played once under each kind of backfilling. The answer has the mean " +
+			"waits under\n" +
 			"each, of all jobs and by class, user and size in cpus, and the differences from the first.",
-		Flags:     append(supposeFlags(""), &cli.StringFlag{Name: "compare", Usage: "compare backfill `RULES`, such as easy,relaxed:0.5"}),
+		Flags: append(supposeFlags(""),
+			&cli.StringFlag{Name: "compare", Usage: "compare backfill `RULES`, such as easy,relaxed:0.5"}),
 		Exclusive: []string{"backfill compare"},
 		Access:    verbs.Reads,
 		Alone:     true,
@@ -53,10 +57,14 @@ func supposeFlags(heading string) []cli.Flag {
 	return []cli.Flag{
 		&cli.StringSliceFlag{Category: heading, Name: "add", Usage: "add nodes, `SPEC`: 'g[3-4] like g1'"},
 		&cli.StringFlag{Category: heading, Name: "drop", Usage: "start nothing new on nodes `NAMES`"},
-		&cli.StringSliceFlag{Category: heading, Name: "limit", Usage: "set a limit, `RULE`: 'user:* ncpus=64', as for placectl limit set"},
-		&cli.StringSliceFlag{Category: heading, Name: "preempt", Usage: "preempt by `RULE`, as for placectl preempt set, without its protections"},
-		&cli.StringFlag{Category: heading, Name: "priority", Usage: "order jobs by `EXPR`, as in the setting job_priority: placectl help --all priority"},
-		verbs.Choice(&cli.StringFlag{Category: heading, Name: "backfill", Usage: "backfill by `B`"}, backfill.PolicyNames()...),
+		&cli.StringSliceFlag{Category: heading, Name: "limit",
+			Usage: "set a limit, `RULE`: 'user:* ncpus=64', as for placectl limit set"},
+		&cli.StringSliceFlag{Category: heading, Name: "preempt",
+			Usage: "preempt by `RULE`, as for placectl preempt set, without its protections"},
+		&cli.StringFlag{Category: heading, Name: "priority",
+			Usage: "order jobs by `EXPR`, as in the setting job_priority: placectl help --all priority"},
+		verbs.Choice(&cli.StringFlag{Category: heading, Name: "backfill", Usage: "backfill by `B`"},
+			backfill.PolicyNames()...),
 		&cli.StringFlag{Category: heading, Name: "horizon", Usage: "play the queue forward for `D` (7d)"},
 	}
 }
@@ -72,9 +80,11 @@ func whatif(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer},
-		{Name: "before", Kind: output.Duration}, {Name: "after", Kind: output.Duration}, {Name: "difference", Kind: output.Duration},
-		{Name: "late_before", Kind: output.Integer}, {Name: "late_after", Kind: output.Integer}}})
+	p := r.Printer(
+		output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer},
+			{Name: "before", Kind: output.Duration}, {Name: "after", Kind: output.Duration},
+			{Name: "difference", Kind: output.Duration},
+			{Name: "late_before", Kind: output.Integer}, {Name: "late_after", Kind: output.Integer}}})
 	for _, w := range list {
 		p.Row(w.Of, output.OrNil(w.Name), w.Jobs, w.Before, w.After, w.After-w.Before, w.LateBefore, w.LateAfter)
 	}
@@ -114,8 +124,11 @@ func whatifCompared(r *session.Run, c *cli.Context) error {
 		}
 		plays = append(plays, list)
 	}
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer}, {Name: "backfill"},
-		{Name: "mean_wait", Kind: output.Duration}, {Name: "difference", Kind: output.Duration}, {Name: "late", Kind: output.Integer}}})
+	p := r.Printer(
+		output.Result{Columns: []output.Column{{Name: "of"}, {Name: "name"}, {Name: "jobs", Kind: output.Integer},
+			{Name: "backfill"},
+			{Name: "mean_wait", Kind: output.Duration}, {Name: "difference", Kind: output.Duration},
+			{Name: "late", Kind: output.Integer}}})
 	for _, w := range daily.WaitsByRule(plays, until, trends.SizeOf) {
 		for i, rule := range rules {
 			p.Row(w.Of, output.OrNil(w.Name), w.Jobs, rule.String(), w.Means[i], w.Means[i]-w.Means[0], w.Late[i])
@@ -161,7 +174,8 @@ func supposed(r *session.Run, c *cli.Context) ([]daily.Supposed, error) {
 }
 
 // played applies a change and plays the queue forward.
-func played(r *session.Run, horizon time.Duration, spec store.CycleSpec, change func(*store.Tx) error) (list []store.Played, until time.Time, err error) {
+func played(r *session.Run, horizon time.Duration, spec store.CycleSpec, change func(*store.Tx) error) (
+	list []store.Played, until time.Time, err error) {
 	err = r.View(func(tx *store.Tx) error {
 		until = tx.Now().Add(horizon)
 		return tx.Suppose(func(tx *store.Tx) error {

@@ -21,10 +21,13 @@ func Batch() *session.Verb {
 		Name:     "batch",
 		Category: "Locality",
 		Usage:    "run jobs that share files, each file on few hosts",
-		Description: "A batch is a sequence of files and a sequence of jobs, each using some consecutive files. Hosts ask for work\n" +
-			"(next) and report it (done, fail). A host gets jobs whose files it has. docs/policies.md has the loop that a\n" +
+		Description: "A batch is a sequence of files and a sequence of jobs, each using some consecutive files. " +
+			"Hosts ask for work\n" +
+			"(next) and report it (done, fail). A host gets jobs whose files it has. docs/policies.md has the " +
+			"loop that a\n" +
 			"host runs.",
-		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 --host $(hostname)",
+		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 " +
+			"--host $(hostname)",
 		Verbs: []*session.Verb{
 			batchCreateVerb(),
 			{Name: "list", Usage: "list batches", May: store.Anybody, Access: verbs.Reads, InTx: batchList,
@@ -36,7 +39,8 @@ func Batch() *session.Verb {
 			batchExpireVerb(),
 			batchRecomputeVerb(),
 			batchCursorsVerb(),
-			{Name: "rm", Usage: "delete a batch and all of its jobs", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}}, Access: verbs.Writes, InTx: batchRemove,
+			{Name: "rm", Usage: "delete a batch and all of its jobs", May: store.Anybody,
+				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}}, Access: verbs.Writes, InTx: batchRemove,
 				Example: "placectl batch rm night-12"},
 		},
 	}
@@ -68,13 +72,15 @@ func printBatch(r *session.Run, tx *store.Tx, b *store.Batch) error {
 }
 
 // batchAnswerVerb makes one of the verbs done and fail.
-func batchAnswerVerb(name, usage string, answer func(store.Batches, string, string, []int) ([]locality.Report, error)) *session.Verb {
+func batchAnswerVerb(name, usage string, answer func(store.Batches, string, string, []int) ([]locality.Report,
+	error)) *session.Verb {
 	return &session.Verb{
 		Name:  name,
 		Usage: usage,
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}, {Name: "JOB", Many: true}},
-		Description: "Reports all of the jobs, or none. Status 7: the host does not hold a job, because its lease has expired or the\n" +
+		Description: "Reports all of the jobs, or none. Status 7: the host does not hold a job, because its lease " +
+			"has expired or the\n" +
 			"host has reported it before; the message says which. The work of other hosts does not change.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "host", Required: true, Usage: "reporting host `H`"},
@@ -115,7 +121,8 @@ func batchJobs(c *cli.Context) ([]int, error) {
 }
 
 func printReports(r *session.Run, reports []locality.Report) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "job", Kind: output.Integer}, {Name: "state"}, {Name: "remaining_credit", Kind: output.Number}}})
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "job", Kind: output.Integer}, {Name: "state"},
+		{Name: "remaining_credit", Kind: output.Number}}})
 	for _, x := range reports {
 		p.Row(x.Job, x.State, locality.Credits(x.Remaining))
 	}
@@ -128,7 +135,8 @@ func batchCursorsVerb() *session.Verb {
 		Usage: "list the ranges of a batch, with progress, hosts and time left",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
-		Description: "rules shows which soft rules a team breaks: its fastest host should be no faster than the others together, and\n" +
+		Description: "rules shows which soft rules a team breaks: its fastest host should be no faster than the " +
+			"others together, and\n" +
 			"its hosts should belong to different users. Without --all, finished ranges are left out.",
 		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "include finished ranges"}},
 		Access:  verbs.Reads,
@@ -144,9 +152,12 @@ func batchCursors(r *session.Run, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		p := r.Printer(output.Result{Columns: []output.Column{{Name: "first_job", Kind: output.Integer}, {Name: "last_job", Kind: output.Integer}, {Name: "result", Kind: output.Integer},
-			{Name: "first_unfinished", Kind: output.Integer}, {Name: "first_ungenerated", Kind: output.Integer}, {Name: "remaining_credit", Kind: output.Number},
-			{Name: "expavg_credit", Kind: output.Number}, {Name: "est_time_left", Kind: output.Duration}, {Name: "hosts", Kind: output.List}, {Name: "rules", Kind: output.List}}})
+		p := r.Printer(output.Result{Columns: []output.Column{{Name: "first_job", Kind: output.Integer},
+			{Name: "last_job", Kind: output.Integer}, {Name: "result", Kind: output.Integer},
+			{Name: "first_unfinished", Kind: output.Integer}, {Name: "first_ungenerated", Kind: output.Integer},
+			{Name: "remaining_credit", Kind: output.Number},
+			{Name: "expavg_credit", Kind: output.Number}, {Name: "est_time_left", Kind: output.Duration},
+			{Name: "hosts", Kind: output.List}, {Name: "rules", Kind: output.List}}})
 		places, err := tx.Batches().Places(name)
 		if err != nil {
 			return err
@@ -173,5 +184,6 @@ func cursorRow(p *output.Printer, b *store.Batch, cur *locality.Cursor, t *local
 	if s, ok := cur.Left(); ok {
 		left = s
 	}
-	return p.Row(at.First, at.Last, result, at.Unfinished, at.Ungenerated, locality.Credits(cur.Remaining()), locality.Credits(cur.Rate()), left, t.Hosts, t.Broken())
+	return p.Row(at.First, at.Last, result, at.Unfinished, at.Ungenerated, locality.Credits(cur.Remaining()),
+		locality.Credits(cur.Rate()), left, t.Hosts, t.Broken())
 }

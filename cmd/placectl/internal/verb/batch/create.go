@@ -21,9 +21,12 @@ func batchCreateVerb() *session.Verb {
 		Usage: "make a batch from lists of files and jobs",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME"}},
-		Description: "Both lists are CSV with a header, or JSON, an object a line. One may be standard input (-). Files have name\n" +
-			"and, if known, size in bytes; their order is the sequence. Jobs have first and last (names of files), or files\n" +
-			"(all of them, a|b|c in CSV, an array in JSON). Their files must be consecutive in the sequence. Jobs may also\n" +
+		Description: "Both lists are CSV with a header, or JSON, an object a line. One may be standard input (-). " +
+			"Files have name\n" +
+			"and, if known, size in bytes; their order is the sequence. Jobs have first and last (names of " +
+			"files), or files\n" +
+			"(all of them, a|b|c in CSV, an array in JSON). Their files must be consecutive in the sequence. " +
+			"Jobs may also\n" +
 			"have credit (amount of work, 1) and quorum (results wanted, each of another host and user). Jobs are\n" +
 			"ordered by their first files. All or nothing.\n\n" +
 			policiesText(),
@@ -87,7 +90,8 @@ func batchCreate(r *session.Run, c *cli.Context) error {
 }
 
 func batchSettings(r *session.Run, c *cli.Context) (locality.Settings, error) {
-	s := locality.Settings{Policy: c.String("policy"), Team: c.Int("team"), Hosts: c.Int("hosts"), Cushion: c.Int("cushion"),
+	s := locality.Settings{Policy: c.String("policy"), Team: c.Int("team"), Hosts: c.Int("hosts"),
+		Cushion:   c.Int("cushion"),
 		MaxErrors: c.Int("max-errors"), Keep: c.Int("keep")}
 	if c.IsSet("lease") {
 		d, err := r.Duration(c, "lease")
@@ -115,7 +119,8 @@ func readList(r *session.Run, label, name string, read func(io.Reader, string, f
 }
 
 // makeBatch writes a new batch to the database.
-func makeBatch(r *session.Run, tx *store.Tx, name string, s locality.Settings, in *batchfile.Lists) (*store.Batch, error) {
+func makeBatch(r *session.Run, tx *store.Tx, name string, s locality.Settings, in *batchfile.Lists) (*store.Batch,
+	error) {
 	m, err := tx.Batches().Make(name, s)
 	if err != nil {
 		return nil, err

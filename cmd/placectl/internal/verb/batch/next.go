@@ -21,9 +21,12 @@ func batchNextVerb() *session.Verb {
 		Usage: "give a host work, with the files to fetch and delete",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
-		Description: "Prints lines to carry out in order, each an action and a name: `delete FILE`, `fetch FILE`, then `job NUMBER`\n" +
-			"with its first and last file and the end of its lease. -o id prints job numbers only. If an answer was lost, ask\n" +
-			"again with the same --key. You get the same answer until the host asks for something else, or has reported all\n" +
+		Description: "Prints lines to carry out in order, each an action and a name: `delete FILE`, `fetch FILE`, " +
+			"then `job NUMBER`\n" +
+			"with its first and last file and the end of its lease. -o id prints job numbers only. If an answer was " +
+			"lost, ask\n" +
+			"again with the same --key. You get the same answer until the host asks for something else, or has " +
+			"reported all\n" +
 			"its jobs. Status 3 means no work for this host now, 4 that the batch is finished; the message says how\n" +
 			"many of its jobs failed. Both print the files to delete.",
 		Flags: []cli.Flag{
@@ -37,7 +40,8 @@ func batchNextVerb() *session.Verb {
 		Access:    verbs.Writes,
 		Asks:      true,
 		Statuses:  []int{exit.NotNow, exit.Never},
-		Example: "placectl batch next night-12 --host $(hostname) -o tsv --no-header | while read -r action name rest; do ...\n" +
+		Example: "placectl batch next night-12 --host $(hostname) -o tsv --no-header | while read -r action name " +
+			"rest; do ...\n" +
 			"placectl batch next night-12 --host h7 --user ann --seconds 1h --lease 4h -o json",
 		Run: batchNext,
 	}
@@ -112,7 +116,8 @@ func printGrant(r *session.Run, g *store.BatchGrant) error {
 }
 
 func printGranted(r *session.Run, g *store.BatchGrant, files bool) error {
-	p := r.Printer(output.Result{ID: 1, Columns: []output.Column{{Name: "action"}, {Name: "name"}, {Name: "first", Kind: output.Integer}, {Name: "last", Kind: output.Integer},
+	p := r.Printer(output.Result{ID: 1, Columns: []output.Column{{Name: "action"}, {Name: "name"},
+		{Name: "first", Kind: output.Integer}, {Name: "last", Kind: output.Integer},
 		{Name: "size", Kind: output.Size}, {Name: "until", Kind: output.Time}}})
 	if files {
 		for _, f := range g.Delete {
@@ -134,7 +139,8 @@ func batchExpireVerb() *session.Verb {
 		Usage: "take back jobs with expired leases, of one batch or all",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
-		Description: "Hosts that no longer report also leave the sums. next does the same for its batch. Run this from cron if\n" +
+		Description: "Hosts that no longer report also leave the sums. next does the same for its batch. Run this " +
+			"from cron if\n" +
 			"few hosts ask for work.",
 		Access:  verbs.Writes,
 		Whole:   true,
@@ -144,7 +150,8 @@ func batchExpireVerb() *session.Verb {
 }
 
 func batchExpire(r *session.Run, c *cli.Context) error {
-	return eachBatchNamed(r, c, []output.Column{{Name: "name"}, {Name: "leases", Kind: output.Integer}, {Name: "hosts", Kind: output.Integer}},
+	return eachBatchNamed(r, c, []output.Column{{Name: "name"}, {Name: "leases", Kind: output.Integer},
+		{Name: "hosts", Kind: output.Integer}},
 		func(tx *store.Tx, p *output.Printer, name string) error {
 			x, err := tx.Batches().Expire(name)
 			if err != nil {
@@ -160,7 +167,8 @@ func batchRecomputeVerb() *session.Verb {
 		Usage: "age host measurements and recompute sums of speeds",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
-		Description: "Measurements of a host count half after a week. Sums are always exact; this verb makes silent hosts count less.\n" +
+		Description: "Measurements of a host count half after a week. Sums are always exact; this verb makes silent " +
+			"hosts count less.\n" +
 			"Run it from cron, once a day. Without NAME it does all batches.",
 		Access:  verbs.Writes,
 		Whole:   true,
@@ -170,7 +178,8 @@ func batchRecomputeVerb() *session.Verb {
 }
 
 func batchRecompute(r *session.Run, c *cli.Context) error {
-	return eachBatchNamed(r, c, []output.Column{{Name: "name"}, {Name: "hosts", Kind: output.Integer}, {Name: "expavg_credit", Kind: output.Number}},
+	return eachBatchNamed(r, c, []output.Column{{Name: "name"}, {Name: "hosts", Kind: output.Integer},
+		{Name: "expavg_credit", Kind: output.Number}},
 		func(tx *store.Tx, p *output.Printer, name string) error {
 			if err := tx.Batches().Recompute(name); err != nil {
 				return err
@@ -185,7 +194,8 @@ func batchRecompute(r *session.Run, c *cli.Context) error {
 
 // eachBatchNamed calls fn for the batch that the argument names, or for all, in one transaction, and
 // prints the rows.
-func eachBatchNamed(r *session.Run, c *cli.Context, columns []output.Column, fn func(*store.Tx, *output.Printer, string) error) error {
+func eachBatchNamed(r *session.Run, c *cli.Context, columns []output.Column,
+	fn func(*store.Tx, *output.Printer, string) error) error {
 	return r.Update(c, func(tx *store.Tx) error {
 		names := c.Args().Slice()
 		if len(names) == 0 {

@@ -19,18 +19,22 @@ func batchShowVerb() *session.Verb {
 		Usage: "show a batch: progress, expected end and files sent",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
-		Description: "bound is the minimum number of transfers: each file once for every wanted result. ratio is the transfers so far\n" +
-			"over bound, and means little before the end. end is estimated from the remaining work and the progress of the\n" +
-			"hosts that work now. --jobs lists the jobs instead. --svg draws which host worked where in the file sequence,\n" +
+		Description: "bound is the minimum number of transfers: each file once for every wanted result. ratio is the " +
+			"transfers so far\n" +
+			"over bound, and means little before the end. end is estimated from the remaining work and the " +
+			"progress of the\n" +
+			"hosts that work now. --jobs lists the jobs instead. --svg draws which host worked where in the file " +
+			"sequence,\n" +
 			"over time.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "jobs", Usage: "list every job with its host"},
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},
 			&cli.IntFlag{Name: "width", Value: 1200, Usage: "width of the SVG, `N` pixels"},
 		},
-		Access:  verbs.Reads,
-		Example: "placectl batch show night-12\nplacectl batch show night-12 --jobs -o csv\nplacectl batch show night-12 --svg night.svg",
-		Run:     batchShow,
+		Access: verbs.Reads,
+		Example: "placectl batch show night-12\nplacectl batch show night-12 --jobs -o csv\nplacectl batch show " +
+			"night-12 --svg night.svg",
+		Run: batchShow,
 	}
 }
 
@@ -80,8 +84,10 @@ func readBatchChart(tx *store.Tx, name string) (*chart.Batch, error) {
 		return nil, err
 	}
 	p := &chart.Batch{Files: b.Files, From: b.Created, To: max(b.Created+1, b.Ended), Hosts: hosts,
-		Title: fmt.Sprintf("batch %s: %d files, %d of %d jobs finished, %d hosts", b.Name, b.Files, b.Done+b.Failed, b.Jobs, len(hosts)),
-		Note: fmt.Sprintf("%d transfers; the least there can be is %d. From left to right the files, from top to bottom the time; a color is a host.",
+		Title: fmt.Sprintf("batch %s: %d files, %d of %d jobs finished, %d hosts", b.Name, b.Files, b.Done+b.Failed,
+			b.Jobs, len(hosts)),
+		Note: fmt.Sprintf("%d transfers; the least there can be is %d. From left to right the files, from top to "+
+			"bottom the time; a color is a host.",
 			b.Transfers, b.Bound)}
 	err = tx.Batches().EachJob(name, func(_ int, j *locality.Job, t *locality.Task) error {
 		for _, x := range t.Instances {
@@ -89,7 +95,8 @@ func readBatchChart(tx *store.Tx, name string) (*chart.Batch, error) {
 			if x.State == locality.Live {
 				end = tx.Now().Unix()
 			}
-			p.Marks = append(p.Marks, chart.BatchMark{Host: x.Host, First: j.A, Last: j.B, From: x.Sent, To: max(end, x.Sent), State: x.State.String(),
+			p.Marks = append(p.Marks, chart.BatchMark{Host: x.Host, First: j.A, Last: j.B, From: x.Sent,
+				To: max(end, x.Sent), State: x.State.String(),
 				Lost: x.State != locality.Answered && x.State != locality.Live})
 			p.To = max(p.To, end)
 		}
@@ -104,8 +111,10 @@ func printBatchJobs(r *session.Run, tx *store.Tx, name string) error {
 	if err != nil {
 		return err
 	}
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "job", Kind: output.Integer}, {Name: "state"}, {Name: "first", Kind: output.Integer}, {Name: "last", Kind: output.Integer},
-		{Name: "credit", Kind: output.Number}, {Name: "quorum", Kind: output.Integer}, {Name: "errors", Kind: output.Integer}, {Name: "hosts", Kind: output.List}}})
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "job", Kind: output.Integer}, {Name: "state"},
+		{Name: "first", Kind: output.Integer}, {Name: "last", Kind: output.Integer},
+		{Name: "credit", Kind: output.Number}, {Name: "quorum", Kind: output.Integer},
+		{Name: "errors", Kind: output.Integer}, {Name: "hosts", Kind: output.List}}})
 	err = tx.Batches().EachJob(name, func(n int, j *locality.Job, t *locality.Task) error {
 		hosts := []string{}
 		for _, x := range t.Instances {

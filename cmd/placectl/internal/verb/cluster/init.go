@@ -29,23 +29,31 @@ func Init() *session.Verb {
 		Category: "Cluster",
 		Usage:    "make a new, empty database",
 		May:      store.Anybody,
-		Description: "--local adds this machine as a node. ncpus, ngpus, mem, vmem, swap, disk, arch, os, host and vnode are built\n" +
+		Description: "--local adds this machine as a node. ncpus, ngpus, mem, vmem, swap, disk, arch, os, host and " +
+			"vnode are built\n" +
 			"in; --resource declares more.\n\n" +
-			"A resource is NAME=TYPE[,consumable][,unique]. TYPE is long, size, float, boolean, string or string_array.\n" +
-			"Jobs use up consumable ones (long, size or float). Of others a node must have enough, or the same value.\n" +
+			"A resource is NAME=TYPE[,consumable][,unique]. TYPE is long, size, float, boolean, string or " +
+			"string_array.\n" +
+			"Jobs use up consumable ones (long, size or float). Of others a node must have enough, or the " +
+			"same value.\n" +
 			"Unique ones differ from node to node and stay out of signatures.\n\n" +
-			"--from copies another database, a file or one in etcd, as restore does with a backup. --db etcd://... moves a\n" +
+			"--from copies another database, a file or one in etcd, as restore does with a backup. --db " +
+			"etcd://... moves a\n" +
 			"file there; --from etcd://... moves one back. FROM stays as it is.\n\n" +
 			"--group makes a folder for the file and its lock file, which that group can read and write.",
 		Flags: []cli.Flag{
 			&cli.StringSliceFlag{Name: "resource", Usage: "declare `NAME=TYPE[,consumable][,unique]`; repeatable"},
-			&cli.StringFlag{Category: "buckets and sets", Name: "signature", Usage: "resources `R,R` whose values make a bucket (all but unique ones)"},
-			&cli.StringFlag{Category: "buckets and sets", Name: "group-key", Usage: "resources `R,R` whose values make placement sets"},
+			&cli.StringFlag{Category: "buckets and sets", Name: "signature",
+				Usage: "resources `R,R` whose values make a bucket (all but unique ones)"},
+			&cli.StringFlag{Category: "buckets and sets", Name: "group-key",
+				Usage: "resources `R,R` whose values make placement sets"},
 			&cli.StringFlag{Name: "policy", Usage: "`POLICY` that orders nodes (firstavailable)"},
 			&cli.StringSliceFlag{Name: "set", Usage: "setting `KEY=VALUE`; repeatable"},
 			&cli.BoolFlag{Name: "any-time", Usage: "accept writes at any --now: for tests and simulations"},
-			&cli.StringFlag{Category: "of another database", Name: "from", Usage: "copy everything from database `FROM`"},
-			&cli.BoolFlag{Category: "of another database", Name: "force", Usage: "with --from, copy even if attempts in FROM have not ended"},
+			&cli.StringFlag{Category: "of another database", Name: "from",
+				Usage: "copy everything from database `FROM`"},
+			&cli.BoolFlag{Category: "of another database", Name: "force",
+				Usage: "with --from, copy even if attempts in FROM have not ended"},
 			&cli.StringFlag{Name: "group", Usage: "let members of group `G` read and write the database"},
 			&cli.BoolFlag{Name: "local", Usage: "add this machine as a node: its cores, memory and GPUs"},
 		},
@@ -131,7 +139,8 @@ func printMade(r *session.Run, tx *store.Tx, defs []index.Def, local *index.Node
 	if err != nil {
 		return err
 	}
-	columns := []output.Column{{Name: "db"}, {Name: "format", Kind: output.Integer}, {Name: "resources", Kind: output.List}, {Name: "start"}, {Name: "node", Detail: local == nil}}
+	columns := []output.Column{{Name: "db"}, {Name: "format", Kind: output.Integer},
+		{Name: "resources", Kind: output.List}, {Name: "start"}, {Name: "node", Detail: local == nil}}
 	p := r.Printer(output.Result{Record: true, Columns: columns})
 	names := []string{}
 	for _, def := range defs {
@@ -209,7 +218,8 @@ func createFrom(r *session.Run, c *cli.Context, path string, opt *store.Options,
 	defer r.Done(from)
 	held, err := store.CreateFrom(path, from, &store.FromOptions{Options: *opt, Force: c.Bool("force"), Setup: setup})
 	if len(held) > 0 {
-		r.Notef("%s held, because waiting jobs may have run; placectl unhold releases one", text.Plural(len(held), "job"))
+		r.Notef("%s held, because waiting jobs may have run; placectl unhold releases one",
+			text.Plural(len(held), "job"))
 	}
 	return err
 }

@@ -36,7 +36,8 @@ func Node() *session.Verb {
 }
 
 // nodeFields is help on key=value.
-const nodeFields = "In key=value, the key is queue, priority, state, speed, procspeed, load, usage, features (a|b), access, sharing,\n" +
+const nodeFields = "In key=value, the key is queue, priority, state, speed, procspeed, load, usage, features (a|b), " +
+	"access, sharing,\n" +
 	"priorityf, reason, or a declared resource in any case. access is shared, singleuser, singlejob or singletask;\n" +
 	"sharing is default_shared, default_excl, default_exclhost, ignore_excl, force_excl or force_exclhost, as in PBS."
 
@@ -89,7 +90,9 @@ func printNodeChanges(r *session.Run, changes nodeChanges) error {
 	if slices.ContainsFunc(changes, func(c nodeChange) bool { return c.reason != "" }) {
 		short = all
 	}
-	return r.Either(session.IsTable, func() error { return printAlike(r, changes) }, func() error { return r.Either(brief, short, all) })
+	return r.Either(session.IsTable, func() error { return printAlike(r, changes) }, func() error {
+		return r.Either(brief, short, all)
+	})
 }
 
 // alikeNodes are nodes with the same change.
@@ -155,11 +158,13 @@ func nodeSetVerb() *session.Verb {
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
 		Flags: []cli.Flag{session.UnitFlag(), deviceFlag(),
-			&cli.StringFlag{Name: "slices", Usage: "cut the devices into `N` equal slices, devices of gslices (RES=N for another resource); 0 makes them whole"}},
+			&cli.StringFlag{Name: "slices", Usage: "cut the devices into `N` equal slices, devices of gslices (RES=N " +
+				"for another resource); 0 makes them whole"}},
 		Description: nodeFields + " key= removes the value.",
 		Access:      verbs.Writes,
-		Example:     "placectl node set n[001-016] queue=fast priority=10\nplacectl node set n7 color=\nplacectl node set g1 ngpus=0-1@0+2-3@1\nplacectl node set g1 --device ngpus=3 --slices 4",
-		InTx:        nodeSet,
+		Example: "placectl node set n[001-016] queue=fast priority=10\nplacectl node set n7 color=\nplacectl " +
+			"node set g1 ngpus=0-1@0+2-3@1\nplacectl node set g1 --device ngpus=3 --slices 4",
+		InTx: nodeSet,
 	}
 }
 

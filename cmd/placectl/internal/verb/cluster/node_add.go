@@ -15,10 +15,11 @@ import (
 
 func nodeAddVerb() *session.Verb {
 	return &session.Verb{
-		Name:        "add",
-		Usage:       "add nodes with the same values, all or none",
-		May:         store.Operators,
-		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
+		Name:  "add",
+		Usage: "add nodes with the same values, all or none",
+		May:   store.Operators,
+		Args: []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes},
+			{Name: "key=value", Optional: true, Many: true}},
 		Flags:       []cli.Flag{session.UnitFlag()},
 		Access:      verbs.Writes,
 		Whole:       true,
@@ -77,7 +78,8 @@ func noPartOfNode(list string) error {
 	items, _ := index.SplitNodeList(list)
 	for _, item := range items {
 		if node, number, is := nodefile.Part(item); is {
-			return usage.Errorf("%s would be the node %s%s: write that, or %[2]s.%[3]s for a part of %[2]s", item, node, number)
+			return usage.Errorf("%s would be the node %s%s: write that, or %[2]s.%[3]s for a part of %[2]s", item, node,
+				number)
 		}
 	}
 	return nil

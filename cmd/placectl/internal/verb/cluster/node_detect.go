@@ -33,13 +33,16 @@ func nodeDetectVerb() *session.Verb {
 		Usage: "find the cores, memory, GPUs and groups of machines",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "HOST", Optional: true, Many: true}},
-		Description: "Examines this machine, or each HOST over ssh; `node import` takes the answer. What counts is what this process\n" +
+		Description: "Examines this machine, or each HOST over ssh; `node import` takes the answer. What counts is " +
+			"what this process\n" +
 			"may use: in a container, less than the machine has. Cores are whole ones, with their hardware threads;\n" +
-			"--threads counts each thread. It finds GPUs through nvidia-smi or AMD's driver. It reports, and leaves out,\n" +
+			"--threads counts each thread. It finds GPUs through nvidia-smi or AMD's driver. It reports, and " +
+			"leaves out,\n" +
 			"what it cannot find.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "threads", Usage: "count hardware threads, not cores"},
-			&cli.StringFlag{Name: "root", Usage: "read `DIR`, a tree copied from a machine: sys, proc, and the output of programs in run"},
+			&cli.StringFlag{Name: "root",
+				Usage: "read `DIR`, a tree copied from a machine: sys, proc, and the output of programs in run"},
 			&cli.BoolFlag{Name: "apply", Usage: "add the nodes, or change existing ones"},
 		},
 		Takes:   map[string]store.Right{"apply": store.Operators},
@@ -104,13 +107,16 @@ func nodeDetect(r *session.Run, c *cli.Context) error {
 			}
 			r.SayMoved(tx)
 			document := func(f output.Format) bool { return f.Traits().Document }
-			return r.Either(document, func() error { return session.PrintAll(r, detectedFields, found...) }, func() error { return sayImport(r, f, sum) })
+			return r.Either(document, func() error { return session.PrintAll(r, detectedFields, found...) },
+				func() error { return sayImport(r, f, sum) })
 		}))
 	}
 	fields := detectedFields
 	if r.Audience().People {
 		fields = slices.Clone(fields)
-		fields[len(fields)-1] = output.Field[*detected]{Name: "devices", Value: func(d *detected) any { return output.OrNil(d.words()) }}
+		fields[len(fields)-1] = output.Field[*detected]{Name: "devices", Value: func(d *detected) any {
+			return output.OrNil(d.words())
+		}}
 	}
 	return session.PrintAll(r, fields, found...)
 }
@@ -200,7 +206,8 @@ func newDetected(name string, m *detect.Machine, here bool) *detected {
 	}
 	add := func(resource string, set devices.Set) {
 		for i := range set {
-			one := nodefile.Device{ID: set[i].ID, Group: set[i].Group, UUID: set[i].UUID, Model: set[i].Model, Threads: set[i].Threads, Into: set[i].Into}
+			one := nodefile.Device{ID: set[i].ID, Group: set[i].Group, UUID: set[i].UUID, Model: set[i].Model,
+				Threads: set[i].Threads, Into: set[i].Into}
 			if set[i].VRAM > 0 {
 				one.VRAM = set[i].VRAM * 1024
 			}
@@ -245,7 +252,8 @@ func applyDetected(r *session.Run, tx *store.Tx, found []*detected) (sum importS
 	if err != nil {
 		return sum, nil, err
 	}
-	if f, err = nodefile.Parse(infile.New("what was detected", text), defs, nodefile.Options{Format: "json", Units: units}); err != nil {
+	if f, err = nodefile.Parse(infile.New("what was detected", text), defs,
+		nodefile.Options{Format: "json", Units: units}); err != nil {
 		return sum, nil, err
 	}
 	sum, err = importNodes(r, tx, f)

@@ -25,29 +25,44 @@ func nodeImportVerb() *session.Verb {
 		Usage: "add or change nodes from a file, all or nothing",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
-		Description: "FILE (- for standard input) is CSV or JSON. CSV has a header with name, then any of queue, priority, state,\n" +
-			"speed, procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, and one column a resource;\n" +
+		Description: "FILE (- for standard input) is CSV or JSON. CSV has a header with name, then any of queue, " +
+			"priority, state,\n" +
+			"speed, procspeed, load, usage, features (a|b), access, sharing, priorityf, reason, and one column a " +
+			"resource;\n" +
 			"an empty cell says nothing. JSON is an array of objects, or one object a line; null removes a value.\n\n" +
-			`  {"name":"n1","queue":"fast","features":["ssd"],"resources":{"ncpus":8,"mem":"32gb","color":"red"}}` + "\n\n" +
-			"A size has a unit, as 512mb, 32gb or 1.5TiB, or --unit gives it one. What the file does not mention stays as\n" +
-			"it is. Missing queues are created. Fields that `node list` works out (number, bucket, jobs, free_until,\n" +
-			"NAME_free) are skipped, so you can import its CSV and JSON. If there is a column bucket, sizes are in bytes,\n" +
+			`  {"name":"n1","queue":"fast","features":["ssd"],"resources":{"ncpus":8,"mem":"32gb","color":"red"}}` +
+			"\n\n" +
+			"A size has a unit, as 512mb, 32gb or 1.5TiB, or --unit gives it one. What the file does not " +
+			"mention stays as\n" +
+			"it is. Missing queues are created. Fields that `node list` works out (number, bucket, jobs, free_until," +
+			"\n" +
+			"NAME_free) are skipped, so you can import its CSV and JSON. If there is a column bucket, sizes are " +
+			"in bytes,\n" +
 			"as it prints them.\n\n" +
-			"The output of PBS and Slurm is read too, and recognised by its beginning: pbsnodes -a and -F json, also of\n" +
-			"Torque; scontrol show nodes, sinfo -N and --json, with gres.conf in the folder of FILE. Then missing resources\n" +
-			"are created, with the type that their values show, and each field that is not imported is named on a line.\n" +
-			"--map gives a field of the file one of our names; --skip skips it. With them you can import any CSV, separated\n" +
+			"The output of PBS and Slurm is read too, and recognised by its beginning: pbsnodes -a and -F " +
+			"json, also of\n" +
+			"Torque; scontrol show nodes, sinfo -N and --json, with gres.conf in the folder of FILE. Then missing " +
+			"resources\n" +
+			"are created, with the type that their values show, and each field that is not imported is named " +
+			"on a line.\n" +
+			"--map gives a field of the file one of our names; --skip skips it. With them you can import any CSV, " +
+			"separated\n" +
 			"by , or ; or tabs, or by blanks. docs/recipes.md has lines for Flux, Ansible and a list of hosts.",
 		Flags: []cli.Flag{
-			verbs.Choice(&cli.StringFlag{Name: "from", Value: "auto", Usage: "`FORMAT` of the file"}, nodefile.Formats()...),
+			verbs.Choice(&cli.StringFlag{Name: "from", Value: "auto", Usage: "`FORMAT` of the file"},
+				nodefile.Formats()...),
 			session.UnitFlag(),
-			&cli.StringSliceFlag{Name: "map", Usage: "use the file's field `HEADER=FIELD[:UNIT]` as field or resource FIELD, in B, KiB to TiB, s, min or h; repeatable"},
+			&cli.StringSliceFlag{Name: "map", Usage: "use the file's field `HEADER=FIELD[:UNIT]` as field or " +
+				"resource FIELD, in B, KiB to TiB, s, min or h; repeatable"},
 			&cli.StringSliceFlag{Name: "skip", Usage: "ignore the file's field `HEADER`; repeatable"},
-			&cli.StringFlag{Name: "default-partition", Usage: "make no queue of Slurm's partition `P` (the default one in the file, or in slurm.conf in its folder)"},
+			&cli.StringFlag{Name: "default-partition", Usage: "make no queue of Slurm's partition `P` (the default " +
+				"one in the file, or in slurm.conf in its folder)"},
 		},
-		Access:  verbs.Writes,
-		Example: "placectl node import nodes.csv\nplacectl node import inventory.csv --unit mem=gb\nplacectl node import hosts.csv --map Hostname=name --map RAM=mem:GiB --skip notes\nscontrol show nodes | placectl node import -\nplacectl node list -o json | placectl --db copy.db node import -",
-		Run:     nodeImport,
+		Access: verbs.Writes,
+		Example: "placectl node import nodes.csv\nplacectl node import inventory.csv --unit mem=gb\nplacectl node " +
+			"import hosts.csv --map Hostname=name --map RAM=mem:GiB --skip notes\nscontrol show nodes | placectl " +
+			"node import -\nplacectl node list -o json | placectl --db copy.db node import -",
+		Run: nodeImport,
 	}
 }
 
@@ -135,7 +150,8 @@ func readNodeFile(r *session.Run, c *cli.Context, name, format string) (*nodefil
 	if err != nil {
 		return nil, err
 	}
-	opt := nodefile.Options{Format: format, Units: units, Columns: columns, DefaultPartition: c.String("default-partition")}
+	opt := nodefile.Options{Format: format, Units: units, Columns: columns,
+		DefaultPartition: c.String("default-partition")}
 	if name != "-" {
 		opt.Beside = func(other string) ([]byte, bool) {
 			in, err := os.Open(filepath.Join(filepath.Dir(name), other))
@@ -157,7 +173,9 @@ func importNodes(r *session.Run, tx *store.Tx, f *nodefile.File) (sum importSumm
 		return sum, err
 	}
 	if !slices.Equal(defs.All(), f.Base.All()) {
-		return sum, &store.Conflict{What: "resources", Why: "some were declared or forgotten while the file was read; run it again"}
+		return sum,
+			&store.Conflict{What: "resources",
+				Why: "some were declared or forgotten while the file was read; run it again"}
 	}
 	for _, def := range f.Made {
 		if err := tx.Config().AddResource(def); err != nil {
@@ -233,7 +251,9 @@ func notSplit(tx *store.Tx, f *nodefile.File, name string) error {
 			return err
 		}
 		if n.IsPart(name) {
-			return &store.Conflict{What: "node " + name, Why: "it is split, and " + part + " is a part of it; placectl node join " + name + " makes it one again"}
+			return &store.Conflict{What: "node " + name,
+				Why: "it is split, and " + part + " is a part of it; placectl node join " + name +
+					" makes it one again"}
 		}
 	}
 	return nil
@@ -284,7 +304,9 @@ func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Pat
 }
 
 func printImport(r *session.Run, sum importSummary) error {
-	return r.Either(session.IsTable, func() error { return printImported(r, sum, false) }, func() error { return printImported(r, sum, true) })
+	return r.Either(session.IsTable, func() error { return printImported(r, sum, false) }, func() error {
+		return printImported(r, sum, true)
+	})
 }
 
 // printImported prints the summary as a row or a record. For people it leaves out queues if there
@@ -295,8 +317,10 @@ func printImported(r *session.Run, sum importSummary, record bool) error {
 		queues = nil
 	}
 	p := r.Printer(output.Result{Record: record, ID: 3, Columns: []output.Column{
-		{Name: "added", Kind: output.Integer}, {Name: "updated", Kind: output.Integer}, {Name: "unchanged", Kind: output.Integer},
-		{Name: "changed", Kind: output.Integer}, {Name: "nodes", Kind: output.Integer}, {Name: "queues", Kind: output.List, Detail: !record && len(sum.queues) == 0},
+		{Name: "added", Kind: output.Integer}, {Name: "updated", Kind: output.Integer},
+		{Name: "unchanged", Kind: output.Integer},
+		{Name: "changed", Kind: output.Integer}, {Name: "nodes", Kind: output.Integer},
+		{Name: "queues", Kind: output.List, Detail: !record && len(sum.queues) == 0},
 	}})
 	p.Row(sum.added, sum.updated, sum.unchanged, sum.added+sum.updated, sum.nodes, queues)
 	return p.Close()

@@ -21,14 +21,20 @@ func nodeListVerb() *session.Verb {
 		Usage: "list nodes and what is free on them",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Optional: true}},
-		Description: "A node is free (nothing is on it; FREE_UNTIL says until when), partly (in use, and jobs could have some of\n" +
-			"it), busy (in use otherwise), down, offline or drained: docs/states.md defines all the words. Each resource of\n" +
-			"a listed node has a column, and NAME_free if jobs use it up. A table leaves out columns that say nothing about\n" +
+		Description: "A node is free (nothing is on it; FREE_UNTIL says until when), partly (in use, and jobs could " +
+			"have some of\n" +
+			"it), busy (in use otherwise), down, offline or drained: docs/states.md defines all the words. Each " +
+			"resource of\n" +
+			"a listed node has a column, and NAME_free if jobs use it up. A table leaves out columns that say " +
+			"nothing about\n" +
 			"the listed nodes.",
 		Flags: []cli.Flag{
-			verbs.Choices(&cli.StringSliceFlag{Name: "state", Usage: "only nodes in a state `S`: " + strings.Join(NodeStates(), ", ") + ", or up for the first three; S,S or repeated for any of several"}, append(NodeStates(), "up")...),
+			verbs.Choices(&cli.StringSliceFlag{Name: "state", Usage: "only nodes in a state `S`: " + strings.Join(
+				NodeStates(), ", ") + ", or up for the first three; S,S or repeated for any of several"},
+				append(NodeStates(), "up")...),
 			&cli.StringFlag{Name: "queue", Usage: "only nodes of queue `Q`; '' for nodes without one"},
-			&cli.StringSliceFlag{Name: "feature", Usage: "only nodes with feature `F`; F,F or repeated: with all of them"},
+			&cli.StringSliceFlag{Name: "feature",
+				Usage: "only nodes with feature `F`; F,F or repeated: with all of them"},
 		},
 		Access:  verbs.Reads,
 		Example: "placectl node list --state free,partly --feature ssd\nplacectl node list n[001-016] -o json",

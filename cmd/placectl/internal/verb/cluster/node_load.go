@@ -21,8 +21,10 @@ func nodeLoadVerb() *session.Verb {
 		Usage: "record measured loads of nodes, all or none",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
-		Description: "NAME is a node, or a node list whose nodes all get the load. LOAD is the number of busy processors, 0 or more,\n" +
-			"such as uptime prints. Give - instead of NAME=LOAD to read lines NAME LOAD or NAME=LOAD from standard input. A\n" +
+		Description: "NAME is a node, or a node list whose nodes all get the load. LOAD is the number of busy " +
+			"processors, 0 or more,\n" +
+			"such as uptime prints. Give - instead of NAME=LOAD to read lines NAME LOAD or NAME=LOAD from " +
+			"standard input. A\n" +
 			"load stays until you record another.",
 		Access:  verbs.Writes,
 		Whole:   true,
@@ -143,7 +145,8 @@ func nodeResetUsageVerb() *session.Verb {
 			if err := tx.Usage().Reset(); err != nil {
 				return err
 			}
-			p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "usage_since", Kind: output.Time}}})
+			p := r.Printer(
+				output.Result{Record: true, Columns: []output.Column{{Name: "usage_since", Kind: output.Time}}})
 			p.Row(tx.Usage().Since())
 			return p.Close()
 		},

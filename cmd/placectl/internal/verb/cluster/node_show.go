@@ -36,7 +36,8 @@ func nodeShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	}
 	about := listing.NewSurvey(defs, listing.NodeFields.Pick(listing.NodeListColumns+" priorityf"), nil)
 	more := listing.NewSurvey(defs, output.Fields[*listing.Node]{listing.DeviceField(r.Audience().People),
-		{Name: "allocations", Kind: output.Object, Value: func(n *listing.Node) any { return allocationValue(r, n) }}}, nil)
+		{Name: "allocations", Kind: output.Object, Value: func(n *listing.Node) any { return allocationValue(r, n) }}},
+		nil)
 	count := 0
 	each := func(fn func(*listing.Node) error) error {
 		return eachNode(tx, names, &nodeFilter{}, func(n *listing.Node) (err error) {
@@ -95,7 +96,8 @@ type allocationObject struct {
 func allocationText(r *session.Run, list []store.Allocation) any {
 	var parts []string
 	for _, a := range list {
-		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, text.AppendLocal(nil, a.Start.Unix(), r.Loc), text.AppendLocal(nil, a.End.Unix(), r.Loc)))
+		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, text.AppendLocal(nil, a.Start.Unix(), r.Loc),
+			text.AppendLocal(nil, a.End.Unix(), r.Loc)))
 	}
 	return output.OrNil(strings.Join(parts, "; "))
 }

@@ -14,11 +14,16 @@ func nodeSplitVerb() *session.Verb {
 		Usage: "split nodes into parts, so that jobs stay inside one",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
-		Description: "By numa, node g1 becomes g1.0 and g1.1, one for each group of its devices (see `node detect`). Each gets its\n" +
-			"group's devices and, by its cores, a share of what is only counted, such as memory. Their host is g1: a job\n" +
-			"larger than a part asks for chunks on one host, as 2:ngpus=2 with --place pack:group=host. A node must have\n" +
+		Description: "By numa, node g1 becomes g1.0 and g1.1, one for each group of its devices (see `node detect`). " +
+			"Each gets its\n" +
+			"group's devices and, by its cores, a share of what is only counted, such as memory. Their host is " +
+			"g1: a job\n" +
+			"larger than a part asks for chunks on one host, as 2:ngpus=2 with --place pack:group=host. A node " +
+			"must have\n" +
 			"nothing on it, now or planned. `node join` undoes it.",
-		Flags:   []cli.Flag{verbs.Choice(&cli.StringFlag{Name: "by", Required: true, Usage: "kind of part: `numa`, the groups of the devices"}, "numa")},
+		Flags: []cli.Flag{
+			verbs.Choice(&cli.StringFlag{Name: "by", Required: true,
+				Usage: "kind of part: `numa`, the groups of the devices"}, "numa")},
 		Access:  verbs.Writes,
 		Example: "placectl node split g1 --by numa",
 		InTx:    nodeSplit,
@@ -49,7 +54,8 @@ func nodeJoinVerb() *session.Verb {
 		Usage: "undo node split: make one node of the parts",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES"}},
-		Description: "NAMES are the nodes that were split, such as g1, the host of the parts g1.0 and g1.1. The parts must have\n" +
+		Description: "NAMES are the nodes that were split, such as g1, the host of the parts g1.0 and g1.1. The " +
+			"parts must have\n" +
 			"nothing on them, now or planned. They must agree in queue, state and all that a node has once.",
 		Access:  verbs.Writes,
 		Example: "placectl node join g1",

@@ -41,7 +41,8 @@ func nodeStateVerb(name string, state index.State, usage string) *session.Verb {
 		v.Example += "\nplacectl node " + name + " g1 --device ngpus=3"
 	}
 	if state == index.Down {
-		v.Flags = append(v.Flags, &cli.BoolFlag{Name: "lost", Usage: "give up on their attempts: queue the jobs again, even if the host is alive and still executes them"})
+		v.Flags = append(v.Flags, &cli.BoolFlag{Name: "lost", Usage: "give up on their attempts: queue the jobs " +
+			"again, even if the host is alive and still executes them"})
 		v.Description = "--lost gives up on what the host executes: use it only if the host is dead."
 	}
 	return v
@@ -72,7 +73,8 @@ func nodeState(r *session.Run, c *cli.Context, state index.State) error {
 			if n.State == state && n.Reason == reason {
 				return errors.Join(lose(r, tx, c, n), done.note(tx, n, nodeUnchanged))
 			}
-			if err := errors.Join(tx.Nodes().SetState(n.Number, state, cmp.Or(reason, c.String("reason"))), lose(r, tx, c, n)); err != nil {
+			if err := errors.Join(tx.Nodes().SetState(n.Number, state, cmp.Or(reason, c.String("reason"))),
+				lose(r, tx, c, n)); err != nil {
 				return err
 			}
 			n.State, n.Reason = state, reason
@@ -91,7 +93,8 @@ func sayDrained(r *session.Run, tx *store.Tx, n *index.Node) error {
 		def, _ := defs.Get(n.Devices[i].Res)
 		for _, d := range n.Devices[i].Set {
 			if d.Drained {
-				r.Notef("node %s: %s=%s stays drained: placectl node resume %s --device %s=%s", n.Name, def.Name, d.ID, n.Name, def.Name, d.ID)
+				r.Notef("node %s: %s=%s stays drained: placectl node resume %s --device %s=%s", n.Name, def.Name, d.ID,
+					n.Name, def.Name, d.ID)
 			}
 		}
 	}
@@ -112,7 +115,8 @@ func lose(r *session.Run, tx *store.Tx, c *cli.Context, n *index.Node) error {
 
 // deviceFlag returns --device, with which verbs change devices instead of nodes.
 func deviceFlag() cli.Flag {
-	return &cli.StringFlag{Name: "device", Usage: "only these devices of the nodes, `RES=IDS` such as ngpus=3 or ngpus=0,2-3"}
+	return &cli.StringFlag{Name: "device",
+		Usage: "only these devices of the nodes, `RES=IDS` such as ngpus=3 or ngpus=0,2-3"}
 }
 
 // readDevices reads --device.

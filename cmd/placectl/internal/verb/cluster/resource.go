@@ -19,9 +19,13 @@ func Resource() *session.Verb {
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list resources", May: store.Anybody, Access: verbs.Reads, InTx: resourceList,
 				Example: "placectl resource list"},
-			{Name: "add", Usage: "declare resources", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=TYPE[,consumable][,unique]", Many: true}}, Access: verbs.Writes, Whole: true, Run: resourceAdd,
+			{Name: "add", Usage: "declare resources", May: store.Operators,
+				Args: []verbs.Arg{{Name: "NAME=TYPE[,consumable][,unique]", Many: true}}, Access: verbs.Writes,
+				Whole: true, Run: resourceAdd,
 				Example: "placectl resource add color=string scratch=size,consumable serial=string,unique"},
-			{Name: "rm", Usage: "delete unused resources", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindResource, Many: true}}, Access: verbs.Writes, InTx: resourceRemove,
+			{Name: "rm", Usage: "delete unused resources", May: store.Operators,
+				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindResource, Many: true}}, Access: verbs.Writes,
+				InTx:    resourceRemove,
 				Example: "placectl resource rm color"},
 		},
 	}
@@ -67,8 +71,11 @@ func printResources(r *session.Run, tx *store.Tx, names map[string]bool) error {
 	if err != nil {
 		return err
 	}
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "type"}, {Name: "consumable", Kind: output.Boolean},
-		{Name: "unique", Kind: output.Boolean}, {Name: "builtin", Kind: output.Boolean}, {Name: "signature", Kind: output.Boolean}}})
+	p := r.Printer(
+		output.Result{Columns: []output.Column{{Name: "name"}, {Name: "type"},
+			{Name: "consumable", Kind: output.Boolean},
+			{Name: "unique", Kind: output.Boolean}, {Name: "builtin", Kind: output.Boolean},
+			{Name: "signature", Kind: output.Boolean}}})
 	for _, def := range defs.All() {
 		if names == nil || names[def.Name] {
 			p.Row(def.Name, def.Type.String(), def.Consumable, def.Unique, def.Builtin, inSignature(defs, set, def))

@@ -17,9 +17,12 @@ func Adopt() *session.Verb {
 		Category: "Store",
 		Usage:    "make a copied file a database that executes jobs",
 		May:      store.Owners,
-		Description: "Nothing is executed from a copy of a database: its waiting jobs may have run in the original. backup, salvage\n" +
-			"and load make such files, and so do cp, rsync and a move to another file system. adopt makes the file a\n" +
-			"database of its own, in place, as restore does with a backup. Jobs that waited, and those whose start was not\n" +
+		Description: "Nothing is executed from a copy of a database: its waiting jobs may have run in the original. " +
+			"backup, salvage\n" +
+			"and load make such files, and so do cp, rsync and a move to another file system. adopt makes the file " +
+			"a\n" +
+			"database of its own, in place, as restore does with a backup. Jobs that waited, and those whose " +
+			"start was not\n" +
 			"yet announced, are held with the reason \"restored\"; unhold releases them.",
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "no-hold", Usage: "do not hold jobs: none of them runs elsewhere"}},
 		Access:   verbs.Writes,
@@ -37,9 +40,11 @@ func adopt(r *session.Run, c *cli.Context) error {
 			return err
 		}
 		if n := len(held); n > 0 {
-			r.Notef("%s held, because waiting jobs may have run elsewhere; placectl unhold releases one", text.Plural(n, "job"))
+			r.Notef("%s held, because waiting jobs may have run elsewhere; placectl unhold releases one",
+				text.Plural(n, "job"))
 		}
-		p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "held", Kind: output.Integer}}})
+		p := r.Printer(
+			output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "held", Kind: output.Integer}}})
 		p.Row(r.DB, int64(len(held)))
 		return p.Close()
 	})

@@ -22,9 +22,12 @@ func Backup() *session.Verb {
 		Usage:    "copy the database while others use it",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
-		Description: "FILE holds the whole database at one instant, and is itself a database. The copy is verified and synced before\n" +
-			"it gets its name, so FILE is complete or absent. An existing FILE is not overwritten. With - the copy goes to\n" +
-			"standard output once it is complete and verified, and the answer to standard error. Nothing is executed from\n" +
+		Description: "FILE holds the whole database at one instant, and is itself a database. The copy is verified " +
+			"and synced before\n" +
+			"it gets its name, so FILE is complete or absent. An existing FILE is not overwritten. With - the " +
+			"copy goes to\n" +
+			"standard output once it is complete and verified, and the answer to standard error. Nothing is " +
+			"executed from\n" +
 			"FILE until placectl adopt.",
 		Access:   verbs.Reads,
 		Alone:    true,
@@ -66,7 +69,8 @@ func backupToStdout(r *session.Run, db *store.DB) error {
 	return working(r, "backing up", sizeOf(r, r.DB), func(watch store.Watch) error {
 		content, err := db.BackupTo(r.Stdout, watch)
 		if err == nil {
-			r.Notef("%s of %s written: %s, %s", text.FormatSize(content.Bytes), r.DB, text.Plural(int(content.Nodes), "node"), text.Plural(int(content.Jobs), "job"))
+			r.Notef("%s of %s written: %s, %s", text.FormatSize(content.Bytes), r.DB,
+				text.Plural(int(content.Nodes), "node"), text.Plural(int(content.Jobs), "job"))
 		}
 		return err
 	})
@@ -75,7 +79,8 @@ func backupToStdout(r *session.Run, db *store.DB) error {
 // contentColumns returns the columns that describe a file's contents.
 func contentColumns() []output.Column {
 	return []output.Column{{Name: "file"}, {Name: "bytes", Kind: output.Size}, {Name: "nodes", Kind: output.Integer},
-		{Name: "jobs", Kind: output.Integer}, {Name: "events", Kind: output.Integer}, {Name: "rows", Kind: output.Integer}}
+		{Name: "jobs", Kind: output.Integer}, {Name: "events", Kind: output.Integer},
+		{Name: "rows", Kind: output.Integer}}
 }
 
 func contentRow(name string, c store.Content) []any {
@@ -114,10 +119,13 @@ func Restore() *session.Verb {
 		Usage:    "replace the database with a backup",
 		May:      store.Owners,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
-		Description: "Replaces the database with FILE's content in one step; FILE stays. An existing database, sound or damaged, is\n" +
-			"kept as NAME.replaced-N. Some jobs may have run since the backup: those that waited, and those whose start\n" +
+		Description: "Replaces the database with FILE's content in one step; FILE stays. An existing database, sound " +
+			"or damaged, is\n" +
+			"kept as NAME.replaced-N. Some jobs may have run since the backup: those that waited, and those " +
+			"whose start\n" +
 			"was not yet announced. They are held with the reason \"restored\"; unhold releases them.\n\n" +
-			"Jobs that run and are not in the backup go on, but their ends are not recorded: restore names them and wants\n" +
+			"Jobs that run and are not in the backup go on, but their ends are not recorded: restore names them " +
+			"and wants\n" +
 			"--force. Numbers of jobs go on behind those of the replaced database.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "no-hold", Usage: "do not hold jobs: nothing has run since the backup"},
@@ -136,7 +144,8 @@ func restore(r *session.Run, c *cli.Context) error {
 	if name == "-" {
 		return usage.Errorf("a backup must be a file: standard input cannot be restored")
 	}
-	opt := &store.RestoreOptions{Options: *r.StoreOptions(), NoHold: c.Bool("no-hold"), Force: c.Bool("force"), DryRun: c.Bool(verbs.DryRun)}
+	opt := &store.RestoreOptions{Options: *r.StoreOptions(), NoHold: c.Bool("no-hold"), Force: c.Bool("force"),
+		DryRun: c.Bool(verbs.DryRun)}
 	return r.KeyedWithin(c, r.DB, func(keep session.Keeper) error {
 		opt.Last = func(tx *store.Tx, done *store.Restored) error {
 			return keep.Answer(tx, func() error { return printRestored(r, done) })
@@ -151,10 +160,12 @@ func restore(r *session.Run, c *cli.Context) error {
 
 func printRestored(r *session.Run, done *store.Restored) error {
 	if n := len(done.Held); n > 0 {
-		r.Notef("%s held, because waiting jobs may have run since the backup; placectl unhold releases one", text.Plural(n, "job"))
+		r.Notef("%s held, because waiting jobs may have run since the backup; placectl unhold releases one",
+			text.Plural(n, "job"))
 	}
 	if len(done.Running) > 0 {
-		r.Notef("jobs run that are not in the backup: %s; they go on, and their ends are not recorded", session.FoldNumbers(done.Running))
+		r.Notef("jobs run that are not in the backup: %s; they go on, and their ends are not recorded",
+			session.FoldNumbers(done.Running))
 	}
 	p := r.Printer(output.Result{Record: true, Columns: append(contentColumns(),
 		output.Column{Name: "held", Kind: output.Integer}, output.Column{Name: "kept"})})

@@ -34,9 +34,12 @@ func Check() *session.Verb {
 		Category: "Store",
 		Usage:    "check the database for damage and contradictions",
 		May:      store.Anybody,
-		Description: "Verifies the pages of the file, the checksum of every row, the sum of every table, and every index against its\n" +
-			"rows. It also checks reservations, class shares, batches, the clock, and that no more is taken of a node than\n" +
-			"it has. Files of older formats are read as they are. --repair rebuilds what is derived from rows, and never\n" +
+		Description: "Verifies the pages of the file, the checksum of every row, the sum of every table, and every " +
+			"index against its\n" +
+			"rows. It also checks reservations, class shares, batches, the clock, and that no more is taken of a " +
+			"node than\n" +
+			"it has. Files of older formats are read as they are. --repair rebuilds what is derived from rows, " +
+			"and never\n" +
 			"guesses about rows.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: verbs.Repair, Usage: "rebuild indexes, bitmaps and the calendar from the rows"},
@@ -91,7 +94,8 @@ func check(r *session.Run, c *cli.Context) error {
 	}
 	format, err := log.Format()
 	if err == nil && format < store.Format {
-		r.Notef("it is kept in format %d for machines with an older version; placectl upgrade converts it to %d", format, store.Format)
+		r.Notef("it is kept in format %d for machines with an older version; placectl upgrade converts it to %d",
+			format, store.Format)
 	}
 	return err
 }
@@ -143,7 +147,8 @@ func checkInChild(r *session.Run) ([]string, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Ctx, checkTime)
 	defer cancel()
-	out, complaint, status, err := launch.Self(ctx, "--db", r.DB, "--now", "@"+strconv.FormatInt(r.Instant().Unix(), 10),
+	out, complaint, status, err := launch.Self(ctx, "--db", r.DB, "--now", "@"+strconv.FormatInt(r.Instant().Unix(),
+		10),
 		"--lock-timeout", r.LockTimeout.String(), "-q", "-o", "jsonl", "check", "--"+inProcess)
 	if err != nil {
 		return findingsOf(r, (*store.DB).Check)
@@ -155,7 +160,9 @@ func checkInChild(r *session.Run) ([]string, error) {
 	case status == exit.OK:
 		return findings, nil
 	case ctx.Err() != nil:
-		return findings, fmt.Errorf("checking %s took longer than %v: either this machine is slow, or its pages form a cycle", r.DB, checkTime)
+		return findings,
+			fmt.Errorf("checking %s took longer than %v: either this machine is slow, or its pages form a cycle", r.DB,
+				checkTime)
 	case status == exit.Damaged && len(findings) > 0:
 		return findings, nil
 	case status == exit.Locked:

@@ -20,9 +20,12 @@ func Clock() *session.Verb {
 		Verbs: []*session.Verb{
 			{Name: "reset", Usage: "set the database's clock back after a wrong clock",
 				May: store.Owners,
-				Description: "A database records the time of its last write, and refuses writes with an earlier clock (7). A write with a\n" +
-					"clock that was ahead locks out all others. This verb sets the time back, by default to now, and recomputes\n" +
-					"derived data. It lists what began or ended by the wrong clock, as placectl events does. That is not undone: what\n" +
+				Description: "A database records the time of its last write, and refuses writes with an earlier " +
+					"clock (7). A write with a\n" +
+					"clock that was ahead locks out all others. This verb sets the time back, by default to now, and " +
+					"recomputes\n" +
+					"derived data. It lists what began or ended by the wrong clock, as placectl events does. That is " +
+					"not undone: what\n" +
 					"has begun goes on, for as long as it would have.",
 				Flags:  []cli.Flag{&cli.StringFlag{Name: "to", Usage: "set it to `T` instead of now"}},
 				Access: verbs.Writes, Alone: true, Run: clockReset,
@@ -57,12 +60,16 @@ func clockReset(r *session.Run, c *cli.Context) error {
 // or a list.
 func printReset(r *session.Run, tx *store.Tx, done *store.ClockReset) error {
 	return r.Either(func(f output.Format) bool { return f.Traits().Document }, func() error {
-		p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "was", Kind: output.Time, Required: true}, {Name: "now", Kind: output.Time, Required: true}, {Name: "changed", Kind: output.Object, Required: true}}})
+		p := r.Printer(
+			output.Result{Record: true, Columns: []output.Column{{Name: "was", Kind: output.Time, Required: true},
+				{Name: "now", Kind: output.Time, Required: true},
+				{Name: "changed", Kind: output.Object, Required: true}}})
 		p.Row(done.Was, done.Now, listing.EventObjects(tx, done.Changed))
 		return p.Close()
 	}, func() error {
 		if done.Was != done.Now {
-			r.Notef("the database stood at %s, and stands at %s", done.Was.UTC().Format(time.RFC3339), done.Now.UTC().Format(time.RFC3339))
+			r.Notef("the database stood at %s, and stands at %s", done.Was.UTC().Format(time.RFC3339),
+				done.Now.UTC().Format(time.RFC3339))
 		}
 		p := r.Printer(output.Result{Columns: listing.EventColumns()})
 		print := listing.EventPrinter(p, tx)

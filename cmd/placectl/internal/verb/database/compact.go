@@ -19,8 +19,10 @@ func Compact() *session.Verb {
 		Category: "Store",
 		Usage:    "rewrite the file without its free pages",
 		May:      store.Owners,
-		Description: "The file keeps the space of removed rows for new ones. compact gives it back: it copies the rows into a new file\n" +
-			"in the same folder, compares and syncs it, and replaces the old one in one step. You may kill it at any point.\n" +
+		Description: "The file keeps the space of removed rows for new ones. compact gives it back: it copies the " +
+			"rows into a new file\n" +
+			"in the same folder, compares and syncs it, and replaces the old one in one step. You may kill it at " +
+			"any point.\n" +
 			"Others wait meanwhile.",
 		Access:  verbs.Writes,
 		Alone:   true,
@@ -48,7 +50,9 @@ func compact(r *session.Run, c *cli.Context) error {
 }
 
 func printCompacted(r *session.Run, done store.Compacted) error {
-	p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "before", Kind: output.Size}, {Name: "after", Kind: output.Size}}})
+	p := r.Printer(
+		output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "before", Kind: output.Size},
+			{Name: "after", Kind: output.Size}}})
 	p.Row(r.DB, done.Before, done.After)
 	return p.Close()
 }
@@ -60,21 +64,28 @@ func Archive() *session.Verb {
 		Category: "Store",
 		Usage:    "move ended jobs and reservations into an archive",
 		May:      store.Owners,
-		Description: "Moves jobs that ended before T, their events, those of nodes and reservations, and ended batches from the\n" +
-			"database into FILE. FILE.db is a database, for placectl --db FILE.db query. FILE.jsonl and FILE.jsonl.gz have a\n" +
+		Description: "Moves jobs that ended before T, their events, those of nodes and reservations, and ended " +
+			"batches from the\n" +
+			"database into FILE. FILE.db is a database, for placectl --db FILE.db query. FILE.jsonl and " +
+			"FILE.jsonl.gz have a\n" +
 			"line for each row, as dump writes them. An existing archive of this database is extended.\n\n" +
-			"Jobs stay if others wait for them, and arrays stay as long as one of their jobs does. FILE is synced before the\n" +
-			"first row is removed. If archive is killed, every row is in one of the two; run it again to continue. The past\n" +
-			"of nodes (nodes AT, capacity) and sums of usage stay. The setting keep_ended makes cycles delete old jobs, and\n" +
+			"Jobs stay if others wait for them, and arrays stay as long as one of their jobs does. FILE is synced " +
+			"before the\n" +
+			"first row is removed. If archive is killed, every row is in one of the two; run it again to " +
+			"continue. The past\n" +
+			"of nodes (nodes AT, capacity) and sums of usage stay. The setting keep_ended makes cycles delete old " +
+			"jobs, and\n" +
 			"the past of nodes, without a file.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "before", Usage: "archive what ended before `T`: 2026-11-01, now-30d", Required: true},
+			&cli.StringFlag{Name: "before", Usage: "archive what ended before `T`: 2026-11-01, now-30d",
+				Required: true},
 			&cli.StringFlag{Name: "to", Usage: "archive `FILE`: FILE.db, FILE.jsonl or FILE.jsonl.gz", Required: true},
 		},
-		Access:  verbs.Writes,
-		Alone:   true,
-		Example: "placectl archive --before now-30d --to archive.db\nplacectl archive --before 2026-01-01 --to 2025.jsonl.gz",
-		Run:     archive,
+		Access: verbs.Writes,
+		Alone:  true,
+		Example: "placectl archive --before now-30d --to archive.db\nplacectl archive --before 2026-01-01 --to " +
+			"2025.jsonl.gz",
+		Run: archive,
 	}
 }
 
@@ -106,10 +117,13 @@ func archive(r *session.Run, c *cli.Context) error {
 
 func printArchived(r *session.Run, to string, done *store.Archived) error {
 	if done.Stay > 0 {
-		r.Notef("%s ended before that and are kept: other jobs depend on them or on their array", text.Plural(int(done.Stay), "job"))
+		r.Notef("%s ended before that and are kept: other jobs depend on them or on their array",
+			text.Plural(int(done.Stay), "job"))
 	}
-	p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "jobs", Kind: output.Integer},
-		{Name: "events", Kind: output.Integer}, {Name: "batches", Kind: output.Integer}, {Name: "stay", Kind: output.Integer}}})
+	p := r.Printer(
+		output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "jobs", Kind: output.Integer},
+			{Name: "events", Kind: output.Integer}, {Name: "batches", Kind: output.Integer},
+			{Name: "stay", Kind: output.Integer}}})
 	var file any = to
 	if *done == (store.Archived{Stay: done.Stay}) {
 		r.Notef("nothing to archive")

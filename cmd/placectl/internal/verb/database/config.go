@@ -23,15 +23,19 @@ func Config() *session.Verb {
 		Name:     "config",
 		Category: "Cluster",
 		Usage:    "show and change settings",
-		Description: "list shows each setting's purpose, possible values and default. In names, - and _ are the same. A verb's flag\n" +
+		Description: "list shows each setting's purpose, possible values and default. In names, - and _ are the " +
+			"same. A verb's flag\n" +
 			"with the name of a setting overrides it.",
 		Example: "placectl config list\nplacectl config set overdue=finish",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list all settings", May: store.Anybody, Access: verbs.Reads, InTx: configList,
 				Example: "placectl config list"},
-			{Name: "get", Usage: "show one setting", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindSetting}}, Access: verbs.Reads, InTx: configGet,
+			{Name: "get", Usage: "show one setting", May: store.Anybody,
+				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindSetting}}, Access: verbs.Reads, InTx: configGet,
 				Example: "placectl config get group_key"},
-			{Name: "set", Usage: "change settings; an empty value restores the default", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=VALUE", Kind: verbs.KindAssignment, Many: true}}, Access: verbs.Writes, Whole: true, Run: configSet,
+			{Name: "set", Usage: "change settings; an empty value restores the default", May: store.Operators,
+				Args: []verbs.Arg{{Name: "NAME=VALUE", Kind: verbs.KindAssignment, Many: true}}, Access: verbs.Writes,
+				Whole: true, Run: configSet,
 				Example: "placectl config set group_key=switch default_walltime=1800"},
 		},
 	}

@@ -32,9 +32,12 @@ func Doctor() *session.Verb {
 		Category: "Store",
 		Usage:    "check whether this host can execute jobs",
 		May:      store.Anybody,
-		Description: "Prints a line for each thing that executing jobs needs: the database and its file system, this host's nodes, the\n" +
-			"directory for attempts, the kernel, control groups, devices, ssh. Each works, is limited (jobs run, with less)\n" +
-			"or fails. If one fails, the exit status is 1. The check changes nothing. After a reboot a queue goes on with its\n" +
+		Description: "Prints a line for each thing that executing jobs needs: the database and its file system, this " +
+			"host's nodes, the\n" +
+			"directory for attempts, the kernel, control groups, devices, ssh. Each works, is limited (jobs run, " +
+			"with less)\n" +
+			"or fails. If one fails, the exit status is 1. The check changes nothing. After a reboot a queue goes " +
+			"on with its\n" +
 			"user's next command. --install automates this with an @reboot line in your crontab, or a systemd unit.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "install", Usage: "run your queue after a reboot: show a crontab line and install it"},
@@ -72,7 +75,8 @@ func doctor(r *session.Run, c *cli.Context) error {
 			all = append(all, more...)
 		}
 	} else {
-		all = append(all, attempts.Finding{What: "database", State: attempts.Works, Detail: runner.Database}, launchedBy(launched))
+		all = append(all, attempts.Finding{What: "database", State: attempts.Works, Detail: runner.Database},
+			launchedBy(launched))
 		if !r.OverSSH() {
 			more, err := examineFile(r, host)
 			if err != nil {
@@ -111,11 +115,13 @@ func doctor(r *session.Run, c *cli.Context) error {
 func launchedBy(way string) attempts.Finding {
 	switch way {
 	case store.LaunchExec:
-		return attempts.Finding{What: "launch", State: attempts.Limited, Detail: "exec: cycles tell the site's launcher of jobs, and passes execute none"}
+		return attempts.Finding{What: "launch", State: attempts.Limited,
+			Detail: "exec: cycles tell the site's launcher of jobs, and passes execute none"}
 	case store.LaunchWork:
 		return attempts.Finding{What: "launch", State: attempts.Works, Detail: "work: passes execute jobs"}
 	}
-	return attempts.Finding{What: "launch", State: attempts.Works, Detail: "not yet decided: the first placectl work or cycle --exec does"}
+	return attempts.Finding{What: "launch", State: attempts.Works,
+		Detail: "not yet decided: the first placectl work or cycle --exec does"}
 }
 
 // wantMail counts the live jobs that asked for mail.
@@ -200,11 +206,13 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 	case a.PID != 0 && a.Why != "":
 		add("start", attempts.Limited, "auto: process %d attends to the queue, but %s", a.PID, a.Why)
 	case a.Why != "":
-		add("start", attempts.Limited, "auto, but no process attends to the queue: %s%s", a.Why, strings.TrimSuffix("; "+a.Help, "; "))
+		add("start", attempts.Limited, "auto, but no process attends to the queue: %s%s", a.Why,
+			strings.TrimSuffix("; "+a.Help, "; "))
 	case a.PID != 0:
 		add("start", attempts.Works, "auto: process %d attends to the queue", a.PID)
 	default:
-		add("start", attempts.Works, "auto: the next command that changes the queue leaves a process that attends to it")
+		add("start", attempts.Works,
+			"auto: the next command that changes the queue leaves a process that attends to it")
 	}
 	if stopped != "" {
 		add("keeper", attempts.Limited, "%s; %s, and otherwise another takes its place after a minute", stopped, help)
@@ -215,18 +223,21 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 	}
 	switch {
 	case hook.Program == nil && mails > 0:
-		add("hook", attempts.Limited, "none, and %s asked for mail: config set hook=PROGRAM, such as docs/hooks/mail", text.Plural(mails, "live job"))
+		add("hook", attempts.Limited, "none, and %s asked for mail: config set hook=PROGRAM, such as docs/hooks/mail",
+			text.Plural(mails, "live job"))
 	case hook.Program == nil:
 	case missing != nil:
 		add("hook", attempts.Limited, "%v; %s", missing, daily.WaitingEvents(hook.Behind))
 	case !hook.Failing.IsZero():
 		add("hook", attempts.Limited, "%s has been failing since %s: %s; %s, and placectl cycle runs it again",
-			strings.Join(hook.Program, " "), r.LocalTimes(hook.Failing.UTC().Format(time.RFC3339)), hook.Failure, daily.WaitingEvents(hook.Behind))
+			strings.Join(hook.Program, " "), r.LocalTimes(hook.Failing.UTC().Format(time.RFC3339)), hook.Failure,
+			daily.WaitingEvents(hook.Behind))
 	default:
 		add("hook", attempts.Works, "%s: %s", strings.Join(hook.Program, " "), daily.WaitingEvents(hook.Behind))
 	}
 	if len(mine) == 0 {
-		add("nodes", attempts.Limited, "none has the host %s: passes find nothing to start here (node detect --apply adds it)", host)
+		add("nodes", attempts.Limited,
+			"none has the host %s: passes find nothing to start here (node detect --apply adds it)", host)
 	} else {
 		add("nodes", attempts.Works, "this host is %s", index.FoldNodeList(mine))
 	}
@@ -242,11 +253,14 @@ func examineSignatures(r *session.Run) (what string, state attempts.Fitness, for
 	_, err := signing.Read(r.KeyPath())
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return "signatures", attempts.Limited, "%s", fmt.Sprintf("%s, and there is no %s: passes here hold your jobs; your first submission makes a key, and a node with another home directory needs a copy", shared, r.KeyPath())
+		return "signatures", attempts.Limited, "%s",
+			fmt.Sprintf("%s, and there is no %s: passes here hold your jobs; your first submission makes a key, and "+
+				"a node with another home directory needs a copy", shared, r.KeyPath())
 	case err != nil:
 		return "signatures", attempts.Fails, "%s", err.Error()
 	}
-	return "signatures", attempts.Works, "%s", fmt.Sprintf("%s: passes execute what you have signed with %s", shared, r.KeyPath())
+	return "signatures", attempts.Works, "%s", fmt.Sprintf("%s: passes execute what you have signed with %s", shared,
+		r.KeyPath())
 }
 
 // examineUser says whose jobs are executed here.
@@ -255,12 +269,15 @@ func examineUser(r *session.Run) attempts.Finding {
 	if err != nil {
 		return attempts.Finding{What: "user", State: attempts.Fails, Detail: err.Error()}
 	}
-	return attempts.Finding{What: "user", State: attempts.Works, Detail: fmt.Sprintf("%s (%d): passes execute the jobs of this user", me.Name, me.UID)}
+	return attempts.Finding{What: "user", State: attempts.Works,
+		Detail: fmt.Sprintf("%s (%d): passes execute the jobs of this user", me.Name, me.UID)}
 }
 
 // examineDevices lists the devices found here.
 func examineDevices(r *session.Run) attempts.Finding {
-	m := detect.Look(detect.Here(func(words ...string) (string, error) { return launch.Output(r.Ctx, 5*time.Second, words...) }), false)
+	m := detect.Look(
+		detect.Here(func(words ...string) (string, error) { return launch.Output(r.Ctx, 5*time.Second, words...) }),
+		false)
 	var words []string
 	for _, h := range m.Found() {
 		words = append(words, h.Resource+"="+h.Devices.String())
@@ -302,16 +319,19 @@ func examineWays(r *session.Run, here string) ([]attempts.Finding, error) {
 	came := ssh.Each(r.Ctx, hosts, wayTime, func(string) []string {
 		return []string{"placectl", "--db", database, "config", "get", "start", "-q"}
 	})
-	f := attempts.Finding{What: "ways", State: attempts.Works, Detail: text.Plural(len(hosts), "other host") + ": the database is reached from there as " + database}
+	f := attempts.Finding{What: "ways", State: attempts.Works, Detail: text.Plural(len(hosts), "other host") +
+		": the database is reached from there as " + database}
 	if why := errors.Join(came...); why != nil {
-		f.State, f.Detail = attempts.Limited, "jobs do not run on other hosts that do not reach the database as "+database+" (the setting launch_db): "+strings.ReplaceAll(why.Error(), "\n", "; ")
+		f.State, f.Detail = attempts.Limited, "jobs do not run on other hosts that do not reach the database as "+
+			database+" (the setting launch_db): "+strings.ReplaceAll(why.Error(), "\n", "; ")
 	}
 	return []attempts.Finding{f}, nil
 }
 
 func examineSSH() attempts.Finding {
 	if _, err := launch.FindSSH(); err != nil {
-		return attempts.Finding{What: "ssh", State: attempts.Limited, Detail: "there is none: jobs on other hosts, their logs and placectl on cannot be reached from here"}
+		return attempts.Finding{What: "ssh", State: attempts.Limited, Detail: "there is none: jobs on other hosts, " +
+			"their logs and placectl on cannot be reached from here"}
 	}
 	return attempts.Finding{What: "ssh", State: attempts.Works}
 }

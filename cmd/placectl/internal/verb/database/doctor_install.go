@@ -90,7 +90,8 @@ func startsAlone(r *session.Run, c *cli.Context) error {
 	return r.View(func(tx *store.Tx) error {
 		set, err := tx.Config().Settings()
 		if err == nil && set.Start != store.StartAuto && !c.Bool("uninstall") {
-			err = &store.Conflict{What: "the setting start", Why: "it is manual, so a command after a reboot starts nothing: config set start=auto, or let cron make passes"}
+			err = &store.Conflict{What: "the setting start", Why: "it is manual, so a command after a reboot starts " +
+				"nothing: config set start=auto, or let cron make passes"}
 		}
 		return err
 	})
@@ -138,7 +139,8 @@ func installUnit(r *session.Run, c *cli.Context, command string) error {
 	path := unitPath(r)
 	unit := filepath.Base(path)
 	if c.Bool("uninstall") {
-		launch.Output(r.Ctx, cronTime, "systemctl", "--user", "disable", unit) //nolint:errcheck // the file is what counts
+		//nolint:errcheck // the file is what counts
+		launch.Output(r.Ctx, cronTime, "systemctl", "--user", "disable", unit)
 		err := os.Remove(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			r.Notef("there is no %s", path)
@@ -149,7 +151,9 @@ func installUnit(r *session.Run, c *cli.Context, command string) error {
 	if err := startsAlone(r, c); err != nil {
 		return err
 	}
-	text := "[Unit]\nDescription=goes on with the queue of " + r.DatabasePath() + "\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\nKillMode=process\nExecStart=" + command + "\n\n[Install]\nWantedBy=default.target\n"
+	text := "[Unit]\nDescription=goes on with the queue of " + r.DatabasePath() +
+		"\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\nKillMode=process\nExecStart=" + command +
+		"\n\n[Install]\nWantedBy=default.target\n"
 	if err := r.Answer([]byte("# " + path + "\n" + text)); err != nil {
 		return err
 	}
@@ -182,12 +186,16 @@ func examineBoot(r *session.Run) (all []attempts.Finding) {
 	_, lingers := os.Stat("/var/lib/systemd/linger/" + name)
 	switch {
 	case killsUserProcesses() && lingers != nil:
-		all = append(all, attempts.Finding{What: "logout", State: attempts.Limited, Detail: "ends what you have left running, jobs too (KillUserProcesses=yes in logind.conf): loginctl enable-linger keeps it"})
+		all = append(all, attempts.Finding{What: "logout", State: attempts.Limited,
+			Detail: "ends what you have left running, jobs too (KillUserProcesses=yes in logind.conf): loginctl " +
+				"enable-linger keeps it"})
 	default:
-		all = append(all, attempts.Finding{What: "logout", State: attempts.Works, Detail: "jobs and the process that attends to the queue go on"})
+		all = append(all, attempts.Finding{What: "logout", State: attempts.Works,
+			Detail: "jobs and the process that attends to the queue go on"})
 	}
 	if in := container(); in != "" {
-		all = append(all, attempts.Finding{What: "container", State: attempts.Limited, Detail: in + ": when its first process ends, jobs end with it, and are lost"})
+		all = append(all, attempts.Finding{What: "container", State: attempts.Limited,
+			Detail: in + ": when its first process ends, jobs end with it, and are lost"})
 	}
 	return all
 }

@@ -22,8 +22,10 @@ func Dump() *session.Verb {
 		Category: "Store",
 		Usage:    "write every row as a line of JSON",
 		May:      store.Anybody,
-		Description: "Writes all rows of one instant to standard output, except those derived from others. The first line describes\n" +
-			"the dump. A line {\"table\",\"key\",\"row\"} follows for each row, then a line with their number. load makes the\n" +
+		Description: "Writes all rows of one instant to standard output, except those derived from others. The first " +
+			"line describes\n" +
+			"the dump. A line {\"table\",\"key\",\"row\"} follows for each row, then a line with their number. load " +
+			"makes the\n" +
 			"same database from it, also in a later version of placectl. -o has no effect.",
 		Access:  verbs.Reads,
 		Alone:   true,
@@ -54,8 +56,10 @@ func Load() *session.Verb {
 		Usage:    "make a database from a dump",
 		May:      store.Owners,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile, Optional: true}},
-		Description: "FILE is the output of dump, plain or compressed by gzip. Without FILE, or with -, load reads standard input. It\n" +
-			"makes the database that --db names from all of it, or makes none. An existing database is not overwritten:\n" +
+		Description: "FILE is the output of dump, plain or compressed by gzip. Without FILE, or with -, load reads " +
+			"standard input. It\n" +
+			"makes the database that --db names from all of it, or makes none. An existing database is not " +
+			"overwritten:\n" +
 			"rename it first. Nothing is executed from it until placectl adopt.",
 		Access:  verbs.Makes,
 		Alone:   true,

@@ -21,7 +21,8 @@ func Log() *session.Verb {
 		Category: "Store",
 		Usage:    "show the log of a database in etcd",
 		May:      store.Anybody,
-		Description: "Each transaction is an entry: its position, time, user, host, verb, and number of changed rows, by table.\n" +
+		Description: "Each transaction is an entry: its position, time, user, host, verb, and number of changed " +
+			"rows, by table.\n" +
 			"Entries before the second newest snapshot are gone.",
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "since", Usage: "only entries after position `N`"}},
 		Access: verbs.Reads, Alone: true, Run: log,
@@ -30,11 +31,13 @@ func Log() *session.Verb {
 			{Name: "check", Usage: "check the log and this machine's replica",
 				May:         store.Anybody,
 				Description: "The entries must be consecutive, and a new replica must equal this machine's.",
-				Access:      verbs.Reads, Alone: true, Run: logCheck, Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
+				Access:      verbs.Reads, Alone: true, Run: logCheck, Statuses: []int{exit.Conflict, exit.Unknown,
+					exit.Lost},
 				Example: "placectl --db etcd://e1:2379/cluster log check"},
 			{Name: "trim", Usage: "write a snapshot and delete old entries",
 				May: store.Owners,
-				Description: "The snapshot is at the log's end; entries before the previous one are deleted. placectl does this itself when it\n" +
+				Description: "The snapshot is at the log's end; entries before the previous one are deleted. " +
+					"placectl does this itself when it\n" +
 					"is due; cycle checks first. The database's content does not change.",
 				Flags:  []cli.Flag{verbs.DryRunFlag()},
 				Access: verbs.Reads, Alone: true, Run: logTrim, Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
@@ -55,7 +58,8 @@ func log(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "entry", Kind: output.Integer}, {Name: "time", Kind: output.Time}, {Name: "host"}, {Name: "user"}, {Name: "verb"},
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "entry", Kind: output.Integer},
+		{Name: "time", Kind: output.Time}, {Name: "host"}, {Name: "user"}, {Name: "verb"},
 		{Name: "rows", Kind: output.Integer}, {Name: "bytes", Kind: output.Size}, {Name: "tables", Kind: output.List}}})
 	err = log.Each(since, func(e *store.LogEntry) error {
 		p.Row(int64(e.Position), e.Now, e.Host, e.User, e.Verb, int64(e.Rows), int64(e.Bytes), e.Tables)
@@ -119,7 +123,9 @@ func logTrim(r *session.Run, _ *cli.Context) error {
 
 // printTrim answers with the log's size before and after. after is nil if it is unknown.
 func printTrim(r *session.Run, before int64, after any) error {
-	p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "db"}, {Name: "before", Kind: output.Size}, {Name: "after", Kind: output.Size}}})
+	p := r.Printer(
+		output.Result{Record: true, Columns: []output.Column{{Name: "db"}, {Name: "before", Kind: output.Size},
+			{Name: "after", Kind: output.Size}}})
 	p.Row(r.DB, before, after)
 	return p.Close()
 }

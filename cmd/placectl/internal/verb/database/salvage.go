@@ -20,9 +20,12 @@ func Salvage() *session.Verb {
 		Usage:    "recover what is readable from a damaged database",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "DAMAGED", Kind: verbs.KindFile}},
-		Description: "NEW becomes a sound database of every row of DAMAGED that can be read and verified. DAMAGED does not change.\n" +
-			"Derived rows are recomputed. The answer lists each table with rows that are missing, or changed because others\n" +
-			"are missing. For example, a job whose nodes are lost is held. Nothing is executed from NEW until placectl adopt.\n" +
+		Description: "NEW becomes a sound database of every row of DAMAGED that can be read and verified. DAMAGED " +
+			"does not change.\n" +
+			"Derived rows are recomputed. The answer lists each table with rows that are missing, or changed " +
+			"because others\n" +
+			"are missing. For example, a job whose nodes are lost is held. Nothing is executed from NEW until " +
+			"placectl adopt.\n" +
 			"If you have a backup, restore it instead, and look in NEW for what happened since.",
 		Flags:    []cli.Flag{&cli.StringFlag{Name: "to", Usage: "database to write, `NEW`", Required: true}},
 		Access:   verbs.Makes,

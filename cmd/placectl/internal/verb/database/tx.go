@@ -25,16 +25,22 @@ func Tx() *session.Verb {
 		Category: "Queue",
 		Usage:    "run many verbs in one commit, all or nothing",
 		May:      store.Anybody,
-		Description: "Reads verbs from standard input or a file, one a line, as you would write them after placectl. Quotes and # for\n" +
-			"comments work as in a shell; nothing is expanded. Each verb sees the changes of those before it, and a name is\n" +
-			"first that of a job that they have made. If one fails, nothing is kept, and the exit status is that verb's.\n" +
-			"Answers are printed after the commit, as each verb's alone; in JSON a list of {\"line\", \"verb\", \"result\"}.",
-		Flags:    []cli.Flag{&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Usage: "read `FILE`, - for standard input", Value: "-"}},
+		Description: "Reads verbs from standard input or a file, one a line, as you would write them after placectl. " +
+			"Quotes and # for\n" +
+			"comments work as in a shell; nothing is expanded. Each verb sees the changes of those before it, and " +
+			"a name is\n" +
+			"first that of a job that they have made. If one fails, nothing is kept, and the exit status is " +
+			"that verb's.\n" +
+			"Answers are printed after the commit, as each verb's alone; in JSON a list of {\"line\", \"verb\", " +
+			"\"result\"}.",
+		Flags: []cli.Flag{&cli.StringFlag{Name: "file", Aliases: []string{"f"},
+			Usage: "read `FILE`, - for standard input", Value: "-"}},
 		Access:   verbs.Writes,
 		Alone:    true,
 		Statuses: []int{exit.NotNow, exit.Never},
-		Example:  "printf '%s\\n' 'release 12' 'place 4:ncpus=8 -t 1h' | placectl tx -o json\nplacectl tx -f nightly.placectl",
-		Run:      transaction,
+		Example: "printf '%s\\n' 'release 12' 'place 4:ncpus=8 -t 1h' | placectl tx -o json\nplacectl tx -f " +
+			"nightly.placectl",
+		Run: transaction,
 	}
 }
 
@@ -69,7 +75,8 @@ func transaction(r *session.Run, c *cli.Context) error {
 		if r.Rec != nil && len(answers) > 0 {
 			return nil // the lines are recorded, each by itself
 		}
-		return r.InForms(func(f output.Format) bool { return len(answers) > 0 || f == output.JSON }, func() error { return r.PrintLines(answers) })
+		return r.InForms(func(f output.Format) bool { return len(answers) > 0 || f == output.JSON },
+			func() error { return r.PrintLines(answers) })
 	})
 }
 
@@ -101,7 +108,8 @@ func lineOf(r *session.Run, tx *store.Tx, made *[]told.Numbers, number int, line
 	case inv.Help || !inv.Leaf().CanJoin():
 		return nil, usage.Of("tx", "%s cannot be part of a transaction", text.Quoted(strings.Join(words, " ")))
 	case len(inv.Globals) > 0:
-		return nil, usage.Of("tx", "%s is for all of the transaction: put it behind placectl tx", inv.Globals[0].Flag.Shown())
+		return nil, usage.Of("tx", "%s is for all of the transaction: put it behind placectl tx",
+			inv.Globals[0].Flag.Shown())
 	}
 	sub.Globals, sub.Tx, sub.TxMade, sub.Dry = r.Globals, tx, *made, r.Dry
 	sub.Output = session.LineFormat(r.Output)

@@ -19,13 +19,17 @@ func Upgrade() *session.Verb {
 		Category: "Store",
 		Usage:    "upgrade the database to this version's format",
 		May:      store.Owners,
-		Description: "The first verb that writes to a file upgrades it. A database in etcd needs this verb, because machines with an\n" +
-			"older version can then no longer read it (8). Until then, all write what that version reads, and data that only\n" +
+		Description: "The first verb that writes to a file upgrades it. A database in etcd needs this verb, because " +
+			"machines with an\n" +
+			"older version can then no longer read it (8). Until then, all write what that version reads, and data " +
+			"that only\n" +
 			"later formats have is not kept. Install the new version on all machines first.\n\n" +
-			"In a file that others may write, passes execute only jobs that their users have signed. The answer lists waiting\n" +
+			"In a file that others may write, passes execute only jobs that their users have signed. The answer " +
+			"lists waiting\n" +
 			"unsigned jobs. --sign signs yours; other users sign theirs with placectl unhold.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "sign", Usage: "sign your waiting jobs: databases that others may write had no signatures before format 10"},
+			&cli.BoolFlag{Name: "sign", Usage: "sign your waiting jobs: databases that others may write had no " +
+				"signatures before format 10"},
 			verbs.DryRunFlag(),
 		},
 		Access:   verbs.Reads, // the signatures it writes add no data
@@ -53,7 +57,9 @@ func upgrade(r *session.Run, c *cli.Context) error {
 	if err := unsigned(r, db, c.Bool("sign")); err != nil {
 		return err
 	}
-	p := r.Printer(output.Result{Record: true, Columns: []output.Column{{Name: "db"}, {Name: "was", Kind: output.Integer}, {Name: "format", Kind: output.Integer}}})
+	p := r.Printer(
+		output.Result{Record: true, Columns: []output.Column{{Name: "db"}, {Name: "was", Kind: output.Integer},
+			{Name: "format", Kind: output.Integer}}})
 	p.Row(r.DB, was, store.Format)
 	return p.Close()
 }

@@ -50,12 +50,14 @@ func Args(args []string) []string {
 
 // Pbs declares the verb pbs.
 func Pbs() *session.Verb {
-	return frontVerb(FrontEnds()[0], "placectl --db placectl.db pbs qsub -l select=2:ncpus=4 -- ./simulate\nplacectl --db placectl.db pbs qstat")
+	return frontVerb(FrontEnds()[0], "placectl --db placectl.db pbs qsub -l select=2:ncpus=4 -- ./simulate\nplacectl "+
+		"--db placectl.db pbs qstat")
 }
 
 // Slurm declares the verb slurm.
 func Slurm() *session.Verb {
-	return frontVerb(FrontEnds()[1], "placectl --db placectl.db slurm sbatch -n 4 --wrap ./simulate\nplacectl --db placectl.db slurm squeue --me")
+	return frontVerb(FrontEnds()[1], "placectl --db placectl.db slurm sbatch -n 4 --wrap ./simulate\nplacectl --db "+
+		"placectl.db slurm squeue --me")
 }
 
 func frontVerb(f *fronts.System, example string) *session.Verb {
@@ -64,9 +66,12 @@ func frontVerb(f *fronts.System, example string) *session.Verb {
 		Category: "Queue",
 		Usage:    "run a command of " + f.Name + " on this cluster",
 		May:      store.Anybody,
-		Args:     []verbs.Arg{{Name: "COMMAND", Kind: verbs.KindText}, {Name: "WORDS", Kind: verbs.KindText, Optional: true, Many: true}},
-		Description: "COMMAND is one of " + strings.Join(f.Names(), ", ") + ". Its options, output and exit status are those of\n" +
-			f.Name + ". placectl install-frontends makes links with these names, which do the same. PLACECTL_DB names\n" +
+		Args: []verbs.Arg{{Name: "COMMAND", Kind: verbs.KindText},
+			{Name: "WORDS", Kind: verbs.KindText, Optional: true, Many: true}},
+		Description: "COMMAND is one of " + strings.Join(f.Names(), ", ") +
+			". Its options, output and exit status are those of\n" +
+			f.Name + ". placectl install-frontends makes links with these names, which do the same. " +
+			"PLACECTL_DB names\n" +
 			"the database, or a line db = FILE in ~/.config/placectl.conf or /etc/placectl.conf does.",
 		Access:  verbs.Writes,
 		Raw:     true,
@@ -91,8 +96,10 @@ func runFront(r *session.Run, f *fronts.System, words []string) error {
 	if err != nil {
 		return err
 	}
-	call := &fronts.Call{Name: words[0], Args: words[1:], Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr, Cluster: &cluster{r, host},
-		Here: &typed{stepHost{Environ: r.Environ(), Database: r.DatabasePath(), Terminal: r.StderrTTY}, &cluster{r, host}}, Host: *host}
+	call := &fronts.Call{Name: words[0], Args: words[1:], Stdin: r.Stdin, Stdout: r.Stdout, Stderr: r.Stderr,
+		Cluster: &cluster{r, host},
+		Here: &typed{stepHost{Environ: r.Environ(), Database: r.DatabasePath(), Terminal: r.StderrTTY},
+			&cluster{r, host}}, Host: *host}
 	status, _ := f.Run(call)
 	if lost := r.Answers.Err; lost != nil && r.Changed {
 		fmt.Fprintf(r.Stderr, f.Failure, words[0], fmt.Errorf("%w: %w", exit.ErrLost, lost))
@@ -107,7 +114,9 @@ func runFront(r *session.Run, f *fronts.System, words []string) error {
 // frontDatabase finds the database: the one that is named, or else the one in a file of settings.
 // It ignores the working directory, because a program may run in any.
 func frontDatabase(r *session.Run) error {
-	if r.Getenv("PLACECTL_DB") != "" || slices.ContainsFunc(r.Inv.Globals, func(s verbs.Setting) bool { return s.Flag.Name == "db" }) {
+	if r.Getenv("PLACECTL_DB") != "" || slices.ContainsFunc(r.Inv.Globals, func(s verbs.Setting) bool {
+		return s.Flag.Name == "db"
+	}) {
 		if r.OverSSH() {
 			return usage.Errorf("the commands of PBS and Slurm need a local database; %s is reached over ssh", r.DB)
 		}
@@ -126,7 +135,8 @@ func frontDatabase(r *session.Run) error {
 			}
 		}
 	}
-	return usage.Errorf("no database is configured: set PLACECTL_DB, or write db = FILE into ~/.config/placectl.conf or /etc/placectl.conf")
+	return usage.Errorf("no database is configured: set PLACECTL_DB, or write db = FILE into ~/.config/placectl.conf " +
+		"or /etc/placectl.conf")
 }
 
 // frontHost returns what front-ends need to know about this machine and the calling user.
@@ -139,7 +149,8 @@ func frontHost(r *session.Run) (*fronts.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &fronts.Host{User: me.Name, UID: int(me.UID), Zone: r.Loc, Dir: dir, Exec: me.Host, People: people.System, Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
+	h := &fronts.Host{User: me.Name, UID: int(me.UID), Zone: r.Loc, Dir: dir, Exec: me.Host, People: people.System,
+		Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
 	h.Master = store.Permit(r.DB, r.StoreOptions(), store.Operators, "jobs of others") == nil
 	return h, nil
 }
@@ -173,7 +184,8 @@ func (cl *cluster) Update(fn func(fronts.Change) error) error {
 	inv, keyed := cl.r.Inv, *cl.r.Verb
 	keyed.Flags = []cli.Flag{verbs.KeyFlag()}
 	inv.Path = []*session.Verb{&keyed}
-	inv.Flags = append(slices.Clone(inv.Flags), verbs.Given{Flag: verbs.KeyFlag(), Value: "front-" + hex.EncodeToString(key[:])})
+	inv.Flags = append(slices.Clone(inv.Flags),
+		verbs.Given{Flag: verbs.KeyFlag(), Value: "front-" + hex.EncodeToString(key[:])})
 	c, err := inv.Context(cl.r.Ctx)
 	if err != nil {
 		return err

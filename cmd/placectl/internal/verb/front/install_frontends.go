@@ -24,9 +24,11 @@ func InstallFrontends() *session.Verb {
 		Usage:    "install links named qsub, sbatch and so on",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "pbs|slurm", Kind: verbs.KindWord}, {Name: "DIR", Kind: verbs.KindFile}},
-		Description: "Makes DIR if it is missing, and replaces existing links of placectl. If another file has such a name, nothing is\n" +
+		Description: "Makes DIR if it is missing, and replaces existing links of placectl. If another file has such " +
+			"a name, nothing is\n" +
 			"done unless you give --force. Notes say whether DIR comes first in PATH, and which database is used.",
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace files of other programs"}, verbs.DryRunFlag()},
+		Flags: []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace files of other programs"},
+			verbs.DryRunFlag()},
 		Statuses: []int{exit.Conflict},
 		Example:  "placectl install-frontends slurm .",
 		Run:      installFrontends,

@@ -50,7 +50,8 @@ func (h *stepHost) Counted() int {
 	if nodes == "" || h.Getenv("SLURM_JOB_ID") == "" {
 		return 0
 	}
-	f, err := os.OpenFile(filepath.Join(filepath.Dir(nodes), "steps-"+h.Getenv("SLURM_JOB_ID")), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(nodes), "steps-"+h.Getenv("SLURM_JOB_ID")),
+		os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return 0
 	}
@@ -145,7 +146,8 @@ func (h *stepHost) Step(s *fronts.Step) ([]fronts.TaskEnd, error) {
 				words = slices.Concat([]string{"/usr/bin/env", "-i"}, env, words)
 			}
 			task.Env = slices.Concat(h.Environ, t.Env)
-			task.Own, task.Words = true, slices.Concat([]string{"placectl", "--db", h.Database, "on", t.Node, "--"}, words)
+			task.Own, task.Words = true, slices.Concat([]string{"placectl", "--db", h.Database, "on", t.Node, "--"},
+				words)
 		}
 		run.List = append(run.List, task)
 	}

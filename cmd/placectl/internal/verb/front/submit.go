@@ -97,7 +97,9 @@ func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *queu
 	if err != nil {
 		return err
 	}
-	if sub.Queue == settings.Partition && !slices.ContainsFunc(queues, func(q store.Queue) bool { return q.Name == sub.Queue }) {
+	if sub.Queue == settings.Partition && !slices.ContainsFunc(queues, func(q store.Queue) bool {
+		return q.Name == sub.Queue
+	}) {
 		sub.Queue = ""
 	}
 	if sub.Name == "" {
@@ -122,7 +124,8 @@ func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *queu
 
 // asPBS makes a job begin in the home directory, with output files named as PBS does, in the
 // directory where the job was submitted.
-func (ch *change) asPBS(p *store.Payload, sub *store.Submission, s *fronts.Submission, server string, joined, umask, chdir bool) {
+func (ch *change) asPBS(p *store.Payload, sub *store.Submission, s *fronts.Submission, server string, joined, umask,
+	chdir bool) {
 	dir := strings.ReplaceAll(ch.Host.Dir, "%", "%%")
 	number, id := "%j", "%j."+server
 	if sub.Array > 0 || len(sub.Indexes) > 0 {
@@ -238,7 +241,8 @@ func (ch *change) planned(sub store.Submission) ([]*fronts.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &fronts.Job{Name: sub.Name, Queue: cmp.Or(sub.Queue, settings.Partition), Start: list[0].Start, End: list[0].End}
+	j := &fronts.Job{Name: sub.Name, Queue: cmp.Or(sub.Queue, settings.Partition), Start: list[0].Start,
+		End: list[0].End}
 	var numbers []uint32
 	for _, a := range list[0].Plan.Chunks {
 		for _, p := range a.Picks {

@@ -27,20 +27,28 @@ func Explain() *session.Verb {
 		Usage:    "explain why a job waits and what would help",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT | JOB", Kind: verbs.KindRequest, Optional: true}},
-		Description: "For a request it shows the verdict and, for each chunk, why nodes cannot serve it now. For a job it shows what\n" +
-			"it waits for. It changes nothing. A lone number is a job if there is one; -l 12 makes it a select. The exit\n" +
+		Description: "For a request it shows the verdict and, for each chunk, why nodes cannot serve it now. For a " +
+			"job it shows what\n" +
+			"it waits for. It changes nothing. A lone number is a job if there is one; -l 12 makes it a " +
+			"select. The exit\n" +
 			"status is 0 whatever the verdict.\n\n" +
-			"For a request, all nodes are counted by the first reason against them, with the earliest time at which one of\n" +
-			"them could serve it. Then come single changes with which it would start now or, if no nodes in service could\n" +
+			"For a request, all nodes are counted by the first reason against them, with the earliest time at " +
+			"which one of\n" +
+			"them could serve it. Then come single changes with which it would start now or, if no nodes in " +
+			"service could\n" +
 			"hold it, could run at all.\n\n" +
-			"For a running job it shows where it runs and why there; for a planned one, what it waits for. For a job without\n" +
-			"a plan it shows what keeps it (a hold, its begin time, other jobs, its class), its place in the queue, its\n" +
-			"expected start, and whether it could be placed now if no other job waited. With rules of preemption it lists the\n" +
+			"For a running job it shows where it runs and why there; for a planned one, what it waits for. For a " +
+			"job without\n" +
+			"a plan it shows what keeps it (a hold, its begin time, other jobs, its class), its place in the " +
+			"queue, its\n" +
+			"expected start, and whether it could be placed now if no other job waited. With rules of preemption it " +
+			"lists the\n" +
 			"jobs that a cycle would stop for it now. 12[3] is a job of an array; a name stands for its job.",
 		Flags: append(request.Flags(), request.OverLimits(),
 			&cli.StringFlag{Name: "job", Usage: "explain job number `N`"},
 			&cli.StringFlag{Name: "nodes", Usage: "explain these nodes: a `LIST` such as n[01-16]"},
-			&cli.IntFlag{Name: "limit", Value: 20, Usage: "show the `N` best nodes of a policy that scores nodes; 0 for none"}),
+			&cli.IntFlag{Name: "limit", Value: 20,
+				Usage: "show the `N` best nodes of a policy that scores nodes; 0 for none"}),
 		Access:   verbs.Reads,
 		Revives:  true,
 		Statuses: []int{exit.Conflict},
@@ -141,7 +149,8 @@ func explainingOf(r *session.Run, c *cli.Context) (*explaining, error) {
 	}
 	switch {
 	case !c.IsSet("job"):
-		if len(args) == 1 && args[0] != "" && !strings.ContainsAny(args[0], "=:+") && !flagsGiven(c) { // a number, or no select
+		// a number, or no select
+		if len(args) == 1 && args[0] != "" && !strings.ContainsAny(args[0], "=:+") && !flagsGiven(c) {
 			what.job = args[0]
 		}
 		return what, request.Any(c, &what.request)

@@ -21,10 +21,12 @@ func Extend() *session.Verb {
 		Usage:    "change the walltime of a job",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
-		Description: "The walltime counts from the job's start. With a + in front it is added to the present one. The change is\n" +
+		Description: "The walltime counts from the job's start. With a + in front it is added to the present one. " +
+			"The change is\n" +
 			"refused if another job or reservation takes one of the nodes before the new end.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Required: true, Usage: "walltime `D` from the start, or +D more"},
+			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Required: true,
+				Usage: "walltime `D` from the start, or +D more"},
 		},
 		Access:  verbs.Writes,
 		Whole:   true,

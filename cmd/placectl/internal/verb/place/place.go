@@ -25,8 +25,10 @@ func Place() *session.Verb {
 		Usage:    "place a request on nodes, now or planned",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
-		Description: "The job holds its nodes until you release it, even past its walltime. If it does not fit now, the exit\n" +
-			"status is 3 and the message says when it would, or which nodes out of service it needs. If it can never fit,\n" +
+		Description: "The job holds its nodes until you release it, even past its walltime. If it does not fit " +
+			"now, the exit\n" +
+			"status is 3 and the message says when it would, or which nodes out of service it needs. If it can " +
+			"never fit,\n" +
 			"the status is 4 and the message says why. A planned job gets its nodes at its start, by the clock.",
 		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
 			&cli.StringFlag{Name: "at", Usage: "start at `TIME`"},
@@ -101,14 +103,16 @@ func bucketsFor(tx *store.Tx, q placer.Request) (string, error) {
 			return slices.ContainsFunc(chunk.Buckets, func(v placer.BucketView) bool { return v.ID == b.ID })
 		}
 		if slices.ContainsFunc(explained.Chunks, serves) {
-			text += fmt.Sprintf("; bucket %d (%s): %d nodes, %d free, %d later, %d busy", b.ID, b.Signature, b.Up+b.NotUp, b.Free, b.Later, b.Busy)
+			text += fmt.Sprintf("; bucket %d (%s): %d nodes, %d free, %d later, %d busy", b.ID, b.Signature,
+				b.Up+b.NotUp, b.Free, b.Later, b.Busy)
 		}
 	}
 	return text, nil
 }
 
 // placeHow reads from the flags how to place, and for how long to try.
-func placeHow(r *session.Run, c *cli.Context) (decide func(*store.Tx, placer.Request) (*store.Job, error), patience time.Duration, err error) {
+func placeHow(r *session.Run, c *cli.Context) (decide func(*store.Tx, placer.Request) (*store.Job, error),
+	patience time.Duration, err error) {
 	decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) { return tx.Jobs().Place(q) }
 	switch {
 	case c.Bool("or-reserve"):
@@ -118,7 +122,9 @@ func placeHow(r *session.Run, c *cli.Context) (decide func(*store.Tx, placer.Req
 		if err != nil {
 			return nil, 0, err
 		}
-		decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) { return tx.Jobs().PlaceAt(q, notPast(at, tx)) }
+		decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) {
+			return tx.Jobs().PlaceAt(q, notPast(at, tx))
+		}
 	case c.IsSet("wait"):
 		patience, err = r.Duration(c, "wait")
 	}

@@ -22,10 +22,13 @@ func Reservation() *session.Verb {
 		Usage:    "show reservations",
 		Example:  "placectl reservation list",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list reservations that have not ended", May: store.Anybody, Access: verbs.Reads, InTx: reservationList,
+			{Name: "list", Usage: "list reservations that have not ended", May: store.Anybody, Access: verbs.Reads,
+				InTx:    reservationList,
 				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "include those that have ended"}},
 				Example: "placectl reservation list"},
-			{Name: "show", Usage: "show one reservation", May: store.Anybody, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindReservation}}, Access: verbs.Reads, InTx: reservationShow,
+			{Name: "show", Usage: "show one reservation", May: store.Anybody,
+				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindReservation}}, Access: verbs.Reads,
+				InTx:    reservationShow,
 				Example: "placectl reservation show maintenance"},
 		},
 	}
@@ -66,7 +69,8 @@ func reservationShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 // sayMissing lists the occurrences of a standing reservation that cannot be made now.
 func sayMissing(r *session.Run, s *store.Standing) error {
 	for _, at := range s.Missing {
-		r.Notef("reservation %s has no occurrence at %s yet: %s; placectl keeps trying until it is over", s.Name, text.AppendLocal(nil, at.Unix(), r.Loc), s.Note)
+		r.Notef("reservation %s has no occurrence at %s yet: %s; placectl keeps trying until it is over", s.Name,
+			text.AppendLocal(nil, at.Unix(), r.Loc), s.Note)
 	}
 	return nil
 }
@@ -89,9 +93,13 @@ var reservationFields = output.Fields[*reservationView]{
 	{Name: "access", Value: func(v *reservationView) any { return output.OrNil(v.Access.String()) }},
 	{Name: "timelimit", Kind: output.Duration, Value: func(v *reservationView) any { return output.OrNil(v.Limit) }},
 	{Name: "repeat", Value: func(v *reservationView) any { return output.OrNil(v.repeat) }},
-	{Name: "takes", Kind: output.Object, Detail: true, Required: true, Value: func(v *reservationView) any { return v.takes }},
+	{Name: "takes", Kind: output.Object, Detail: true, Required: true, Value: func(v *reservationView) any {
+		return v.takes
+	}},
 	{Name: "note", Kind: output.Prose, Value: func(v *reservationView) any { return output.OrNil(v.Note) }},
-	{Name: "pools", Detail: true, Value: func(v *reservationView) any { return output.OrNil(placer.FormatPools(v.Pools)) }},
+	{Name: "pools", Detail: true, Value: func(v *reservationView) any {
+		return output.OrNil(placer.FormatPools(v.Pools))
+	}},
 }
 
 func viewReservation(tx *store.Tx, res *store.Reservation) (*reservationView, error) {

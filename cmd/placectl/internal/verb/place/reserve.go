@@ -26,29 +26,35 @@ func Reserve() *session.Verb {
 		Usage:    "reserve nodes for some jobs, or from all jobs",
 		May:      store.Operators,
 		Args:     []verbs.Arg{{Name: "NAME"}, {Name: "SELECT", Kind: verbs.KindRequest}},
-		Description: "Reserves the nodes of --nodes, or chooses nodes once for a request, as for a job of that --user, --group and\n" +
+		Description: "Reserves the nodes of --nodes, or chooses nodes once for a request, as for a job of that " +
+			"--user, --group and\n" +
 			"so on. The reservation begins and ends by the clock. Without --allow no job may use it.\n\n" +
 			"--allow admits jobs by user=, group=, account=, class=, queue= or job= (a name, or a number: 12,\n" +
 			"12[3], 12[0-4]). Separate several by commas, or repeat the flag; any match admits. A + after one (the\n" +
-			"default) draws those jobs to the reserved nodes, a - keeps them off while others fit, and a = does neither.\n" +
+			"default) draws those jobs to the reserved nodes, a - keeps them off while others fit, and a = " +
+			"does neither.\n" +
 			"The value * admits anyone: --allow 'user=*' --timelimit 1h.\n" +
 			"Reservations with --allow may overlap: all of them must then admit a job.\n\n" +
-			"--repeat keeps --depth occurrences ahead, named NAME.1, NAME.2 and so on; names in use are skipped. The\n" +
+			"--repeat keeps --depth occurrences ahead, named NAME.1, NAME.2 and so on; names in use are skipped. " +
+			"The\n" +
 			"first occurrence is the first that the rule gives, at --start or later.",
 		Flags: append(request.Flags(),
 			&cli.StringFlag{Name: "nodes", Usage: "exactly these nodes, a `LIST` such as n[01-16]"},
 			&cli.StringFlag{Name: "start", Usage: "start of the reservation, `TIME` (now)"},
 			&cli.StringSliceFlag{Name: "allow", Usage: "admit `WHO`, such as user=ann,group=chem-"},
 			&cli.StringFlag{Category: itsTimes, Name: "timelimit", Usage: "limit each job to `D` of it"},
-			&cli.StringFlag{Name: "repeat", Usage: "repeat by `RULE`: daily, weekly or an RRULE such as FREQ=WEEKLY;BYDAY=MO,WE"},
+			&cli.StringFlag{Name: "repeat",
+				Usage: "repeat by `RULE`: daily, weekly or an RRULE such as FREQ=WEEKLY;BYDAY=MO,WE"},
 			&cli.IntFlag{Category: itsTimes, Name: "depth", Usage: "keep `N` occurrences ahead (2)"},
-			&cli.StringFlag{Category: itsTimes, Name: "zone", Usage: "time zone `Z` of the rule, such as Europe/Berlin (yours)"}),
+			&cli.StringFlag{Category: itsTimes, Name: "zone",
+				Usage: "time zone `Z` of the rule, such as Europe/Berlin (yours)"}),
 		Access:   verbs.Writes,
 		Whole:    true,
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "placectl reserve maintenance --nodes n[01-16] --start 'tomorrow 08:00' -t 4h\n" +
 			"placectl reserve course 4:ngpus=1 --place excl --start now+1h -t 2h --allow group=students\n" +
-			"placectl reserve nightly --nodes n[01-08] --start 22:00 -t 8h --repeat daily --depth 7 --allow class=batch",
+			"placectl reserve nightly --nodes n[01-08] --start 22:00 -t 8h --repeat daily --depth 7 --allow " +
+			"class=batch",
 		Run: reserve,
 	}
 }
@@ -126,7 +132,8 @@ func checkReserveFlags(c *cli.Context, spec *store.ReserveSpec) error {
 	}
 	for _, f := range request.Flags() {
 		if name := f.Names()[0]; nodes != "" && name != "walltime" && name != "pool" && c.IsSet(name) {
-			return usage.Errorf("%s is for automatically chosen nodes, but --nodes names them; --allow says who may use them", verbs.Dashed(name))
+			return usage.Errorf("%s is for automatically chosen nodes, but --nodes names them; --allow says who "+
+				"may use them", verbs.Dashed(name))
 		}
 	}
 	for _, name := range []string{"depth", "zone"} {

@@ -27,21 +27,28 @@ func When() *session.Verb {
 		Usage:    "show when a request or a waiting job could start",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
-		Description: "A planned job (--job) starts as planned. For a job without a plan, the start comes from playing the queue\n" +
-			"forward: no more jobs come, and each runs as long as jobs like it did. The exit status is 3 if the start is\n" +
-			"unknown: the job is held or late, or waits for something of unknown end, such as nodes out of service. It is 4\n" +
+		Description: "A planned job (--job) starts as planned. For a job without a plan, the start comes from " +
+			"playing the queue\n" +
+			"forward: no more jobs come, and each runs as long as jobs like it did. The exit status is 3 if " +
+			"the start is\n" +
+			"unknown: the job is held or late, or waits for something of unknown end, such as nodes out of " +
+			"service. It is 4\n" +
 			"if the job can never run.\n\n" +
-			"start is the likely start: half of such jobs start sooner. Nine of ten have started by safe. asked is the start\n" +
-			"if all jobs run as long as they asked for. record is how many of the last jobs started by their safe start.",
+			"start is the likely start: half of such jobs start sooner. Nine of ten have started by safe. asked is " +
+			"the start\n" +
+			"if all jobs run as long as they asked for. record is how many of the last jobs started by their " +
+			"safe start.",
 		Flags: append(request.Flags(), request.OverLimits(),
 			&cli.StringFlag{Name: "job", Usage: "show the start of waiting job `N`"},
-			&cli.IntFlag{Name: "count", Value: 1, Usage: "show `N` starts: the earliest, then each later time at which nodes come free"}),
+			&cli.IntFlag{Name: "count", Value: 1,
+				Usage: "show `N` starts: the earliest, then each later time at which nodes come free"}),
 		Access:   verbs.Reads,
 		Revives:  true,
 		Brief:    true,
 		Statuses: []int{exit.NotNow, exit.Never, exit.Conflict},
-		Example:  "placectl when 16:ncpus=8 --place scatter:excl -t 4h\nplacectl when -l 2 --place excl --count 3\nplacectl when --job 12",
-		Run:      when,
+		Example: "placectl when 16:ncpus=8 --place scatter:excl -t 4h\nplacectl when -l 2 --place excl --count " +
+			"3\nplacectl when --job 12",
+		Run: when,
 	}
 }
 
@@ -134,7 +141,8 @@ func viewStart(r *session.Run, tx *store.Tx, start store.Opening) (v *startView,
 		v.guess, err = tx.Ask().Guess(start.Plan)
 	}
 	if v.guess != 0 && !r.Audience().Document {
-		r.Notef("the start at %s is a guess: job %d is overdue", text.AppendLocal(nil, start.Start.Unix(), r.Loc), v.guess)
+		r.Notef("the start at %s is a guess: job %d is overdue", text.AppendLocal(nil, start.Start.Unix(), r.Loc),
+			v.guess)
 	}
 	return v, err
 }

@@ -19,11 +19,14 @@ import (
 )
 
 // alterable are the flags of submit that alter takes, besides those of attribute.Flags.
-var alterable = append([]string{"name", "walltime", "select", "place", "queue", "class", "account", "policy", "prefer", "exclude", "access", "reservation",
-	"pool", "bind", "over-limits", "accept", "user", "group", "after", "afterok", "afternotok", "afterany", "aftercorr", "singleton"}, request.OfPayload...)
+var alterable = append([]string{"name", "walltime", "select", "place", "queue", "class", "account", "policy", "prefer",
+	"exclude", "access", "reservation",
+	"pool", "bind", "over-limits", "accept", "user", "group", "after", "afterok", "afternotok", "afterany", "aftercorr",
+	"singleton"}, request.OfPayload...)
 
 // refused says why alter refuses other flags of submit.
-var refused = map[string]string{"hold": "use placectl hold", "requestor": "use --class", "array": "the number of jobs never changes", "each": "the number of jobs never changes",
+var refused = map[string]string{"hold": "use placectl hold", "requestor": "use --class",
+	"array": "the number of jobs never changes", "each": "the number of jobs never changes",
 	"script": fixedCommand, "directives": fixedCommand, "lax": fixedCommand}
 
 const fixedCommand = "the command never changes: cancel the job, and submit it again"
@@ -46,10 +49,14 @@ func Alter() *session.Verb {
 		Usage:    "change waiting jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
-		Description: "The flags are those of submit; what you do not name stays. Limits, rights and deadlines apply as at\n" +
-			"submission. A job with a planned start loses it, and is planned again. You can change a running job's name,\n" +
-			"comment, priority and walltime (+30m: so much more). Only the job's own user, who signs the change, can change\n" +
-			"the directory, the environment, the output, retries and mail. If one of several jobs cannot be changed, none\n" +
+		Description: "The flags are those of submit; what you do not name stays. Limits, rights and deadlines " +
+			"apply as at\n" +
+			"submission. A job with a planned start loses it, and is planned again. You can change a running " +
+			"job's name,\n" +
+			"comment, priority and walltime (+30m: so much more). Only the job's own user, who signs the change, " +
+			"can change\n" +
+			"the directory, the environment, the output, retries and mail. If one of several jobs cannot be " +
+			"changed, none\n" +
 			"is.",
 		Flags:    flags,
 		Access:   verbs.Writes,
@@ -62,7 +69,9 @@ func Alter() *session.Verb {
 }
 
 func alter(r *session.Run, c *cli.Context) error {
-	given := slices.DeleteFunc(slices.Clone(r.Inv.Flags), func(g verbs.Given) bool { return g.Name() == verbs.DryRun || g.Name() == verbs.Key })
+	given := slices.DeleteFunc(slices.Clone(r.Inv.Flags), func(g verbs.Given) bool {
+		return g.Name() == verbs.DryRun || g.Name() == verbs.Key
+	})
 	if len(given) == 0 {
 		return usage.Errorf("nothing to change: add a flag, such as -t 4h")
 	}
@@ -99,7 +108,9 @@ func alter(r *session.Run, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		a, err := Alteration(r, c, &sub, slices.DeleteFunc(slices.Clone(given), func(g verbs.Given) bool { return slices.Contains([]string{"aftercorr", "singleton"}, g.Name()) }))
+		a, err := Alteration(r, c, &sub, slices.DeleteFunc(slices.Clone(given), func(g verbs.Given) bool {
+			return slices.Contains([]string{"aftercorr", "singleton"}, g.Name())
+		}))
 		if err != nil {
 			return err
 		}
@@ -139,11 +150,13 @@ func Fixed(g verbs.Given) error {
 }
 
 // alteredWith names the flags that change what another flag does.
-var alteredWith = map[string]string{"cpus": "select", "gpus": "select", "mem": "select", "pool": "pools", "afterok": "after", "afternotok": "after", "afterany": "after"}
+var alteredWith = map[string]string{"cpus": "select", "gpus": "select", "mem": "select", "pool": "pools",
+	"afterok": "after", "afternotok": "after", "afterany": "after"}
 
 // Alteration returns the changes to a job that the options make, with the values in sub. A flag changes
 // the field of its name.
-func Alteration(r *session.Run, c *cli.Context, sub *store.Submission, given []verbs.Given) (a store.Alteration, err error) {
+func Alteration(r *session.Run, c *cli.Context, sub *store.Submission, given []verbs.Given) (a store.Alteration,
+	err error) {
 	from, err := process(r)
 	if err != nil {
 		return a, err
@@ -154,7 +167,8 @@ func Alteration(r *session.Run, c *cli.Context, sub *store.Submission, given []v
 		case to.Kind() == reflect.Pointer:
 			to.Set(reflect.ValueOf(sub).Elem().FieldByName(field).Addr())
 		case slices.Contains(request.OfPayload, g.Name()):
-			a.Payload, a.Sign = func(p *store.Payload) error { return cmp.Or(from.Change(c, p), counts(r, &p.Ending)) }, r.Sign
+			a.Payload, a.Sign = func(p *store.Payload) error { return cmp.Or(from.Change(c, p), counts(r, &p.Ending)) },
+				r.Sign
 		default:
 			return a, Fixed(g)
 		}

@@ -20,14 +20,16 @@ func Cancel() *session.Verb {
 		Usage:    "end waiting or running jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
-		Description: "Waiting jobs leave the queue, and running ones free their nodes. Without JOB, --user, --name and --all select\n" +
+		Description: "Waiting jobs leave the queue, and running ones free their nodes. Without JOB, --user, --name " +
+			"and --all select\n" +
 			"jobs that have not ended; none is no error.\n\n" +
 			"The next cycle tells the launchers of running jobs to stop them. " + endsFirst,
 		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, nowFlag(),
 			&cli.StringFlag{Name: "user", Usage: "all jobs of `USER`"},
 			&cli.StringFlag{Name: "name", Usage: "all your jobs named `NAME` (with --user, that user's)"},
 			&cli.BoolFlag{Name: "all", Usage: "all your jobs"},
-			&cli.BoolFlag{Name: "waiting", Usage: "only jobs that have not started; if you name a started one, it is a conflict"}},
+			&cli.BoolFlag{Name: "waiting",
+				Usage: "only jobs that have not started; if you name a started one, it is a conflict"}},
 		Exclusive: []string{"user all", "name all"},
 		Access:    verbs.Writes,
 		Whole:     true,
@@ -45,7 +47,9 @@ func cancel(r *session.Run, c *cli.Context) error {
 	case !named && !chosen:
 		return usage.Errorf("name the jobs to cancel, or select them with --user, --name or --all")
 	}
-	change := atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Jobs().Cancel(id, c.String("reason")) })
+	change := atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) {
+		return tx.Jobs().Cancel(id, c.String("reason"))
+	})
 	if c.Bool("waiting") {
 		whatever := change
 		change = func(tx *store.Tx, id uint64) (*store.Job, error) {
@@ -141,20 +145,25 @@ func Release() *session.Verb {
 }
 
 func release(r *session.Run, c *cli.Context) error {
-	return changeJobs(r, c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) { return tx.Jobs().Release(id) }))
+	return changeJobs(r, c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) {
+		return tx.Jobs().Release(id)
+	}))
 }
 
 // endsFirst is help for verbs that stop jobs: a command that is executed here ends in its own time.
-const endsFirst = "If a supervisor or run executes a job, it is ending first: it keeps its nodes until its command ends or its\n" +
+const endsFirst = "If a supervisor or run executes a job, it is ending first: it keeps its nodes until its command " +
+	"ends or its\n" +
 	"grace is over."
 
 // nowFlag returns --now for the verbs that take jobs off their nodes.
 func nowFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "now", Usage: "free the nodes at once, whatever still runs there (write the time as --now=TIME here)"}
+	return &cli.BoolFlag{Name: "now",
+		Usage: "free the nodes at once, whatever still runs there (write the time as --now=TIME here)"}
 }
 
 // atOnce makes a job give its nodes back without waiting for its command if --now is set.
-func atOnce(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) func(*store.Tx, uint64) (*store.Job, error) {
+func atOnce(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) func(*store.Tx, uint64) (*store.Job,
+	error) {
 	if !c.Bool("now") {
 		return change
 	}

@@ -80,7 +80,9 @@ func (list liveJobs) before(id uint64, user, name string) (after []store.Depende
 	if list != nil && name == "" {
 		return nil, usage.Errorf("--singleton needs a name: add --name")
 	}
-	same := slices.DeleteFunc(slices.Clone(list), func(j *store.Job) bool { return j.ID >= id || j.Name != name || j.User != user })
+	same := slices.DeleteFunc(slices.Clone(list), func(j *store.Job) bool {
+		return j.ID >= id || j.Name != name || j.User != user
+	})
 	for _, t := range jobref.Whole(same) {
 		after = append(after, store.Dependency{When: store.AfterAny, Job: t.Number})
 	}

@@ -13,21 +13,24 @@ import (
 // Done declares the verb done.
 func Done() *session.Verb {
 	return &session.Verb{
-		Name:        "done",
-		Category:    "Queue",
-		Usage:       "report that a running job has exited",
-		May:         store.Anybody,
-		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
-		Description: "Status 0 means that it finished, any other that it failed; dependent jobs follow that. Its nodes are freed.",
+		Name:     "done",
+		Category: "Queue",
+		Usage:    "report that a running job has exited",
+		May:      store.Anybody,
+		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
+		Description: "Status 0 means that it finished, any other that it failed; dependent jobs follow that. Its " +
+			"nodes are freed.",
 		Flags: []cli.Flag{&cli.IntFlag{Name: "status", Usage: "exit status `N` (0)"},
-			&cli.IntFlag{Name: "attempt", Usage: "report the end of attempt `N` ($PLACECTL_ATTEMPT, else the current one)"},
+			&cli.IntFlag{Name: "attempt",
+				Usage: "report the end of attempt `N` ($PLACECTL_ATTEMPT, else the current one)"},
 			&cli.BoolFlag{Name: "force", Usage: "report it even if a supervisor executes the job"},
 			&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}},
 		Access:  verbs.Writes,
 		Whole:   true,
 		Example: "./simulate; placectl done $PLACECTL_JOB --status $?",
 		Run: func(r *session.Run, c *cli.Context) error {
-			f := store.Finished{Attempt: c.Int("attempt"), Status: c.Int("status"), Reason: c.String("reason"), Force: c.Bool("force")}
+			f := store.Finished{Attempt: c.Int("attempt"), Status: c.Int("status"), Reason: c.String("reason"),
+				Force: c.Bool("force")}
 			switch {
 			case f.Status < 0 || f.Status > 255:
 				return usage.Errorf("--status %d is not an exit status from 0 to 255", f.Status)

@@ -19,15 +19,17 @@ func History() *session.Verb {
 		Category: "Queue",
 		Usage:    "list ended jobs and what they used",
 		May:      store.Anybody,
-		Description: "Lists the last 20 jobs to end, or all since a time, latest first. TOOK is the run time, OF the walltime. CPU\n" +
+		Description: "Lists the last 20 jobs to end, or all since a time, latest first. TOOK is the run time, OF the " +
+			"walltime. CPU\n" +
 			"and MEM are what the processes used, if passes of work executed them. EXIT is the status. The setting\n" +
 			"keep_ended says how long jobs are kept; placectl archive moves them into a file.",
 		Flags: append(jobFilterFlags(),
 			&cli.IntFlag{Name: "last", Usage: "the last `N` jobs to end, at most"},
 		),
-		Access:  verbs.Reads,
-		Example: "placectl history\nplacectl history --user ann --since now-7d\nplacectl history --state failed --last 5 -o json",
-		Run:     history,
+		Access: verbs.Reads,
+		Example: "placectl history\nplacectl history --user ann --since now-7d\nplacectl history --state failed " +
+			"--last 5 -o json",
+		Run: history,
 	}
 }
 

@@ -22,7 +22,8 @@ func Hold() *session.Verb {
 		Usage:    "keep waiting jobs from starting",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
-		Description: "The jobs lose their planned starts. You cannot hold running jobs: requeue them. Of an array, a range, or a\n" +
+		Description: "The jobs lose their planned starts. You cannot hold running jobs: requeue them. Of an array, a " +
+			"range, or a\n" +
 			"name of several of your jobs, the waiting ones are held.",
 		Flags:   []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}},
 		Access:  verbs.Writes,
@@ -78,7 +79,8 @@ func Unhold() *session.Verb {
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Access:   verbs.Writes,
 		Brief:    true,
-		Description: "If your job is held as not signed, in a database that others may write, this signs it. First look with\n" +
+		Description: "If your job is held as not signed, in a database that others may write, this signs it. First " +
+			"look with\n" +
 			"placectl show at what it executes.",
 		Example: "placectl unhold 12",
 		Run: func(r *session.Run, c *cli.Context) error {
@@ -91,7 +93,9 @@ func Unhold() *session.Verb {
 				if len(jobs) == 0 {
 					return allEnded(c)
 				}
-				return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) { return UnholdJob(r, tx, id) })
+				return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
+					return UnholdJob(r, tx, id)
+				})
 			})
 		},
 	}
@@ -103,7 +107,8 @@ func jobThrottleVerb() *session.Verb {
 		Usage: "limit how many jobs of an array run at once",
 		May:   store.Anybody,
 		Args:  []verbs.Arg{{Name: "ARRAY", Kind: verbs.KindJob}, {Name: "N"}},
-		Description: "Like --array 100%10 of placectl submit, but later. Running jobs go on. With 0 no more start; with none any\n" +
+		Description: "Like --array 100%10 of placectl submit, but later. Running jobs go on. With 0 no more start; " +
+			"with none any\n" +
 			"number may run again.",
 		Access:  verbs.Writes,
 		Whole:   true,

@@ -27,16 +27,20 @@ func Job() *session.Verb {
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list jobs that have not ended", May: store.Anybody, Access: verbs.Reads,
 				Revives: true, Run: jobList,
-				Description: "Lists jobs by next event: running jobs by end, planned ones by start, then the queue. WHEN shows its time, and\n" +
-					"why it is not sooner; explain JOB says more. What does not fit the terminal is cut (+). --wide shows all\n" +
-					"columns; so do -o csv, json and the like, sorted by state and number. -o job,likely,safe,forecast_at shows by\n" +
+				Description: "Lists jobs by next event: running jobs by end, planned ones by start, then the queue. " +
+					"WHEN shows its time, and\n" +
+					"why it is not sooner; explain JOB says more. What does not fit the terminal is cut (+). --wide " +
+					"shows all\n" +
+					"columns; so do -o csv, json and the like, sorted by state and number. -o " +
+					"job,likely,safe,forecast_at shows by\n" +
 					"when waiting jobs start.",
 				Flags: append(jobFilterFlags(),
 					&cli.BoolFlag{Name: "all", Usage: "include ended jobs, newest first"},
 					&cli.BoolFlag{Name: "wide", Usage: "show all columns"},
 					verbs.Choice(&cli.StringFlag{Name: "order", Usage: "sort by `ORDER`"}, "next", "newest", "state"),
 				),
-				Example: "placectl job list --user ann\nplacectl job list --state queued,held --name 'night-*'\nplacectl job list --since today --order newest"},
+				Example: "placectl job list --user ann\nplacectl job list --state queued,held --name " +
+					"'night-*'\nplacectl job list --since today --order newest"},
 			jobThrottleVerb(),
 		},
 	}
@@ -50,7 +54,8 @@ func Show() *session.Verb {
 		Usage:    "show all about a job, an array or jobs by name",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
-		Description: "For several jobs a table has a line for each, or for alike jobs of an array. In JSON the answer is a list with\n" +
+		Description: "For several jobs a table has a line for each, or for alike jobs of an array. In JSON the " +
+			"answer is a list with\n" +
 			"all about each job, even of one.",
 		Flags:   []cli.Flag{&cli.BoolFlag{Name: "env", Usage: "include the environment of its submission"}},
 		Access:  verbs.Reads,
@@ -63,9 +68,15 @@ func Show() *session.Verb {
 // The columns of the jobs table, those that programs get in addition, and those that job show adds. +
 // stands for attributes that it does not name.
 const (
-	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start end nodes reservation* reason expected array* index*"
-	jobMoreColumns = " reason_code* wait* run* attempt* exit* devices* paused* backfilled* retry_of* line* likely* safe* forecast_at* guess*"
-	jobShowColumns = " reason_code* wait* run* path policy set key exec_vnode devices exclude bind pools deadline after command exit attempt attempts claimed* ending* preempted* slowdown* cpu_user* cpu_sys* cpu_time* max_rss* mem_peak* directory script script_size out err out_mode umask interpreter compat notes input* owner submit_host retries retry_on retry_wait signal grace mail mail_to paused backfilled* retry_of line + retry_mem likely* safe* forecast_at* guess*"
+	jobListColumns = "job name user account* queue class* state priority* select place walltime submit* begin* start " +
+		"end nodes reservation* reason expected array* index*"
+	jobMoreColumns = " reason_code* wait* run* attempt* exit* devices* paused* backfilled* retry_of* line* likely* " +
+		"safe* forecast_at* guess*"
+	jobShowColumns = " reason_code* wait* run* path policy set key exec_vnode devices exclude bind pools deadline " +
+		"after command exit attempt attempts claimed* ending* preempted* slowdown* cpu_user* cpu_sys* cpu_time* " +
+		"max_rss* mem_peak* directory script script_size out err out_mode umask interpreter compat notes input* " +
+		"owner submit_host retries retry_on retry_wait signal grace mail mail_to paused backfilled* retry_of line + " +
+		"retry_mem likely* safe* forecast_at* guess*"
 )
 
 // jobFilterFlags select the jobs of a list.
@@ -187,15 +198,16 @@ func jobShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	if len(jobs) == 1 {
 		return printShown(r, tx, jobs, c.Bool("env"))
 	}
-	return r.Either(func(f output.Format) bool { return session.IsTable(f) && r.Columns == "" && !c.Bool("env") }, func() error {
-		return listing.PrintFolded(r.Printer, tx, jobs, "state name user start end nodes reason", func() error {
-			p := r.Jobs(tx, false, "job state name user start end nodes reason")
-			for _, j := range jobs {
-				p.Print(j)
-			}
-			return p.Close()
-		})
-	}, func() error { return printShown(r, tx, jobs, c.Bool("env")) })
+	return r.Either(func(f output.Format) bool { return session.IsTable(f) && r.Columns == "" && !c.Bool("env") },
+		func() error {
+			return listing.PrintFolded(r.Printer, tx, jobs, "state name user start end nodes reason", func() error {
+				p := r.Jobs(tx, false, "job state name user start end nodes reason")
+				for _, j := range jobs {
+					p.Print(j)
+				}
+				return p.Close()
+			})
+		}, func() error { return printShown(r, tx, jobs, c.Bool("env")) })
 }
 
 // printShown prints all that is known of jobs.
@@ -257,7 +269,8 @@ func liveNamed(names jobref.Names, words []string, fits func(*store.Job) bool) (
 		case err != nil:
 			return nil, nil, err
 		case len(live) == 0 && jobref.IsName(word):
-			return nil, nil, fmt.Errorf("%w: no job with the name %s waits or runs; the last, %s, is %s", store.ErrNotFound, text.Quoted(word), whole(last), last.State)
+			return nil, nil, fmt.Errorf("%w: no job with the name %s waits or runs; the last, %s, is %s",
+				store.ErrNotFound, text.Quoted(word), whole(last), last.State)
 		case len(fit) == 0:
 			jobs = append(jobs, live...)
 		default:
@@ -282,7 +295,8 @@ func once(jobs []*store.Job) []*store.Job {
 func whole(j *store.Job) string { return jobref.Whole([]*store.Job{j})[0].String() }
 
 // changeEach changes jobs, and prints the result.
-func changeEach(r *session.Run, tx *store.Tx, jobs []*store.Job, change func(*store.Tx, uint64) (*store.Job, error)) error {
+func changeEach(r *session.Run, tx *store.Tx, jobs []*store.Job, change func(*store.Tx, uint64) (*store.Job,
+	error)) error {
 	changed := make([]*store.Job, 0, len(jobs))
 	for _, was := range jobs {
 		j, err := change(tx, was.ID)
@@ -309,5 +323,7 @@ func printChanged(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 	if !slices.ContainsFunc(jobs, func(j *store.Job) bool { return j.Array != 0 }) {
 		return each()
 	}
-	return r.Either(session.IsTable, func() error { return listing.PrintFolded(r.Printer, tx, jobs, "state start end nodes", each) }, each)
+	return r.Either(session.IsTable, func() error {
+		return listing.PrintFolded(r.Printer, tx, jobs, "state start end nodes", each)
+	}, each)
 }

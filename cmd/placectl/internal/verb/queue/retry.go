@@ -17,9 +17,11 @@ func Retry() *session.Verb {
 		Usage:    "submit ended jobs again",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
-		Description: "Each becomes a new job with the same request, command, script, directory and environment; retry_of names the\n" +
+		Description: "Each becomes a new job with the same request, command, script, directory and environment; " +
+			"retry_of names the\n" +
 			"old one. Jobs of an array form an array again, with the same indices. The new jobs keep no begin, no\n" +
-			"dependencies and no deadline that has passed. Limits apply as at submission. You sign what you retry: another\n" +
+			"dependencies and no deadline that has passed. Limits apply as at submission. You sign what you " +
+			"retry: another\n" +
 			"user's job then waits for that user's placectl unhold.",
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "failed", Usage: "only the named jobs that failed; none is no error"}},
 		Access:   verbs.Writes,
@@ -51,7 +53,8 @@ func retry(r *session.Run, c *cli.Context) error {
 			r.Notef("no job has failed")
 		}
 		each := func() error {
-			p := r.MadeJobs(tx, false, "job state retry_of name array* index* select place walltime submit reason* reason_code*")
+			p := r.MadeJobs(tx, false,
+				"job state retry_of name array* index* select place walltime submit reason* reason_code*")
 			for _, j := range jobs {
 				p.Print(j)
 			}

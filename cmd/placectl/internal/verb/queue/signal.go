@@ -23,13 +23,18 @@ func Signal() *session.Verb {
 		Usage:    "send a signal to the processes of running jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}, {Name: "SIGNAL"}},
-		Description: "SIGNAL is a name or a number: USR1, SIGTERM, 10. It reaches the job's processes on all its nodes, from any\n" +
-			"host and terminal. STOP, CONT and signals that usually end a process go to every process. Others, such as\n" +
-			"USR1, go to the processes that handle them, or to the job's command if none does. After STOP the job shows as\n" +
+		Description: "SIGNAL is a name or a number: USR1, SIGTERM, 10. It reaches the job's processes on all its " +
+			"nodes, from any\n" +
+			"host and terminal. STOP, CONT and signals that usually end a process go to every process. " +
+			"Others, such as\n" +
+			"USR1, go to the processes that handle them, or to the job's command if none does. After STOP the " +
+			"job shows as\n" +
 			"paused until CONT: it keeps its nodes, and its walltime runs on. The verb returns once the signal is\n" +
-			"delivered. If that takes longer than --timeout, the status is 7; the signal still arrives when its node is\n" +
+			"delivered. If that takes longer than --timeout, the status is 7; the signal still arrives when " +
+			"its node is\n" +
 			"reached.",
-		Flags:   []cli.Flag{&cli.StringFlag{Name: "timeout", Value: "10s", Usage: "wait up to `D` for delivery; 0 does not wait"}},
+		Flags: []cli.Flag{&cli.StringFlag{Name: "timeout", Value: "10s",
+			Usage: "wait up to `D` for delivery; 0 does not wait"}},
 		Access:  verbs.Writes,
 		Brief:   true,
 		Example: "placectl signal 12 USR1\nplacectl signal 12 40 STOP\nplacectl signal 12 CONT",
@@ -165,7 +170,8 @@ func (s *Signals) await() error {
 			return err
 		}
 		if !s.r.Env.Clock().Before(s.deadline) {
-			return &store.Conflict{What: left[0], Why: "the signal was not delivered within " + text.FormatDuration(s.patience) + also(len(left)-1)}
+			return &store.Conflict{What: left[0], Why: "the signal was not delivered within " + text.FormatDuration(
+				s.patience) + also(len(left)-1)}
 		}
 		if err := s.r.WaitForChange(seen, s.deadline, time.Time{}); err != nil {
 			return err

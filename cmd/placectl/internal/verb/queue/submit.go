@@ -28,41 +28,63 @@ func Submit() *session.Verb {
 		Category: "Queue",
 		Usage:    "submit a job or an array of jobs",
 		May:      store.Anybody,
-		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "FILE", Kind: verbs.KindFile, Optional: true}, {Name: "-- COMMAND ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
-		Description: "The job starts when its turn comes and it fits. placectl keeps the command after --, or the script in FILE,\n" +
-			"with the job; without a select it gets one cpu. Lines #placectl, #PBS and #SBATCH before a script's first\n" +
+		Args: []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true},
+			{Name: "FILE", Kind: verbs.KindFile, Optional: true},
+			{Name: "-- COMMAND ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
+		Description: "The job starts when its turn comes and it fits. placectl keeps the command after --, or the " +
+			"script in FILE,\n" +
+			"with the job; without a select it gets one cpu. Lines #placectl, #PBS and #SBATCH before a " +
+			"script's first\n" +
 			"command are submit flags; those on the command line win.\n\n" +
-			"A list for --array holds indices and ranges: 1,5,9-12 or 0-99:2 (5-5 for 5 alone). Files of --out and --err\n" +
+			"A list for --array holds indices and ranges: 1,5,9-12 or 0-99:2 (5-5 for 5 alone). Files of --out " +
+			"and --err\n" +
 			"may hold %j (job), %A (array), %a (index), %x (name), %u (user), %N (first node) and %t (attempt).\n\n" +
-			"With --each, {} is the line, {1} its first field and {#} its index. If a command has no {}, the line becomes\n" +
-			"its last argument, as for a script. Tabs separate the fields {1}, {2} and so on, or commas if the line has no\n" +
-			"tab. Blank lines are skipped. A job also finds its line in $PLACECTL_LINE: a shell reads that as it is, but {}\n" +
+			"With --each, {} is the line, {1} its first field and {#} its index. If a command has no {}, the " +
+			"line becomes\n" +
+			"its last argument, as for a script. Tabs separate the fields {1}, {2} and so on, or commas if the " +
+			"line has no\n" +
+			"tab. Blank lines are skipped. A job also finds its line in $PLACECTL_LINE: a shell reads that as it " +
+			"is, but {}\n" +
 			"between the quotes of sh -c as code. Add --array %10 to run at most 10 at once.\n\n" +
-			"The job keeps the directory, the umask, the resource limits, where output goes, and the environment that\n" +
-			"--export names. Variables whose names look like secrets go along only if you name them. placectl show shows\n" +
-			"what is kept. cycle --exec passes the command on as given; it does not start scripts. If a script line asks\n" +
+			"The job keeps the directory, the umask, the resource limits, where output goes, and the " +
+			"environment that\n" +
+			"--export names. Variables whose names look like secrets go along only if you name them. placectl " +
+			"show shows\n" +
+			"what is kept. cycle --exec passes the command on as given; it does not start scripts. If a script " +
+			"line asks\n" +
 			"for something unsupported, it is refused with its number.\n\n" +
 			"A dependent job waits for another one: to start (--after), to end well (--afterok), to end badly\n" +
-			"(--afternotok) or to end (--afterany). With --aftercorr each job of an array waits for the job with its index\n" +
+			"(--afternotok) or to end (--afterany). With --aftercorr each job of an array waits for the job with " +
+			"its index\n" +
 			"in another array to end well. If that can no longer happen, it is cancelled.\n\n" +
-			"An array has a number of its own, right before those of its jobs: array 24 of 20 has the jobs 25 to 44, also\n" +
+			"An array has a number of its own, right before those of its jobs: array 24 of 20 has the jobs 25 " +
+			"to 44, also\n" +
 			"written 24[0] to 24[19]. 24 means all of them, for --afterok and for every other verb.\n\n" +
-			"A job that would exceed a limit on waiting jobs is refused with status 3, or 4 if the limit is on one job's\n" +
+			"A job that would exceed a limit on waiting jobs is refused with status 3, or 4 if the limit is on " +
+			"one job's\n" +
 			"size.",
 		Flags: slices.Concat(request.Flags(), request.Size(), request.PayloadFlags(), []cli.Flag{
 			request.Bind(), request.OverLimits(),
-			verbs.Choice(&cli.StringFlag{Category: request.ItsTurn, Name: "accept", Usage: "refuse a job that can never run, or let it wait: `HOW` is any or feasible (the setting accept)"}, store.SettingWords("accept")...),
-			&cli.StringFlag{Name: "array", Usage: "array of `N` jobs, or a list of indices such as 0-99:2; add %10 to run at most 10 at once"},
-			&cli.StringFlag{Name: "each", Usage: "array with a job for each line of `FILE`, - for standard input; {} in the command is the line"},
+			verbs.Choice(&cli.StringFlag{Category: request.ItsTurn, Name: "accept",
+				Usage: "refuse a job that can never run, or let it wait: `HOW` is any or feasible (the setting " +
+					"accept)"}, store.SettingWords("accept")...),
+			&cli.StringFlag{Name: "array", Usage: "array of `N` jobs, or a list of indices such as 0-99:2; add %10 " +
+				"to run at most 10 at once"},
+			&cli.StringFlag{Name: "each", Usage: "array with a job for each line of `FILE`, - for standard input; {} " +
+				"in the command is the line"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "start after `JOB` has started"},
 			&cli.StringSliceFlag{Name: "afterok", Usage: "start after `JOB` has ended with status 0"},
-			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "aftercorr", Usage: "start each job of the array after the one with its index in `ARRAY` has ended with status 0"},
-			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok", Usage: "start after `JOB` has failed or was cancelled"},
-			&cli.BoolFlag{Category: request.ItsTurn, Name: "singleton", Usage: "start after all earlier jobs of the same user and name have ended"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "aftercorr",
+				Usage: "start each job of the array after the one with its index in `ARRAY` has ended with status 0"},
+			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok",
+				Usage: "start after `JOB` has failed or was cancelled"},
+			&cli.BoolFlag{Category: request.ItsTurn, Name: "singleton",
+				Usage: "start after all earlier jobs of the same user and name have ended"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afterany", Usage: "start after `JOB` has ended"},
 		}, attributeFlags(), []cli.Flag{
 			&cli.BoolFlag{Category: request.ItsTurn, Name: "hold", Usage: "hold the job until placectl unhold"},
-			&cli.StringFlag{Category: request.Whose, Name: "requestor", Usage: "requestor `WHO` for class map (the user)"}}),
+			&cli.StringFlag{Category: request.Whose, Name: "requestor",
+				Usage: "requestor `WHO` for class map (the user)"}}),
 		Access:   verbs.Writes,
 		Whole:    true,
 		Brief:    true,
@@ -136,7 +158,8 @@ func printSubmitted(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 		return err
 	}
 	if n := len(jobs); n > store.UsualArray {
-		r.Notef("others may wait for %d s while an array of %d jobs is submitted or cancelled", (n+store.UsualArray-1)/store.UsualArray, n)
+		r.Notef("others may wait for %d s while an array of %d jobs is submitted or cancelled",
+			(n+store.UsualArray-1)/store.UsualArray, n)
 	}
 	for i, j := range jobs {
 		shown := *j
@@ -147,7 +170,8 @@ func printSubmitted(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 	}
 	return r.Either(session.IsTable, func() error {
 		each := func() error {
-			p := r.Jobs(tx, jobs[0].Array == 0, "job state name array index class priority select place walltime submit")
+			p := r.Jobs(tx, jobs[0].Array == 0,
+				"job state name array index class priority select place walltime submit")
 			for _, j := range jobs {
 				p.Print(j)
 			}

@@ -74,7 +74,8 @@ func each(r *session.Run, c *cli.Context, s *store.Submission) (err error) {
 	if c.IsSet("array") {
 		limit, only := strings.CutPrefix(c.String("array"), "%")
 		if !only {
-			return usage.Errorf("--each makes a job for each line: --array can only limit how many run at once, %s", "%10")
+			return usage.Errorf("--each makes a job for each line: --array can only limit how many run at once, %s",
+				"%10")
 		}
 		a, err := text.ParseArray("1%"+limit, store.MaxArray)
 		if err != nil {

@@ -89,7 +89,8 @@ func process(r *session.Run) (from payload.Process, err error) {
 	if err != nil {
 		return from, err
 	}
-	from = payload.Process{Me: me, Environ: r.Environ, Database: r.DB, Note: r.Notef, Detail: r.Debugf, Original: r.Front != nil}
+	from = payload.Process{Me: me, Environ: r.Environ, Database: r.DB, Note: r.Notef, Detail: r.Debugf,
+		Original: r.Front != nil}
 	if r.Front != nil && r.Front.Family == directives.PBS {
 		from.Export = "none" // PBS_O_ variables are derived from it; -v and -V add to it
 	}
@@ -196,7 +197,8 @@ func counted(r *session.Run, c *cli.Context, s *Script) (*cli.Context, error) {
 	for _, f := range s.Flags {
 		flag := verbs.FindFlag(r.Verb.Flags, f.Name)
 		if flag == nil {
-			return nil, &infile.Error{Position: f.At, Err: fmt.Errorf("it uses %s, which submit does not have", f.Word())}
+			return nil, &infile.Error{Position: f.At, Err: fmt.Errorf("it uses %s, which submit does not have",
+				f.Word())}
 		}
 		g := verbs.Given{Flag: flag, Value: f.Value}
 		if f.Switch {
@@ -219,7 +221,8 @@ func counted(r *session.Run, c *cli.Context, s *Script) (*cli.Context, error) {
 
 // inList finds what a resource list may contain besides resources.
 var inList = sync.OnceValue(func() map[string]*regexp.Regexp {
-	return map[string]*regexp.Regexp{"walltime": regexp.MustCompile(`(^|,)\s*walltime\s*=`), "place": regexp.MustCompile(`(^|,)\s*place\s*=`)}
+	return map[string]*regexp.Regexp{"walltime": regexp.MustCompile(`(^|,)\s*walltime\s*=`),
+		"place": regexp.MustCompile(`(^|,)\s*place\s*=`)}
 })
 
 // saysItself reports whether the command line already sets what a directive's flag would.
@@ -258,11 +261,14 @@ func directiveOptions(r *session.Run, c *cli.Context, tx *store.Tx) (o directive
 	if err != nil {
 		return o, err
 	}
-	o = directives.Options{Choose: c.String("directives"), Lax: c.Bool("lax"), Host: host, Now: r.Instant(), Zone: r.Loc, MaxArray: store.MaxArray}
+	o = directives.Options{Choose: c.String("directives"), Lax: c.Bool("lax"), Host: host, Now: r.Instant(),
+		Zone: r.Loc, MaxArray: store.MaxArray}
 	o.Resource = func(name string) bool { _, ok := defs.Lookup(name); return ok }
 	o.Pool = func(name string) bool { _, ok := defs.Pool(name); return ok }
 	o.Class = func(name string) bool {
-		return shares != nil && slices.ContainsFunc(shares.Loads, func(l fairshare.ClassLoad) bool { return l.Class == name })
+		return shares != nil && slices.ContainsFunc(shares.Loads, func(l fairshare.ClassLoad) bool {
+			return l.Class == name
+		})
 	}
 	if f := r.Front; f != nil {
 		o.Submits, o.Given, o.Choose = f.Family, f.Given, ""
@@ -312,7 +318,8 @@ func bindDirectory(r *session.Run, c *cli.Context) error {
 
 // carry returns the command line of a submission that is made on another host, and the input for
 // it: the environment here, and the script. Errors in them are found here.
-func carry(r *session.Run, inv session.Invocation, c *cli.Context, in io.Reader) (session.Invocation, io.Reader, error) {
+func carry(r *session.Run, inv session.Invocation, c *cli.Context, in io.Reader) (session.Invocation, io.Reader,
+	error) {
 	selects, sc, err := scriptOf(r, c, plainArgs(r, c))
 	if err != nil || sc == nil && r.Dash < 0 {
 		return inv, in, err
@@ -339,7 +346,9 @@ func carry(r *session.Run, inv session.Invocation, c *cli.Context, in io.Reader)
 		return inv, nil, err
 	}
 	out := inv
-	out.Flags = slices.DeleteFunc(slices.Clone(inv.Flags), func(g verbs.Given) bool { return g.Name() == "script" || g.Name() == "each" })
+	out.Flags = slices.DeleteFunc(slices.Clone(inv.Flags), func(g verbs.Given) bool {
+		return g.Name() == "script" || g.Name() == "each"
+	})
 	out.Flags = append(out.Flags, verbs.Given{Flag: verbs.FindFlag(r.Verb.Flags, request.Carried), Value: "true"})
 	out.Args, out.Dash = selects, -1
 	if r.Dash >= 0 {

@@ -21,15 +21,21 @@ func Wait() *session.Verb {
 		Usage:    "wait until jobs have ended, or started",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
-		Description: "Without JOB it waits for all your jobs that have not ended when it begins. Jobs that failed within the last\n" +
-			"hour count, too, unless this terminal or script has been told of it by wait, run or logs -f, or you cancelled\n" +
-			"or retried them. Inside a job it waits for the jobs that this job has submitted, but not for those that wait\n" +
+		Description: "Without JOB it waits for all your jobs that have not ended when it begins. Jobs that failed " +
+			"within the last\n" +
+			"hour count, too, unless this terminal or script has been told of it by wait, run or logs -f, or you " +
+			"cancelled\n" +
+			"or retried them. Inside a job it waits for the jobs that this job has submitted, but not for those " +
+			"that wait\n" +
 			"for this one.\n\n" +
-			"It holds no lock while waiting. The exit status is 0 if all ended well (or started). It is 1 if one failed,\n" +
-			"was cancelled, or ended without starting, and 3 if it timed out. -q prints nothing if all ended well, else a\n" +
+			"It holds no lock while waiting. The exit status is 0 if all ended well (or started). It is 1 if " +
+			"one failed,\n" +
+			"was cancelled, or ended without starting, and 3 if it timed out. -q prints nothing if all ended " +
+			"well, else a\n" +
 			"line for each job that did not. Otherwise an array is one line.",
 		Flags: []cli.Flag{
-			verbs.Choice(&cli.StringFlag{Name: "for", Value: "ended", Usage: "state to wait for, `WHAT`"}, "started", "ended"),
+			verbs.Choice(&cli.StringFlag{Name: "for", Value: "ended", Usage: "state to wait for, `WHAT`"}, "started",
+				"ended"),
 			&cli.StringFlag{Name: "timeout", Aliases: []string{"wait"}, Usage: "timeout `D`"},
 		},
 		Access:   verbs.Reads,
@@ -77,7 +83,8 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 			return waitResult(r, jobs)
 		}
 		if !deadline.IsZero() && !r.Env.Clock().Before(deadline) {
-			err := fmt.Errorf("%w: %d of %s, job %d the first, which is %s", exit.ErrNotYet, len(left), text.Plural(len(jobs), "job"), left[0].ID, left[0].State)
+			err := fmt.Errorf("%w: %d of %s, job %d the first, which is %s", exit.ErrNotYet, len(left),
+				text.Plural(len(jobs), "job"), left[0].ID, left[0].State)
 			if !r.Audience().Document {
 				return err
 			}
@@ -92,7 +99,8 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 			return err
 		}
 		// While the last of them goes on, the others are read again only every other second.
-		for again := read.Add(2 * time.Second); !started && r.Env.Clock().Before(again) && goesOn(r, left[len(left)-1].ID); {
+		for again := read.Add(2 * time.Second); !started && r.Env.Clock().Before(again) &&
+			goesOn(r, left[len(left)-1].ID); {
 			if again.After(end) {
 				again = end
 			}
@@ -120,7 +128,8 @@ func reached(j *store.Job, started bool) bool {
 
 // waitedFor returns the jobs as they are now, and when the clock will next start one. It finds out what keeps them from
 // starting.
-func waitedFor(r *session.Run, words []string, started bool, stuck *obstacle) (jobs []*store.Job, next time.Time, err error) {
+func waitedFor(r *session.Run, words []string, started bool, stuck *obstacle) (jobs []*store.Job, next time.Time,
+	err error) {
 	err = r.View(func(tx *store.Tx) error {
 		err := r.SeveralNames(tx).Each(words, func(j *store.Job, _ bool) error {
 			jobs = append(jobs, j)

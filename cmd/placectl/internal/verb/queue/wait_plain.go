@@ -178,7 +178,8 @@ func countedFailures(tx *store.Tx, jobs []*store.Job) (func(*store.Job) bool, er
 	}
 	uid := uint32(os.Getuid())
 	err = tx.EachEvent(after, func(e *store.Event) (bool, error) {
-		if _, known := mine[e.Job]; e.Reason.Cause == store.CauseRequest && !known { // then comes what its keeper reports
+		// then comes what its keeper reports
+		if _, known := mine[e.Job]; e.Reason.Cause == store.CauseRequest && !known {
 			mine[e.Job] = e.By != nil && *e.By == uid
 		}
 		return true, nil
@@ -201,7 +202,8 @@ func mayWaitFor(r *session.Run, tx *store.Tx, words []string) error {
 	}
 	return r.SeveralNames(tx).Each(words, func(j *store.Job, _ bool) error {
 		if j.ID == own {
-			return usage.Errorf("job %d cannot wait for itself; without a number, wait means the jobs that it has submitted", own)
+			return usage.Errorf("job %d cannot wait for itself; without a number, wait means the jobs that it "+
+				"has submitted", own)
 		}
 		needs, err := n.end(j)
 		if needs {

@@ -21,11 +21,14 @@ func Attempts() *session.Verb {
 		Category: "Queue",
 		Usage:    "answer a remote host that executes jobs",
 		May:      store.Anybody,
-		Args:     []verbs.Arg{{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" + remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskHeld + "|" + remote.AskSent + "|" + remote.AskLeft + "|" + remote.AskOn, Kind: verbs.KindWord}},
-		Access:   verbs.Reads, // it also writes, but has neither --dry-run nor --key
-		Alone:    true,
-		Hidden:   true,
-		Run:      listAttempts,
+		Args: []verbs.Arg{
+			{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" +
+				remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskHeld + "|" +
+				remote.AskSent + "|" + remote.AskLeft + "|" + remote.AskOn, Kind: verbs.KindWord}},
+		Access: verbs.Reads, // it also writes, but has neither --dry-run nor --key
+		Alone:  true,
+		Hidden: true,
+		Run:    listAttempts,
 	}
 }
 
@@ -69,7 +72,8 @@ func listAttempts(r *session.Run, c *cli.Context) error {
 	case remote.AskBeat:
 		err = d.Beat(q.User, q.Boot)
 	}
-	if errors.Is(err, store.ErrNoDatabase) && (what == remote.AskClaim || what == remote.AskReport || what == remote.AskHeld) {
+	if errors.Is(err, store.ErrNoDatabase) && (what == remote.AskClaim || what == remote.AskReport ||
+		what == remote.AskHeld) {
 		return errors.New(err.Error()) // not ErrNotFound: the job may come back
 	}
 	if err != nil {

@@ -32,8 +32,10 @@ func Attend() *session.Verb {
 		Hidden:   true,
 		Usage:    "run the queue until it is empty",
 		May:      store.Anybody,
-		Description: "If start is auto, commands that change the queue start it, at most one for each user on a host. It runs\n" +
-			"cycles, starts its user's jobs here and over ssh, and ends after 10 s with nothing left to do. If one already\n" +
+		Description: "If start is auto, commands that change the queue start it, at most one for each user on a " +
+			"host. It runs\n" +
+			"cycles, starts its user's jobs here and over ssh, and ends after 10 s with nothing left to do. If " +
+			"one already\n" +
 			"runs, it does nothing.",
 		Access:   verbs.Writes,
 		Thinks:   true,
@@ -137,7 +139,8 @@ func settleDown(r *session.Run, place attend.Place) {
 	var all unix.CPUSet
 	all.Fill()
 	unix.SchedSetaffinity(0, &all) //nolint:errcheck // it keeps the cores it has
-	for _, what := range []int{unix.RLIMIT_NOFILE, unix.RLIMIT_NPROC, unix.RLIMIT_CORE, unix.RLIMIT_STACK, unix.RLIMIT_DATA, unix.RLIMIT_FSIZE, unix.RLIMIT_MEMLOCK, unix.RLIMIT_CPU, unix.RLIMIT_AS} {
+	for _, what := range []int{unix.RLIMIT_NOFILE, unix.RLIMIT_NPROC, unix.RLIMIT_CORE, unix.RLIMIT_STACK,
+		unix.RLIMIT_DATA, unix.RLIMIT_FSIZE, unix.RLIMIT_MEMLOCK, unix.RLIMIT_CPU, unix.RLIMIT_AS} {
 		var limit unix.Rlimit
 		if unix.Getrlimit(what, &limit) == nil && limit.Cur < limit.Max {
 			limit.Cur = limit.Max
@@ -262,7 +265,8 @@ func (a *attendant) replaced() error {
 }
 
 // errDismissed says that others run the queue now.
-var errDismissed = &store.Conflict{What: "the queue", Why: "it is run by others: start is manual, or jobs are launched by exec"}
+var errDismissed = &store.Conflict{What: "the queue",
+	Why: "it is run by others: start is manual, or jobs are launched by exec"}
 
 // wanted returns errDismissed if others run the queue now.
 func wanted(tx *store.Tx) error {

@@ -31,44 +31,65 @@ func Cycle() *session.Verb {
 		Category: "Queue",
 		Usage:    "start and plan waiting jobs: one pass over the queue",
 		May:      store.Anybody,
-		Description: "Takes jobs by priority, then in order of submission. --launch executes jobs as placectl work does; --exec runs\n" +
+		Description: "Takes jobs by priority, then in order of submission. --launch executes jobs as placectl work " +
+			"does; --exec runs\n" +
 			"a program for each. Any number of cycles may run at once.\n\n" +
-			"Backfill: with easy the first job that does not fit gets a planned start, and others start if they do not\n" +
-			"delay it. --depth N plans the first N. conservative plans all; with fcfs no job passes one that does not fit.\n" +
-			"relaxed promises the first a latest start (the setting slack), and the shortest of the others fill in around\n" +
+			"Backfill: with easy the first job that does not fit gets a planned start, and others start if " +
+			"they do not\n" +
+			"delay it. --depth N plans the first N. conservative plans all; with fcfs no job passes one that " +
+			"does not fit.\n" +
+			"relaxed promises the first a latest start (the setting slack), and the shortest of the others fill " +
+			"in around\n" +
 			"it.\n\n" +
-			"The answer lists the jobs to launch, and those to stop since the last cycle, each once. Jobs are stopped for\n" +
-			"other classes, if cancelled or queued again by hand, or past their walltime if overdue=finish. If no cycle\n" +
+			"The answer lists the jobs to launch, and those to stop since the last cycle, each once. Jobs are " +
+			"stopped for\n" +
+			"other classes, if cancelled or queued again by hand, or past their walltime if overdue=finish. " +
+			"If no cycle\n" +
 			"announced a planned job before its end, it is queued again.\n\n" +
-			"--exec runs its program without a shell, with the job's command after the program's own arguments. It gets\n" +
+			"--exec runs its program without a shell, with the job's command after the program's own " +
+			"arguments. It gets\n" +
 			"PLACECTL_EVENT (start or stop), PLACECTL_JOB, PLACECTL_ATTEMPT, PLACECTL_NAME, PLACECTL_USER,\n" +
 			"PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk), PLACECTL_WALLTIME, PLACECTL_ARRAY and\n" +
-			"PLACECTL_INDEX. PLACECTL_RUN is a script for sh that runs the job in its directory, with its variables and\n" +
-			"output files; it has none of SLURM_ and PBS_. Both files are gone when the program has ended. PLACECTL_PROGRAM\n" +
-			"is placectl, which is in PATH, too. From the environment it gets HOME, USER, LOGNAME, SHELL, LANG, LC_*, TZ,\n" +
-			"TMPDIR, SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It should return at once. If it cannot start a job, the job\n" +
-			"is queued again; after three failures it is held. If it cannot stop one, the next cycle tells it again.\n\n" +
-			"--forecast simulates the queue after the commit and stores the expected starts, which job list and others\n" +
+			"PLACECTL_INDEX. PLACECTL_RUN is a script for sh that runs the job in its directory, with its " +
+			"variables and\n" +
+			"output files; it has none of SLURM_ and PBS_. Both files are gone when the program has ended. " +
+			"PLACECTL_PROGRAM\n" +
+			"is placectl, which is in PATH, too. From the environment it gets HOME, USER, LOGNAME, SHELL, LANG, " +
+			"LC_*, TZ,\n" +
+			"TMPDIR, SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It should return at once. If it cannot start a " +
+			"job, the job\n" +
+			"is queued again; after three failures it is held. If it cannot stop one, the next cycle tells " +
+			"it again.\n\n" +
+			"--forecast simulates the queue after the commit and stores the expected starts, which job list " +
+			"and others\n" +
 			"show. Processes that run the queue do so themselves.\n\n" +
-			"--launch makes passes after the commit on the hosts with work. On other hosts it uses ssh HOST placectl --db D\n" +
+			"--launch makes passes after the commit on the hosts with work. On other hosts it uses ssh HOST " +
+			"placectl --db D\n" +
 			"work --once. D is the setting launch_db.",
 		Flags: []cli.Flag{
-			verbs.Choice(&cli.StringFlag{Name: "backfill", Usage: "backfill by `B` (the setting backfill)"}, backfill.PolicyNames()...),
-			&cli.IntFlag{Category: "order", Name: "depth", Usage: "plan the first `N` jobs that do not fit (the setting depth)"},
-			&cli.StringFlag{Category: "order", Name: "slack", Usage: "with relaxed: promise the first job a start at most `X` of its walltimes late (the setting slack)"},
-			&cli.BoolFlag{Category: "order", Name: "widest", Usage: "backfill the job with most processors first, whatever its priority"},
+			verbs.Choice(&cli.StringFlag{Name: "backfill", Usage: "backfill by `B` (the setting backfill)"},
+				backfill.PolicyNames()...),
+			&cli.IntFlag{Category: "order", Name: "depth",
+				Usage: "plan the first `N` jobs that do not fit (the setting depth)"},
+			&cli.StringFlag{Category: "order", Name: "slack", Usage: "with relaxed: promise the first job a start at " +
+				"most `X` of its walltimes late (the setting slack)"},
+			&cli.BoolFlag{Category: "order", Name: "widest",
+				Usage: "backfill the job with most processors first, whatever its priority"},
 			&cli.BoolFlag{Name: "forecast", Usage: "store the expected starts of waiting jobs for all readers"},
 			&cli.BoolFlag{Name: "launch", Usage: "execute jobs, here and on other hosts over ssh"},
 			&cli.StringFlag{Name: "exec", Usage: "launch jobs with `CMD`"},
 			&cli.StringFlag{Category: "time", Name: "exec-timeout", Usage: "timeout `D` of a launch (1m)"},
-			&cli.StringFlag{Category: "time", Name: "max-time", Usage: "take about `D` at most, and report what was not reached"},
+			&cli.StringFlag{Category: "time", Name: "max-time",
+				Usage: "take about `D` at most, and report what was not reached"},
 		},
-		Takes:     map[string]store.Right{"exec": store.Operators, "backfill": store.Operators, "depth": store.Operators, "slack": store.Operators, "widest": store.Operators},
+		Takes: map[string]store.Right{"exec": store.Operators, "backfill": store.Operators,
+			"depth": store.Operators, "slack": store.Operators, "widest": store.Operators},
 		Access:    verbs.Writes,
 		Asks:      true,
 		Thinks:    true,
 		Exclusive: []string{"launch exec"},
-		Example: "placectl cycle --launch\nplacectl cycle --exec ./launch\nplacectl cycle --backfill conservative --dry-run\n" +
+		Example: "placectl cycle --launch\nplacectl cycle --exec ./launch\nplacectl cycle --backfill conservative " +
+			"--dry-run\n" +
 			"* * * * * placectl --db /srv/cluster.db cycle -q --exec /srv/launch     # in a crontab",
 		Run: cycle,
 	}
@@ -162,7 +183,8 @@ func cycleSpec(r *session.Run, c *cli.Context) (spec store.CycleSpec, err error)
 	if spec.Backfill, err = store.ParseBackfill(c.String("backfill")); err != nil {
 		return spec, usage.Errorf("--backfill: %w", err)
 	}
-	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill != store.AsSet && spec.Backfill != store.EASY) {
+	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill != store.AsSet &&
+		spec.Backfill != store.EASY) {
 		return spec, usage.Errorf("--depth needs easy, and must be 1 or more")
 	}
 	if c.IsSet("slack") {
@@ -207,7 +229,8 @@ func noticesOf(tx *store.Tx, report *store.CycleReport) ([]launch.Notice, error)
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, launch.Notice{Event: list.event, Job: j.ID, Start: j.Start.Unix(), Command: j.Command, Env: append(aboutJob(j, nodes), env...), Chunks: chunks})
+			out = append(out, launch.Notice{Event: list.event, Job: j.ID, Start: j.Start.Unix(), Command: j.Command,
+				Env: append(aboutJob(j, nodes), env...), Chunks: chunks})
 		}
 	}
 	return out, nil
@@ -226,9 +249,11 @@ func deviceEnv(tx *store.Tx, j *store.Job) ([]string, error) {
 
 // aboutJob returns the variables that describe a job to a launcher, or to the job's command.
 func aboutJob(j *store.Job, nodes []string) []string {
-	env := []string{"PLACECTL_JOB=" + listing.JobID(j), "PLACECTL_ATTEMPT=" + strconv.Itoa(j.Attempt), "PLACECTL_NAME=" + j.Name,
+	env := []string{"PLACECTL_JOB=" + listing.JobID(j), "PLACECTL_ATTEMPT=" + strconv.Itoa(j.Attempt),
+		"PLACECTL_NAME=" + j.Name,
 		"PLACECTL_USER=" + j.User, "PLACECTL_QUEUE=" + j.Queue, "PLACECTL_CLASS=" + j.Class,
-		"PLACECTL_NODELIST=" + index.FoldNodeList(nodes), "PLACECTL_WALLTIME=" + strconv.FormatInt(int64(j.Walltime/time.Second), 10)}
+		"PLACECTL_NODELIST=" + index.FoldNodeList(nodes),
+		"PLACECTL_WALLTIME=" + strconv.FormatInt(int64(j.Walltime/time.Second), 10)}
 	if j.Array != 0 {
 		env = append(env, "PLACECTL_ARRAY="+strconv.FormatUint(j.Array, 10), "PLACECTL_INDEX="+strconv.Itoa(j.Index))
 	}
@@ -281,7 +306,8 @@ func printTold(r *session.Run, tx *store.Tx, report *store.CycleReport) error {
 }
 
 func printEvents(r *session.Run, tx *store.Tx, stopped, launched []*store.Job) error {
-	p := r.Jobs(tx, false, "event job name user class* state* start end nodes exec_vnode* array* index* command reason reason_code*")
+	p := r.Jobs(tx, false, "event job name user class* state* start end nodes exec_vnode* array* index* command "+
+		"reason reason_code*")
 	for _, j := range stopped {
 		p.PrintEvent(launch.Stop, j)
 	}
@@ -293,7 +319,9 @@ func printEvents(r *session.Run, tx *store.Tx, stopped, launched []*store.Job) e
 
 // printLaunched prints, for programs, the jobs of a cycle that the launcher was told about.
 func printLaunched(r *session.Run, tx *store.Tx, stopped, launched []*store.Job) error {
-	return r.InForms(func(f output.Format) bool { return f.Traits().Document }, func() error { return printEvents(r, tx, stopped, launched) })
+	return r.InForms(func(f output.Format) bool { return f.Traits().Document }, func() error {
+		return printEvents(r, tx, stopped, launched)
+	})
 }
 
 // sayNever names the jobs that can never run, grouped by reason.
@@ -325,5 +353,6 @@ func sayCycle(r *session.Run, report *store.CycleReport) {
 	if report.Unreached > 0 {
 		r.Notef("%d of %d waiting jobs were not reached in time", report.Unreached, report.Waiting)
 	}
-	r.Debugf("%d started, %d planned, %d ended overdue, %d wait", len(report.Started), len(report.Planned), len(report.Finished), report.Waiting)
+	r.Debugf("%d started, %d planned, %d ended overdue, %d wait", len(report.Started), len(report.Planned),
+		len(report.Finished), report.Waiting)
 }

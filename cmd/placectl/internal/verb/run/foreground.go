@@ -171,8 +171,9 @@ func (f *Foreground) RunJob(job *store.Job, program string, argv, env []string, 
 	if f.lock != nil {
 		told[0].Env = append(told[0].Env, f.lock.Environ())
 	}
-	command := launch.Command{Program: program, Words: argv, In: f.Stdin, Out: f.Answers.Writer, Err: f.Stderr, Terminal: f.StderrTTY,
-		Grace: store.DefaultGrace, Signal: func(pid int, sig syscall.Signal) { attempts.SignalTree(pid, int(sig)) }}
+	command := launch.Command{Program: program, Words: argv, In: f.Stdin, Out: f.Answers.Writer, Err: f.Stderr,
+		Terminal: f.StderrTTY,
+		Grace:    store.DefaultGrace, Signal: func(pid int, sig syscall.Signal) { attempts.SignalTree(pid, int(sig)) }}
 	var seen session.FileStamp
 	began := 0
 	stopped := store.OutcomeNone
@@ -254,7 +255,8 @@ func (f *Foreground) endJob(job *store.Job, status int, stopped store.Outcome, f
 	if f.lock == nil {
 		return finishJob(f.Run, job.ID, status, reason)
 	}
-	result := &store.Result{Job: job.ID, Attempt: job.Attempt, Nonce: f.lock.As.Nonce, Outcome: store.OutcomeExited, Exit: status, Why: reason}
+	result := &store.Result{Job: job.ID, Attempt: job.Attempt, Nonce: f.lock.As.Nonce, Outcome: store.OutcomeExited,
+		Exit: status, Why: reason}
 	if stopped != store.OutcomeNone {
 		result.Outcome = stopped
 	}
@@ -335,6 +337,7 @@ func (f *Foreground) claim(tx *store.Tx, job *store.Job) error {
 	if f.lock == nil {
 		return nil
 	}
-	_, err := tx.Attempts().Claim(store.Claim{Job: job.ID, Attempt: job.Attempt, By: store.ByRun, Nonce: f.lock.As.Nonce, Process: f.lock.As.Process})
+	_, err := tx.Attempts().Claim(store.Claim{Job: job.ID, Attempt: job.Attempt, By: store.ByRun,
+		Nonce: f.lock.As.Nonce, Process: f.lock.As.Process})
 	return err
 }

@@ -18,9 +18,12 @@ func Keep() *session.Verb {
 		Hidden:   true,
 		Usage:    "execute your jobs on this host and report their ends",
 		May:      store.Anybody,
-		Description: "Passes start it: work, cycle --launch, and the process that runs the queue. It claims the attempts that wait\n" +
-			"for this host and executes their commands with what the jobs carry. It ends them at their walltime or when\n" +
-			"they must stop, and reports. It ends after ten seconds with nothing to do. You may start any number: one of\n" +
+		Description: "Passes start it: work, cycle --launch, and the process that runs the queue. It claims the " +
+			"attempts that wait\n" +
+			"for this host and executes their commands with what the jobs carry. It ends them at their " +
+			"walltime or when\n" +
+			"they must stop, and reports. It ends after ten seconds with nothing to do. You may start any " +
+			"number: one of\n" +
 			"them goes on. What it executes goes on without it, and the next one takes that over.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "host", Usage: "name `H` of this host (the system's)"},

@@ -101,7 +101,8 @@ func passHosts(r *session.Run, here string) (hosts []string, database string, er
 func siteHook(r *session.Run) *hook.Hook {
 	own := *r     // its notes must not mix with those of other work,
 	own.Rec = nil // nor get into a kept answer, which is complete by now
-	return &hook.Hook{Database: r.DatabasePath(), Update: own.UpdateOnce, Distrusts: own.DistrustsOpened, Note: own.Notef, Warn: own.Loudf}
+	return &hook.Hook{Database: r.DatabasePath(), Update: own.UpdateOnce, Distrusts: own.DistrustsOpened,
+		Note: own.Notef, Warn: own.Loudf}
 }
 
 // runHook runs the site's program. Its failures are noted, and affect nothing else.
@@ -151,7 +152,8 @@ func launcher(r *session.Run, c *cli.Context) (*launch.Program, error) {
 
 // launchAll runs the launcher for each job and records the result. A kept answer gets the
 // result, too. stopped are the jobs that it is told to stop. failed is an earlier failure of the cycle.
-func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, stopped []*store.Job, key string, failed error) error {
+func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, stopped []*store.Job, key string,
+	failed error) error {
 	done := make([]launch.Done, len(told))
 	if err := addRuns(r, told); err == nil {
 		done = launcher.All(r.Ctx, r.DatabasePath(), told)
@@ -201,7 +203,8 @@ func launchKept(r *session.Run, c *cli.Context, launcher *launch.Program, stoppe
 
 // noteLaunches records successful launches, puts back the jobs whose launch failed, and has the next cycle
 // repeat the stops that failed. It prints the successful ones.
-func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, toStop []*store.Job, key string, earlier error) error {
+func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, toStop []*store.Job, key string,
+	earlier error) error {
 	if len(told) == 0 {
 		return earlier
 	}
@@ -222,7 +225,9 @@ func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, toSt
 					return err
 				}
 			}
-			if at := slices.IndexFunc(toStop, func(j *store.Job) bool { return j.ID == n.Job }); n.Event == launch.Stop && at >= 0 && done[i].Err != nil {
+			if at := slices.IndexFunc(toStop,
+				func(j *store.Job) bool { return j.ID == n.Job }); n.Event == launch.Stop && at >= 0 &&
+				done[i].Err != nil {
 				if err := tx.Attempts().StopAgain(toStop[at]); err != nil {
 					return err
 				}

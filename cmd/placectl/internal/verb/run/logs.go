@@ -29,11 +29,16 @@ func Logs() *session.Verb {
 		Usage:    "show the output of jobs",
 		May:      store.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
-		Description: "Shows the output of all attempts if they write to one file, else of the last. If it is on the host that\n" +
-			"executed the job, and not on a shared file system, it is read there over ssh. With -f it waits for the job to\n" +
-			"start, follows its output over all attempts, and ends when the job has ended. The exit status is then the\n" +
-			"job's, or 1 if it has none. The jobs of an array come one after the other, each behind a line ==> 12[3]; the\n" +
-			"status is that of the first that failed. On a terminal, control characters are shown, not obeyed, unless you give --raw.",
+		Description: "Shows the output of all attempts if they write to one file, else of the last. If it is on the " +
+			"host that\n" +
+			"executed the job, and not on a shared file system, it is read there over ssh. With -f it waits for " +
+			"the job to\n" +
+			"start, follows its output over all attempts, and ends when the job has ended. The exit status " +
+			"is then the\n" +
+			"job's, or 1 if it has none. The jobs of an array come one after the other, each behind a line ==> " +
+			"12[3]; the\n" +
+			"status is that of the first that failed. On a terminal, control characters are shown, not obeyed, " +
+			"unless you give --raw.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "follow the output until the job has ended"},
 			&cli.BoolFlag{Name: "err", Usage: "show the error output, if it has its own file"},
@@ -291,7 +296,8 @@ func (l *jobLog) open(s *logState) error {
 	case errors.Is(err, fs.ErrNotExist) && l.c.Bool("follow") && !s.over:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("job %d is %s, and its output is not there (nothing was written, or the file was removed): %s: no such file", s.job.ID, s.job.State, text.Quoted(s.path))
+		return fmt.Errorf("job %d is %s, and its output is not there (nothing was written, or the file was removed): "+
+			"%s: no such file", s.job.ID, s.job.State, text.Quoted(s.path))
 	case err != nil:
 		return err
 	}

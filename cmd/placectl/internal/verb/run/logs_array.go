@@ -55,7 +55,8 @@ func eachLog(r *session.Run, c *cli.Context, to *lines, jobs []*store.Job) error
 	case first != nil:
 		return first
 	case silent == len(jobs):
-		return fmt.Errorf("%w: none of %s has written anything; placectl logs -f waits for it", exit.ErrNothingYet, text.Plural(silent, "job"))
+		return fmt.Errorf("%w: none of %s has written anything; placectl logs -f waits for it", exit.ErrNothingYet,
+			text.Plural(silent, "job"))
 	case silent > 0:
 		r.Notef("%d of %s have written nothing", silent, text.Plural(len(jobs), "job"))
 	}

@@ -70,7 +70,8 @@ func beginLog(c *cli.Context, from *joblog.Log, path string, job uint64, shared 
 	if n := c.Int("attempt"); c.IsSet("attempt") && shared {
 		found, err := from.Only(job, n)
 		if err == nil && !found {
-			err = fmt.Errorf("%w: attempt %d of job %d has written nothing to %s", store.ErrNotFound, n, job, text.Quoted(path))
+			err = fmt.Errorf("%w: attempt %d of job %d has written nothing to %s", store.ErrNotFound, n, job,
+				text.Quoted(path))
 		}
 		if err != nil {
 			return err
@@ -89,7 +90,8 @@ func serveLog(r *session.Run, c *cli.Context) error {
 		return usage.Errorf("--path is only for other hosts, which name a job by its number")
 	}
 	path := c.String("path")
-	err = joblog.Serve(path, func(from *joblog.Log) error { return beginLog(c, from, path, job, true) }, r.Stdin, r.Stdout)
+	err = joblog.Serve(path, func(from *joblog.Log) error { return beginLog(c, from, path, job, true) }, r.Stdin,
+		r.Stdout)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf("%w: %w", store.ErrNotFound, err)
 	}

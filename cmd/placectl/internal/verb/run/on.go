@@ -37,26 +37,32 @@ func On() *session.Verb {
 		Category: "Queue",
 		Usage:    "run a command on another node of a job",
 		May:      store.Anybody,
-		Args:     []verbs.Arg{{Name: "NODE"}, {Name: "-- COMMAND", Kind: verbs.KindCommand, Optional: true}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
-		Description: "A job's command runs on its first node. This starts another on NODE, over ssh if that is another host. It gets\n" +
-			"this directory, environment, input and output, and the devices that the job has there. When this verb ends, or\n" +
+		Args: []verbs.Arg{{Name: "NODE"}, {Name: "-- COMMAND", Kind: verbs.KindCommand, Optional: true},
+			{Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
+		Description: "A job's command runs on its first node. This starts another on NODE, over ssh if that is " +
+			"another host. It gets\n" +
+			"this directory, environment, input and output, and the devices that the job has there. When this " +
+			"verb ends, or\n" +
 			"the connection breaks, the command there is ended with all it started, so nothing is left when the job\n" +
-			"ends. on exits with the command's status; its own failures add 100 to the statuses of other verbs. Without --,\n" +
+			"ends. on exits with the command's status; its own failures add 100 to the statuses of other verbs. " +
+			"Without --,\n" +
 			"what follows NODE is a line for a shell, as with ssh and rsh. So MPI libraries can call it:\n" +
 			"OMPI_MCA_plm_rsh_agent='placectl on'.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: watchFlag, Hidden: true},
 			&cli.StringFlag{Name: sweepFlag, Hidden: true},
 			&cli.StringFlag{Name: signalFlag, Hidden: true},
-			&cli.BoolFlag{Name: "no-forward", Aliases: []string{"x"}, Usage: "ignored: agents of MPI libraries pass it", Hidden: true},
+			&cli.BoolFlag{Name: "no-forward", Aliases: []string{"x"}, Usage: "ignored: agents of MPI libraries pass it",
+				Hidden: true},
 		},
 		Access:   verbs.Reads,
 		Alone:    true,
 		Passes:   true,
 		Command:  true,
 		Statuses: []int{exit.Conflict},
-		Example:  "placectl on n2 -- hostname\nfor n in $(sort -u $PLACECTL_NODEFILE); do placectl on $n -- ./worker & done; wait",
-		Run:      on,
+		Example: "placectl on n2 -- hostname\nfor n in $(sort -u $PLACECTL_NODEFILE); do placectl on $n -- ./worker " +
+			"& done; wait",
+		Run: on,
 	}
 }
 
@@ -105,7 +111,8 @@ func placeOn(r *session.Run, k attempts.Key, node string) (*dispatch.Place, erro
 	if !r.OverSSH() {
 		p, err := r.Dispatched("", os.Getuid()).On(k, node)
 		if errors.Is(err, store.ErrNotFound) { // PLACECTL_JOB may name an array
-			err = cmp.Or(r.View(func(tx *store.Tx) error { return r.Names(tx).NoArray(strconv.FormatUint(k.Job, 10)) }), err)
+			err = cmp.Or(r.View(func(tx *store.Tx) error { return r.Names(tx).NoArray(strconv.FormatUint(k.Job, 10)) }),
+				err)
 		}
 		return p, err
 	}
@@ -161,7 +168,8 @@ func onHost(r *session.Run, p *dispatch.Place, e *attempts.Elsewhere) (err error
 	}
 	defer write.Close()       // the connection ends with this process
 	go e.Send(write, r.Stdin) //nolint:errcheck // a command that stops reading has ended
-	status, err := ssh.Run(r.Ctx, p.Host, []string{"placectl", "on", "--" + watchFlag}, read, r.Answers.Writer, r.Stderr)
+	status, err := ssh.Run(r.Ctx, p.Host, []string{"placectl", "on", "--" + watchFlag}, read, r.Answers.Writer,
+		r.Stderr)
 	read.Close()
 	if err != nil {
 		var lost *launch.Unreached

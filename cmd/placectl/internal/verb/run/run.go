@@ -20,17 +20,26 @@ func Run() *session.Verb {
 		Category: "Queue",
 		Usage:    "run a command here as a job, and wait for it",
 		May:      store.Anybody,
-		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true}, {Name: "-- COMMAND", Kind: verbs.KindCommand}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
-		Description: "If the job does not fit now, it waits in the queue. The command runs here, not on the nodes, with\n" +
-			"PLACECTL_JOB, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk) and others set. run passes signals\n" +
+		Args: []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true},
+			{Name: "-- COMMAND", Kind: verbs.KindCommand}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true,
+				Many: true}},
+		Description: "If the job does not fit now, it waits in the queue. The command runs here, not on the " +
+			"nodes, with\n" +
+			"PLACECTL_JOB, PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk) and others set. run " +
+			"passes signals\n" +
 			"on to it, and exits with the command's status.\n\n" +
-			"If a signal ended it, the status is 128 plus the signal's number. It is 127 if there is no such command and\n" +
-			"126 if it cannot be executed; then no job is made. Failures of run itself before the command begins add 100 to\n" +
-			"the statuses of other verbs. At the end of the walltime the command gets SIGTERM, and SIGKILL 30 s later; the\n" +
-			"status is then 124. So it is stopped if another verb ends the job. If run and its command are killed, the next\n" +
+			"If a signal ended it, the status is 128 plus the signal's number. It is 127 if there is no such " +
+			"command and\n" +
+			"126 if it cannot be executed; then no job is made. Failures of run itself before the command begins " +
+			"add 100 to\n" +
+			"the statuses of other verbs. At the end of the walltime the command gets SIGTERM, and SIGKILL 30 s " +
+			"later; the\n" +
+			"status is then 124. So it is stopped if another verb ends the job. If run and its command are " +
+			"killed, the next\n" +
 			"cycle on this host ends the job.",
 		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
-			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"}, Usage: "priority `P` while it waits; higher runs first (0)"},
+			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"},
+				Usage: "priority `P` while it waits; higher runs first (0)"},
 			&cli.StringFlag{Name: "wait", Usage: "give up if its turn has not come after `D`"}),
 		Access:   verbs.Writes,
 		Unkeyed:  true,

@@ -57,7 +57,8 @@ func runFile(j *store.Job, p *store.Payload, n *launch.Notice) (string, error) {
 		if pattern == "" {
 			return
 		}
-		name := outname.Job{ID: j.ID, Array: j.Array, Index: j.Index, Name: j.Name, User: j.User, Attempt: j.Attempt, Node: func() string { return n.Chunks[0] }}
+		name := outname.Job{ID: j.ID, Array: j.Array, Index: j.Index, Name: j.Name, User: j.User, Attempt: j.Attempt,
+			Node: func() string { return n.Chunks[0] }}
 		b.WriteString("exec " + redirection)
 		line(name.Path(p.Dir, pattern))
 		b.WriteString("\n")

@@ -25,12 +25,17 @@ func Work() *session.Verb {
 		Category: "Queue",
 		Usage:    "execute the commands of jobs on this host",
 		May:      store.Anybody,
-		Description: "Executes the jobs of your user whose first node is this host, until interrupted; running jobs then go on.\n" +
-			"--once makes one pass, for example from cron. Any number of passes may run at once. The first one sets launch\n" +
+		Description: "Executes the jobs of your user whose first node is this host, until interrupted; running jobs " +
+			"then go on.\n" +
+			"--once makes one pass, for example from cron. Any number of passes may run at once. The first one " +
+			"sets launch\n" +
 			"to work.\n\n" +
-			"If there is no keeper, a pass starts one: one process for all jobs of its user and database here. The keeper\n" +
-			"executes attempts, stops cancelled ones, settles what killed keepers left behind, and delivers reports that\n" +
-			"failed. Without --once, work makes a pass whenever the database changes. Any number of work --cycle may run at\n" +
+			"If there is no keeper, a pass starts one: one process for all jobs of its user and database here. " +
+			"The keeper\n" +
+			"executes attempts, stops cancelled ones, settles what killed keepers left behind, and delivers " +
+			"reports that\n" +
+			"failed. Without --once, work makes a pass whenever the database changes. Any number of work --cycle " +
+			"may run at\n" +
 			"once.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "once", Usage: "make one pass and return"},
@@ -42,8 +47,9 @@ func Work() *session.Verb {
 		Unkeyed: true,
 		Alone:   true,
 		Stays:   "it makes passes itself",
-		Example: "placectl work --once --cycle\n* * * * * placectl --db /srv/cluster.db work --once -q     # in a crontab",
-		Run:     work,
+		Example: "placectl work --once --cycle\n* * * * * placectl --db /srv/cluster.db work --once -q     # " +
+			"in a crontab",
+		Run: work,
 	}
 }
 
@@ -155,7 +161,8 @@ func forecasts(r *session.Run) (idle func()) {
 		go func() {
 			defer busy.Store(false)
 			defer r.Done(db)
-			if err := db.Forecast(store.ForecastSpec{Rarely: true, Few: few, Done: func() bool { return r.Ctx.Err() != nil }}); err != nil {
+			if err := db.Forecast(store.ForecastSpec{Rarely: true, Few: few,
+				Done: func() bool { return r.Ctx.Err() != nil }}); err != nil {
 				r.Debugf("no starts are expected: %v", err)
 			}
 		}()

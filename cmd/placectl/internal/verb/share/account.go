@@ -21,21 +21,27 @@ func Account() *session.Verb {
 		Name:     "account",
 		Category: "Shares",
 		Usage:    "manage accounts and their shares",
-		Description: "A job names its account with --account. A limit on an account covers the accounts below it. Shares say how\n" +
-			"an account's share is divided among its members and the accounts below. If an account has --allow, only\n" +
+		Description: "A job names its account with --account. A limit on an account covers the accounts below it. " +
+			"Shares say how\n" +
+			"an account's share is divided among its members and the accounts below. If an account has --allow, " +
+			"only\n" +
 			"those may name it; --allow '' admits everyone again.",
 		Example: "placectl account set chem --shares 40",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list accounts", May: store.Anybody, Access: verbs.Reads, InTx: accountList,
 				Example: "placectl account list"},
-			{Name: "set", Usage: "make or change an account", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountSet,
+			{Name: "set", Usage: "make or change an account", May: store.Operators,
+				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountSet,
 				Flags: []cli.Flag{&cli.StringFlag{Name: "parent", Usage: "parent account `A` ('': none)"},
-					&cli.StringFlag{Name: "shares", Usage: "`N` shares of its parent, against those of its siblings (1)"},
-					&cli.StringSliceFlag{Name: "member", Usage: "`USER=N`: give the user N shares (default 1) of the account; - removes the user"},
+					&cli.StringFlag{Name: "shares",
+						Usage: "`N` shares of its parent, against those of its siblings (1)"},
+					&cli.StringSliceFlag{Name: "member",
+						Usage: "`USER=N`: give the user N shares (default 1) of the account; - removes the user"},
 					&cli.StringFlag{Name: "allow", Usage: "admit only these, `user:U,group:G`"}},
 				Example: "placectl account set org --parent chem --shares 3 --member ann=2 --member bob=1\n" +
 					"placectl account set org --allow user:ann,group:org"},
-			{Name: "rm", Usage: "delete an account", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountRemove,
+			{Name: "rm", Usage: "delete an account", May: store.Operators,
+				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountRemove,
 				Example: "placectl account rm org"},
 		},
 	}
@@ -117,8 +123,9 @@ func accountRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 func printAccounts(r *session.Run, list ...store.Account) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "parent"}, {Name: "shares", Kind: output.Integer},
-		{Name: "members", Kind: output.List}, {Name: "allow", Kind: output.List}}})
+	p := r.Printer(
+		output.Result{Columns: []output.Column{{Name: "name"}, {Name: "parent"}, {Name: "shares", Kind: output.Integer},
+			{Name: "members", Kind: output.List}, {Name: "allow", Kind: output.List}}})
 	for _, a := range list {
 		var members []string
 		for _, m := range a.Members {

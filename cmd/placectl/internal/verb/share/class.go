@@ -26,8 +26,10 @@ func Class() *session.Verb {
 		Name:     "class",
 		Category: "Shares",
 		Usage:    "manage classes of jobs and their shares of the cluster",
-		Description: "A class has a load, relative to the loads of the others. If a class does not use its share, others with\n" +
-			"waiting jobs borrow it. A job is in the class that it names, or else in the one that its user is mapped to.\n" +
+		Description: "A class has a load, relative to the loads of the others. If a class does not use its share, " +
+			"others with\n" +
+			"waiting jobs borrow it. A job is in the class that it names, or else in the one that its user is " +
+			"mapped to.\n" +
 			"The setting share_unit says what is counted: cpus by default.",
 		Example: "placectl class set research=60 teaching=30 tests=10",
 		Verbs: []*session.Verb{classShowVerb(), classSetVerb(), classMapVerb(), classDefaultVerb(),
@@ -67,7 +69,8 @@ func classSetVerb() *session.Verb {
 		Usage: "set the loads of classes, and make new ones",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
-		Description: "LOAD is a whole number of at least 0, relative to the others: 2 and 1 are the same as 60 and 30. A class of\n" +
+		Description: "LOAD is a whole number of at least 0, relative to the others: 2 and 1 are the same as 60 and " +
+			"30. A class of\n" +
 			"load 0 gets what the others leave. Classes that you do not name keep their loads.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "delete all other classes"},
 			&cli.StringFlag{Name: "allow", Usage: "admit only these to the named classes, `user:U,group:G` ('': all)"}},
@@ -109,7 +112,8 @@ func classSet(r *session.Run, c *cli.Context) error {
 			return err
 		}
 		if is := s.DefaultClass(); is != was {
-			r.Notef("jobs that match no class are in %s, the class of least load; placectl class default NAME chooses another", text.Quoted(is))
+			r.Notef("jobs that match no class are in %s, the class of least load; placectl class default NAME "+
+				"chooses another", text.Quoted(is))
 		}
 		return nil
 	})
@@ -141,7 +145,8 @@ func classMapVerb() *session.Verb {
 		Usage: "map requestors to classes; the first match counts",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=REGEXP", Many: true, Unless: "replace"}},
-		Description: "REGEXP, in Go's syntax (RE2), may match anywhere in the requestor, a job's user, unless it has ^ and $. New\n" +
+		Description: "REGEXP, in Go's syntax (RE2), may match anywhere in the requestor, a job's user, unless it has " +
+			"^ and $. New\n" +
 			"mappings go after the existing ones. --replace without a mapping deletes all.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "delete all other mappings"},
 			&cli.BoolFlag{Name: "first", Usage: "put these before the existing ones"}},
@@ -197,10 +202,13 @@ func classRmVerb() *session.Verb {
 		Usage: "delete classes",
 		May:   store.Operators,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass, Many: true, Unless: "all"}},
-		Description: "Mappings to these classes are deleted, too. If the default class is deleted, the class of the least load\n" +
-			"becomes the default. Jobs of deleted classes move to the class that their user maps to. --all deletes every\n" +
+		Description: "Mappings to these classes are deleted, too. If the default class is deleted, the class of the " +
+			"least load\n" +
+			"becomes the default. Jobs of deleted classes move to the class that their user maps to. --all " +
+			"deletes every\n" +
 			"setting of class shares.",
-		Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "list classes, mappings and the other settings of shares"}},
+		Flags: []cli.Flag{
+			&cli.BoolFlag{Name: "all", Usage: "list classes, mappings and the other settings of shares"}},
 		Access:  verbs.Writes,
 		Whole:   true,
 		Example: "placectl class rm teaching",

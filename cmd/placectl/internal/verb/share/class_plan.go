@@ -23,12 +23,17 @@ func classPlanVerb() *session.Verb {
 		Name:  "plan",
 		Usage: "show what each class may start now, and must stop",
 		May:   store.Anybody,
-		Description: "Plans for the database: for its nodes that are up, its running jobs and its queued ones, counted in the\n" +
+		Description: "Plans for the database: for its nodes that are up, its running jobs and its queued ones, " +
+			"counted in the\n" +
 			"setting share_unit. With --from it plans for a state in a file, and needs no database:\n" +
-			"  {\"total_workers\":100,\"classes\":[{\"name\":\"a\",\"load_pct\":60,\"running\":10,\"waiting\":80}, ...]}\n" +
-			"load_pct is a load; the loads need not add up to 100. Optional keys are class_order (the order of classes\n" +
-			"with equal loads), running_workers, idle_workers, rebalance (threshold, min_duration_s, exceeded_for_s; -1:\n" +
-			"not exceeded), and in a class jobs (id, running, waiting). In the answer, entitlement is the class's part of\n" +
+			"  {\"total_workers\":100,\"classes\":[{\"name\":\"a\",\"load_pct\":60,\"running\":10,\"waiting\":80}, " +
+			"...]}\n" +
+			"load_pct is a load; the loads need not add up to 100. Optional keys are class_order (the order " +
+			"of classes\n" +
+			"with equal loads), running_workers, idle_workers, rebalance (threshold, min_duration_s, " +
+			"exceeded_for_s; -1:\n" +
+			"not exceeded), and in a class jobs (id, running, waiting). In the answer, entitlement is the " +
+			"class's part of\n" +
 			"the whole, and idle is what no class wants.",
 		Flags:  []cli.Flag{&cli.StringFlag{Name: "from", Usage: "plan the state in `FILE`, - for standard input"}},
 		Access: verbs.Reads,
@@ -89,8 +94,11 @@ func planShares(r *session.Run, state *fairshare.State, jobID func(class, job in
 	classes := make([]classPlanned, len(plan.Classes))
 	for i, c := range plan.Classes {
 		s := &state.Classes[i]
-		classes[i] = classPlanned{Name: c.Name, LoadPct: c.LoadPct, Entitlement: c.Entitlement, Running: s.Running, Waiting: s.Waiting,
-			Loaned: c.Loaned, Start: c.Start, Stop: c.Stop, JobStarts: jobStarts(c.JobStarts, func(job int) string { return jobID(i, job) })}
+		classes[i] = classPlanned{Name: c.Name, LoadPct: c.LoadPct, Entitlement: c.Entitlement, Running: s.Running,
+			Waiting: s.Waiting,
+			Loaned:  c.Loaned, Start: c.Start, Stop: c.Stop, JobStarts: jobStarts(c.JobStarts, func(job int) string {
+				return jobID(i, job)
+			})}
 		for _, t := range c.StopTasks {
 			classes[i].StopJobs = append(classes[i].StopJobs, strconv.FormatUint(t.ID, 10))
 		}
@@ -98,8 +106,10 @@ func planShares(r *session.Run, state *fairshare.State, jobID func(class, job in
 	if r.Audience().Document {
 		return printShareSums(r, state, plan, classes)
 	}
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load_pct", Kind: output.Integer}, {Name: "entitlement", Kind: output.Integer},
-		{Name: "running", Kind: output.Integer}, {Name: "waiting", Kind: output.Integer}, {Name: "loaned", Kind: output.Integer},
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load_pct", Kind: output.Integer},
+		{Name: "entitlement", Kind: output.Integer},
+		{Name: "running", Kind: output.Integer}, {Name: "waiting", Kind: output.Integer},
+		{Name: "loaned", Kind: output.Integer},
 		{Name: "start", Kind: output.Integer}, {Name: "stop", Kind: output.Integer}}})
 	for _, c := range classes {
 		p.Row(c.Name, c.LoadPct, c.Entitlement, c.Running, c.Waiting, c.Loaned, c.Start, c.Stop)
@@ -113,8 +123,10 @@ func planShares(r *session.Run, state *fairshare.State, jobID func(class, job in
 
 // printShareSums prints the sums over all classes, and in a document also the classes.
 func printShareSums(r *session.Run, state *fairshare.State, plan *fairshare.Plan, classes []classPlanned) error {
-	res := output.Result{Record: true, Columns: []output.Column{{Name: "idle", Kind: output.Integer}, {Name: "total_workers", Kind: output.Integer},
-		{Name: "away", Kind: output.Integer}, {Name: "spread", Kind: output.Integer}, {Name: "rebalanced", Kind: output.Boolean}}}
+	res := output.Result{Record: true, Columns: []output.Column{{Name: "idle", Kind: output.Integer},
+		{Name: "total_workers", Kind: output.Integer},
+		{Name: "away", Kind: output.Integer}, {Name: "spread", Kind: output.Integer},
+		{Name: "rebalanced", Kind: output.Boolean}}}
 	row := []any{plan.Idle, state.TotalWorkers, state.Away, plan.Spread, plan.Rebalanced}
 	if r.Audience().Document {
 		res.Columns = append([]output.Column{{Name: "classes", Kind: output.Object}}, res.Columns...)
@@ -145,11 +157,14 @@ func classRebalanceVerb() *session.Verb {
 		Name:  "rebalance",
 		Usage: "set when jobs are stopped to restore shares",
 		May:   store.Operators,
-		Description: "The spread is how far one class is below its share plus how far another is above its own. If the spread\n" +
-			"stays at the threshold or more for the minimum duration, the next cycle stops the newest jobs of classes\n" +
+		Description: "The spread is how far one class is below its share plus how far another is above its own. If " +
+			"the spread\n" +
+			"stays at the threshold or more for the minimum duration, the next cycle stops the newest jobs " +
+			"of classes\n" +
 			"that have borrowed, and starts others. Rebalancing is off while the threshold or the minimum is 0, the\n" +
 			"default.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "threshold", Usage: "spread of `P` percentage points, 0 to 200, that triggers it"},
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "threshold", Usage: "spread of `P` percentage points, 0 to 200, that triggers it"},
 			&cli.StringFlag{Name: "minimum", Usage: "duration `D` for which the spread must last"},
 			&cli.StringFlag{Name: "min-run", Usage: "protect jobs that have run for less than `D` (0)"},
 			&cli.StringFlag{Name: "at-most", Usage: "stop a job at most `N` times; 0: no limit (0)"}},

@@ -16,7 +16,8 @@ func classShowVerb() *session.Verb {
 		Name:  "show",
 		Usage: "list the classes and all settings of shares",
 		May:   store.Anybody,
-		Description: "Tables and JSON show everything; csv, tsv, md, line and id show only the classes. load_pct is the load as a\n" +
+		Description: "Tables and JSON show everything; csv, tsv, md, line and id show only the classes. load_pct is " +
+			"the load as a\n" +
 			"percentage of all loads. out_of_balance_since is when the spread reached the threshold of rebalancing.",
 		Access:  verbs.Reads,
 		Example: "placectl class show",
@@ -57,14 +58,17 @@ func printShares(r *session.Run, tx *store.Tx) error {
 
 // printShareTables prints the settings as tables: the classes, and for class list the rest, too.
 func printShareTables(r *session.Run, tx *store.Tx, s *fairshare.Settings, classes []classObject) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Integer}, {Name: "load_pct", Kind: output.Integer}, {Name: "allow", Kind: output.List, Detail: true}}})
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Integer},
+		{Name: "load_pct", Kind: output.Integer}, {Name: "allow", Kind: output.List, Detail: true}}})
 	for _, c := range classes {
 		p.Row(c.Name, c.Load, c.LoadPct, c.Allow)
 	}
 	if err := p.Close(); err != nil {
 		return err
 	}
-	return r.InForms(func(f output.Format) bool { return f == output.Table }, func() error { return printShareRest(r, tx, s) })
+	return r.InForms(func(f output.Format) bool { return f == output.Table }, func() error {
+		return printShareRest(r, tx, s)
+	})
 }
 
 func printShareRest(r *session.Run, tx *store.Tx, s *fairshare.Settings) error {
@@ -83,7 +87,8 @@ func printShareRest(r *session.Run, tx *store.Tx, s *fairshare.Settings) error {
 }
 
 // printShareSettings prints the settings that occur once, and in a document the lists as well.
-func printShareSettings(r *session.Run, tx *store.Tx, s *fairshare.Settings, classes []classObject, document bool) error {
+func printShareSettings(r *session.Run, tx *store.Tx, s *fairshare.Settings, classes []classObject,
+	document bool) error {
 	set, err := tx.Config().Settings()
 	if err != nil {
 		return err
@@ -96,11 +101,14 @@ func printShareSettings(r *session.Run, tx *store.Tx, s *fairshare.Settings, cla
 	if timer.Running {
 		since = timer.Since
 	}
-	res := output.Result{Record: true, Columns: []output.Column{{Name: "default"}, {Name: "unit"}, {Name: "rebalance_threshold", Kind: output.Integer},
+	res := output.Result{Record: true, Columns: []output.Column{{Name: "default"}, {Name: "unit"},
+		{Name: "rebalance_threshold", Kind: output.Integer},
 		{Name: "rebalance_minimum", Kind: output.Duration}, {Name: "out_of_balance_since", Kind: output.Time}}}
-	row := []any{output.OrNil(s.DefaultClass()), set.ShareUnit, s.RebalanceThreshold(), s.RebalanceMinimumDuration(), since}
+	row := []any{output.OrNil(s.DefaultClass()), set.ShareUnit, s.RebalanceThreshold(), s.RebalanceMinimumDuration(),
+		since}
 	if document || s.Spare != (fairshare.Spare{}) {
-		res.Columns = append(res.Columns, output.Column{Name: "rebalance_min_run", Kind: output.Duration}, output.Column{Name: "rebalance_at_most", Kind: output.Integer})
+		res.Columns = append(res.Columns, output.Column{Name: "rebalance_min_run", Kind: output.Duration},
+			output.Column{Name: "rebalance_at_most", Kind: output.Integer})
 		row = append(row, s.Spare.MinRun, s.Spare.AtMost)
 	}
 	if document {
@@ -108,7 +116,8 @@ func printShareSettings(r *session.Run, tx *store.Tx, s *fairshare.Settings, cla
 		for i, m := range s.Map {
 			mappings[i] = mappingObject(m)
 		}
-		res.Columns = append([]output.Column{{Name: "classes", Kind: output.Object}, {Name: "map", Kind: output.Object}}, res.Columns...)
+		res.Columns = append([]output.Column{{Name: "classes", Kind: output.Object},
+			{Name: "map", Kind: output.Object}}, res.Columns...)
 		row = append([]any{classes, mappings}, row...)
 	}
 	p := r.Printer(res)

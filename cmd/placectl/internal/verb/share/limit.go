@@ -16,31 +16,42 @@ func Limit() *session.Verb {
 		Name:     "limit",
 		Category: "Shares",
 		Usage:    "limit what users, groups, accounts, classes and queues use",
-		Description: "KEY is all, or user:NAME, group:, account:, class: and queue:, joined by commas. With * instead of a name,\n" +
-			"the limit holds for each one separately. A name replaces the *: user:ann replaces user:*, whether it is\n" +
-			"smaller or larger. All other limits apply together. A limit on an account covers the accounts below it.\n" +
+		Description: "KEY is all, or user:NAME, group:, account:, class: and queue:, joined by commas. With * " +
+			"instead of a name,\n" +
+			"the limit holds for each one separately. A name replaces the *: user:ann replaces user:*, whether it " +
+			"is\n" +
+			"smaller or larger. All other limits apply together. A limit on an account covers the accounts below " +
+			"it.\n" +
 			"MEASURE is\n" +
 			"  running queued jobs     numbers of jobs: running, waiting, both\n" +
-			"  RES                     its amount in running jobs: a consumable, a pool, or nodes, the number of chunks\n" +
+			"  RES                     its amount in running jobs: a consumable, a pool, or nodes, the number " +
+			"of chunks\n" +
 			"  RES.queued RES.jobs     in waiting jobs, in both\n" +
 			"  RES.left                its amount times the remaining seconds of running jobs\n" +
 			"  RES.job walltime.job    of one job\n\n" +
 			"Limits on waiting jobs and on one job are checked at submission: the exit status is 3, or 4. Limits on\n" +
-			"running jobs hold at every instant, and for plans, too. If a limit holds a job back, room in that limit is\n" +
-			"kept for it from its earliest start, so that later jobs cannot pass it for ever. Jobs under other limits\n" +
-			"start around it. A job beyond a --soft limit comes after all others. A request with --over-limits ignores\n" +
+			"running jobs hold at every instant, and for plans, too. If a limit holds a job back, room in " +
+			"that limit is\n" +
+			"kept for it from its earliest start, so that later jobs cannot pass it for ever. Jobs under " +
+			"other limits\n" +
+			"start around it. A job beyond a --soft limit comes after all others. A request with " +
+			"--over-limits ignores\n" +
 			"limits.",
 		Example: "placectl limit set user:* running=20 ncpus=256 jobs=1000",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list limits, with --use how much of them is used", May: store.Anybody, Access: verbs.Reads, InTx: limitList,
+			{Name: "list", Usage: "list limits, with --use how much of them is used", May: store.Anybody,
+				Access: verbs.Reads, InTx: limitList,
 				Flags:   []cli.Flag{&cli.BoolFlag{Name: "use", Usage: "one row for each subject that has some"}},
 				Example: "placectl limit list --use"},
-			{Name: "set", Usage: "set or change limits", May: store.Operators, Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE=N", Many: true}}, Access: verbs.Writes, InTx: limitSet,
+			{Name: "set", Usage: "set or change limits", May: store.Operators,
+				Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE=N", Many: true}}, Access: verbs.Writes, InTx: limitSet,
 				Flags: []cli.Flag{soft("who goes beyond them has his turn after all others")},
 				Example: "placectl limit set user:ann running=50\n" +
 					"placectl limit set queue:gpu,user:* ngpus=4\n" +
 					"placectl limit set --soft account:chem mem=2tb"},
-			{Name: "rm", Usage: "delete limits, all of a key if you name no measure", May: store.Operators, Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE", Many: true, Optional: true}}, Access: verbs.Writes, InTx: limitRemove,
+			{Name: "rm", Usage: "delete limits, all of a key if you name no measure", May: store.Operators,
+				Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE", Many: true, Optional: true}}, Access: verbs.Writes,
+				InTx:    limitRemove,
 				Flags:   []cli.Flag{soft("only soft ones")},
 				Example: "placectl limit rm user:ann running"},
 		},
@@ -65,10 +76,12 @@ func limitList(r *session.Run, tx *store.Tx, c *cli.Context) error {
 		return err
 	}
 	return inAmounts(r, defs, func(in amounts) error {
-		p := r.Printer(output.Result{Columns: append(limitColumns(), output.Column{Name: "entity"}, output.Column{Name: "used", Kind: output.Number},
+		p := r.Printer(output.Result{Columns: append(limitColumns(), output.Column{Name: "entity"},
+			output.Column{Name: "used", Kind: output.Number},
 			output.Column{Name: "planned", Kind: output.Number}, output.Column{Name: "max", Kind: output.Number})})
 		for _, u := range uses {
-			p.Row(u.Key, u.Measure, u.Soft, output.OrNil(u.Who), in.of(u.Measure, u.Used), in.of(u.Measure, u.Planned), in.of(u.Measure, u.Max))
+			p.Row(u.Key, u.Measure, u.Soft, output.OrNil(u.Who), in.of(u.Measure, u.Used), in.of(u.Measure, u.Planned),
+				in.of(u.Measure, u.Max))
 		}
 		return p.Close()
 	})

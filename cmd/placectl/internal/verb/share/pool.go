@@ -23,21 +23,28 @@ func Pool() *session.Verb {
 		Name:     "pool",
 		Category: "Cluster",
 		Usage:    "manage amounts of the whole cluster, such as licences",
-		Description: "A job asks once for its whole amount of a pool, however many nodes it runs on: --pool fluent=2, or in a\n" +
-			"resource list, -l ncpus=2,fluent=2. Running and planned jobs and reservations hold their amounts. If you\n" +
-			"make a pool smaller than what is held, no job is stopped, none of its jobs starts, and plans are made again.",
+		Description: "A job asks once for its whole amount of a pool, however many nodes it runs on: --pool " +
+			"fluent=2, or in a\n" +
+			"resource list, -l ncpus=2,fluent=2. Running and planned jobs and reservations hold their " +
+			"amounts. If you\n" +
+			"make a pool smaller than what is held, no job is stopped, none of its jobs starts, and plans are " +
+			"made again.",
 		Example: "placectl pool add fluent=30",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list pools and their use", May: store.Anybody, Access: verbs.Reads, InTx: poolList,
 				Example: "placectl pool list"},
-			{Name: "add", Usage: "make a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=AMOUNT"}}, Access: verbs.Writes, Whole: true, Run: poolAdd,
+			{Name: "add", Usage: "make a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=AMOUNT"}},
+				Access: verbs.Writes, Whole: true, Run: poolAdd,
 				Flags:   flags(),
 				Example: "placectl pool add fluent=30"},
-			{Name: "set", Usage: "change a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME[=AMOUNT]", Kind: verbs.KindPool}}, Access: verbs.Writes, Whole: true, Run: poolSet,
+			{Name: "set", Usage: "change a pool", May: store.Operators,
+				Args: []verbs.Arg{{Name: "NAME[=AMOUNT]", Kind: verbs.KindPool}}, Access: verbs.Writes, Whole: true,
+				Run:   poolSet,
 				Flags: flags(),
 				Example: "placectl pool set fluent=40\n" +
 					"placectl pool set fluent --outside $(lmstat-used fluent) --until now+15m"},
-			{Name: "rm", Usage: "delete an unused pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindPool}}, Access: verbs.Writes, InTx: poolRemove,
+			{Name: "rm", Usage: "delete an unused pool", May: store.Operators,
+				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindPool}}, Access: verbs.Writes, InTx: poolRemove,
 				Example: "placectl pool rm fluent"},
 		},
 	}
@@ -164,8 +171,10 @@ func poolRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 func printPools(r *session.Run, pools []store.PoolUse) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "amount", Kind: output.Integer}, {Name: "held", Kind: output.Integer},
-		{Name: "outside", Kind: output.Integer}, {Name: "until", Kind: output.Time}, {Name: "free", Kind: output.Integer}}})
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "amount", Kind: output.Integer},
+		{Name: "held", Kind: output.Integer},
+		{Name: "outside", Kind: output.Integer}, {Name: "until", Kind: output.Time},
+		{Name: "free", Kind: output.Integer}}})
 	for _, u := range pools {
 		p.Row(u.Name, u.Amount, u.Held, u.Outside, output.OrNil(u.Until), u.Free)
 	}

@@ -22,26 +22,37 @@ func Preempt() *session.Verb {
 		Name:     "preempt",
 		Category: "Shares",
 		Usage:    "decide which jobs make way for others",
-		Description: "RULE is KEY over KEY. A KEY is KIND:NAME, of the kinds user, group, account, class and queue, or several\n" +
-			"joined by commas, if all of them must match. On the right, all, * or KIND:* stand for all jobs that no rule\n" +
-			"has on its left. The next cycle stops the jobs that lose the least work, and only as many as the other job\n" +
-			"needs. It stops none if a limit, a pool or its class's share holds the other job up, and not twice for the\n" +
+		Description: "RULE is KEY over KEY. A KEY is KIND:NAME, of the kinds user, group, account, class and queue, " +
+			"or several\n" +
+			"joined by commas, if all of them must match. On the right, all, * or KIND:* stand for all jobs " +
+			"that no rule\n" +
+			"has on its left. The next cycle stops the jobs that lose the least work, and only as many as the " +
+			"other job\n" +
+			"needs. It stops none if a limit, a pool or its class's share holds the other job up, and not " +
+			"twice for the\n" +
 			"same job. Rules that form a circle are refused.",
 		Example: "placectl preempt set 'queue:urgent over queue:*'",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list rules", May: store.Anybody, Access: verbs.Reads, InTx: preemptList,
 				Example: "placectl preempt list"},
-			{Name: "set", Usage: "make or change a rule", May: store.Operators, Args: rule, Access: verbs.Writes, Whole: true, Run: preemptSet,
-				Description: "A stopped job keeps its nodes until none of its processes is left, and the other job is planned there from\n" +
-					"then on. A job that a launcher was told about ends by the end of its grace at the latest. A job that must\n" +
+			{Name: "set", Usage: "make or change a rule", May: store.Operators, Args: rule, Access: verbs.Writes,
+				Whole: true, Run: preemptSet,
+				Description: "A stopped job keeps its nodes until none of its processes is left, and the other job " +
+					"is planned there from\n" +
+					"then on. A job that a launcher was told about ends by the end of its grace at the latest. A job " +
+					"that must\n" +
 					"not run twice (submit --no-requeue) is cancelled.",
-				Flags: []cli.Flag{verbs.Choice(&cli.StringFlag{Name: "how", Usage: "what happens to stopped jobs, `HOW` (requeue)"}, "requeue", "cancel"),
-					&cli.StringFlag{Name: "grace", Usage: "grace `D` between being told to stop and being killed (each job's own)"},
+				Flags: []cli.Flag{
+					verbs.Choice(&cli.StringFlag{Name: "how", Usage: "what happens to stopped jobs, `HOW` (requeue)"},
+						"requeue", "cancel"),
+					&cli.StringFlag{Name: "grace",
+						Usage: "grace `D` between being told to stop and being killed (each job's own)"},
 					&cli.StringFlag{Name: "min-run", Usage: "protect jobs that have run for less than `D` (10m)"},
 					&cli.StringFlag{Name: "at-most", Usage: "stop a job at most `N` times; 0: no limit (3)"}},
 				Example: "placectl preempt set 'queue:urgent over queue:*' --grace 1m\n" +
 					"placectl preempt set class:day over class:night --how cancel --min-run 0"},
-			{Name: "rm", Usage: "delete a rule", May: store.Operators, Args: rule, Access: verbs.Writes, InTx: preemptRemove,
+			{Name: "rm", Usage: "delete a rule", May: store.Operators, Args: rule, Access: verbs.Writes,
+				InTx:    preemptRemove,
 				Example: "placectl preempt rm 'queue:urgent over all'"},
 		},
 	}
@@ -52,7 +63,10 @@ func ruleOf(c *cli.Context) string { return strings.Join(c.Args().Slice(), " ") 
 
 func preemptList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 	var list []*preempt.Rule
-	if err := tx.Preemption().Each(func(rule *preempt.Rule) error { list = append(list, rule); return nil }); err != nil {
+	if err := tx.Preemption().Each(func(rule *preempt.Rule) error {
+		list = append(list, rule)
+		return nil
+	}); err != nil {
 		return err
 	}
 	return printRules(r, list...)
@@ -114,8 +128,9 @@ func preemptRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 func printRules(r *session.Run, list ...*preempt.Rule) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "rule"}, {Name: "how"}, {Name: "grace", Kind: output.Duration},
-		{Name: "min_run", Kind: output.Duration}, {Name: "at_most", Kind: output.Integer}}})
+	p := r.Printer(
+		output.Result{Columns: []output.Column{{Name: "rule"}, {Name: "how"}, {Name: "grace", Kind: output.Duration},
+			{Name: "min_run", Kind: output.Duration}, {Name: "at_most", Kind: output.Integer}}})
 	for _, rule := range list {
 		var grace any
 		if rule.Grace != preempt.OwnGrace {

@@ -19,23 +19,34 @@ func Priority() *session.Verb {
 		Name:     "priority",
 		Category: "Shares",
 		Usage:    "set numbers that the order of waiting jobs uses",
-		Description: "The setting job_priority orders waiting jobs. It is an expression of + - * / min max abs and terms such as\n" +
-			"PRIORITY, AGE, FAIRSHARE and QUEUE, or one of the names fifo, slurm and maui. This verb sets the numbers of\n" +
+		Description: "The setting job_priority orders waiting jobs. It is an expression of + - * / min max abs and " +
+			"terms such as\n" +
+			"PRIORITY, AGE, FAIRSHARE and QUEUE, or one of the names fifo, slurm and maui. This verb sets the " +
+			"numbers of\n" +
 			"QUEUE, CLASS, USER, GROUP and ACCOUNT. placectl explain JOB lists a job's terms.\n\n" +
 			"The terms: PRIORITY (of submit), AGE (seconds waited, except while held, before the begin time or for\n" +
-			"another job), XFACTOR (1+AGE/WALLTIME), SIZE (cpus), NODES (chunks), WALLTIME, DEADLINE (seconds until it),\n" +
-			"ASK.ncpus (of any consumable or pool), QUEUE CLASS USER GROUP ACCOUNT (the numbers that this verb sets),\n" +
-			"FAIRSHARE (0 to 1, by Fair Tree: the shares of account set, against decayed use, see half_life), USAGE.user\n" +
-			"(part of all use; also group, account, class, queue), TARGET.account (share minus use, in percent; also\n" +
-			"user, class), BYPASS (number of later submissions that have begun), TOTALCPUS TOTALNODES MAXQUEUE MAXCLASS.\n" +
+			"another job), XFACTOR (1+AGE/WALLTIME), SIZE (cpus), NODES (chunks), WALLTIME, DEADLINE (seconds " +
+			"until it),\n" +
+			"ASK.ncpus (of any consumable or pool), QUEUE CLASS USER GROUP ACCOUNT (the numbers that this " +
+			"verb sets),\n" +
+			"FAIRSHARE (0 to 1, by Fair Tree: the shares of account set, against decayed use, see half_life), " +
+			"USAGE.user\n" +
+			"(part of all use; also group, account, class, queue), TARGET.account (share minus use, in percent; " +
+			"also\n" +
+			"user, class), BYPASS (number of later submissions that have begun), TOTALCPUS TOTALNODES MAXQUEUE " +
+			"MAXCLASS.\n" +
 			"The expression is evaluated at whole multiples of priority_every. Division by 0 gives 0.",
-		Example: "placectl priority set queue:urgent=100 user:ann=5\nplacectl config set 'job_priority=PRIORITY + AGE/3600 + 10*QUEUE'\nplacectl config set job_priority=slurm",
+		Example: "placectl priority set queue:urgent=100 user:ann=5\nplacectl config set 'job_priority=PRIORITY + " +
+			"AGE/3600 + 10*QUEUE'\nplacectl config set job_priority=slurm",
 		Verbs: []*session.Verb{
-			{Name: "set", Usage: "set numbers; the default is 0", May: store.Operators, Args: []verbs.Arg{{Name: "KIND:NAME=NUMBER", Many: true}}, Access: verbs.Writes, InTx: prioritySet,
+			{Name: "set", Usage: "set numbers; the default is 0", May: store.Operators,
+				Args: []verbs.Arg{{Name: "KIND:NAME=NUMBER", Many: true}}, Access: verbs.Writes, InTx: prioritySet,
 				Example: "placectl priority set queue:urgent=100 user:ann=5"},
-			{Name: "rm", Usage: "delete numbers", May: store.Operators, Args: []verbs.Arg{{Name: "KIND:NAME", Many: true}}, Access: verbs.Writes, InTx: priorityRemove,
+			{Name: "rm", Usage: "delete numbers", May: store.Operators,
+				Args: []verbs.Arg{{Name: "KIND:NAME", Many: true}}, Access: verbs.Writes, InTx: priorityRemove,
 				Example: "placectl priority rm user:ann"},
-			{Name: "list", Usage: "list the numbers that are set", May: store.Anybody, Access: verbs.Reads, InTx: priorityList,
+			{Name: "list", Usage: "list the numbers that are set", May: store.Anybody, Access: verbs.Reads,
+				InTx:    priorityList,
 				Example: "placectl priority list"},
 		},
 	}
@@ -75,7 +86,8 @@ func setNumbers(r *session.Run, tx *store.Tx, words []string, read func(string) 
 }
 
 func priorityList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "kind"}, {Name: "name"}, {Name: "number", Kind: output.Integer}}})
+	p := r.Printer(
+		output.Result{Columns: []output.Column{{Name: "kind"}, {Name: "name"}, {Name: "number", Kind: output.Integer}}})
 	err := tx.Priorities().Each(func(n store.Number) error {
 		p.Row(n.Kind, n.Name, n.Number)
 		return nil

@@ -12,7 +12,8 @@ import (
 // Queue declares the verb queue.
 func Queue() *session.Verb {
 	flags := func() []cli.Flag {
-		return []cli.Flag{&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make the queue's placement sets"},
+		return []cli.Flag{
+			&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make the queue's placement sets"},
 			&cli.StringFlag{Name: "policy", Usage: "`POLICY` that orders nodes for its jobs (the database's)"},
 			&cli.StringFlag{Name: "allow", Usage: "admit only these, `user:U,group:G` ('': all)"}}
 	}
@@ -20,19 +21,23 @@ func Queue() *session.Verb {
 		Name:     "queue",
 		Category: "Cluster",
 		Usage:    "manage queues, and the nodes that only their jobs use",
-		Description: "The queue field of a node says which queue it belongs to (placectl node set n[1-8] queue=fast). If a queue\n" +
+		Description: "The queue field of a node says which queue it belongs to (placectl node set n[1-8] " +
+			"queue=fast). If a queue\n" +
 			"owns nodes, its jobs use only those. All other jobs use only nodes without a queue.",
 		Example: "placectl queue add fast",
 		Verbs: []*session.Verb{
 			{Name: "list", Usage: "list queues", May: store.Anybody, Access: verbs.Reads, InTx: queueList,
 				Example: "placectl queue list"},
-			{Name: "add", Usage: "make a queue", May: store.Operators, Args: []verbs.Arg{{Name: "NAME"}}, Access: verbs.Writes, Whole: true, Run: queueAdd,
+			{Name: "add", Usage: "make a queue", May: store.Operators, Args: []verbs.Arg{{Name: "NAME"}},
+				Access: verbs.Writes, Whole: true, Run: queueAdd,
 				Flags:   flags(),
 				Example: "placectl queue add fast --group-key switch"},
-			{Name: "set", Usage: "change a queue", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: queueSet,
+			{Name: "set", Usage: "change a queue", May: store.Operators,
+				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: queueSet,
 				Flags:   flags(),
 				Example: "placectl queue set fast --group-key ''"},
-			{Name: "rm", Usage: "delete a queue that owns no nodes", May: store.Operators, Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: queueRemove,
+			{Name: "rm", Usage: "delete a queue that owns no nodes", May: store.Operators,
+				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: queueRemove,
 				Example: "placectl queue rm fast"},
 		},
 	}
@@ -47,7 +52,8 @@ func queueList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 }
 
 func queueAdd(r *session.Run, c *cli.Context) error {
-	q := store.Queue{Name: c.Args().First(), GroupKey: text.SplitList(c.String("group-key")), Policy: c.String("policy"), Allow: text.SplitList(c.String("allow"))}
+	q := store.Queue{Name: c.Args().First(), GroupKey: text.SplitList(c.String("group-key")),
+		Policy: c.String("policy"), Allow: text.SplitList(c.String("allow"))}
 	return r.Update(c, func(tx *store.Tx) error {
 		if err := tx.Queues().Add(q); err != nil {
 			return err
@@ -95,7 +101,8 @@ func queueRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 func printQueues(r *session.Run, tx *store.Tx, queues ...store.Queue) error {
-	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "group_key", Kind: output.List}, {Name: "policy"}, {Name: "nodes", Kind: output.Integer}, {Name: "allow", Kind: output.List, Detail: true}}})
+	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "group_key", Kind: output.List},
+		{Name: "policy"}, {Name: "nodes", Kind: output.Integer}, {Name: "allow", Kind: output.List, Detail: true}}})
 	buckets, err := tx.Ask().Buckets()
 	if err != nil {
 		return err

@@ -15,15 +15,21 @@ func Role() *session.Verb {
 		Name:     "role",
 		Category: "Shares",
 		Usage:    "show or change who operates the cluster",
-		Description: "Your real uid says who you are, not your environment. The owner of the database and root may do\n" +
-			"everything. Operators may do everything except change the file as a whole, roles, and settings that name\n" +
-			"programs. Everyone else may change their own jobs, and submit as themselves, within limits. On a file that\n" +
+		Description: "Your real uid says who you are, not your environment. The owner of the database and " +
+			"root may do\n" +
+			"everything. Operators may do everything except change the file as a whole, roles, and settings " +
+			"that name\n" +
+			"programs. Everyone else may change their own jobs, and submit as themselves, within limits. On a " +
+			"file that\n" +
 			"its group may write, roles stop mistakes, not malice: see docs/recipes.md.",
 		Example: "placectl role add ann operator",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list roles", May: store.Anybody, Access: verbs.Reads, InTx: roleList, Example: "placectl role list"},
-			{Name: "add", Usage: "give a user a role", May: store.Owners, Args: role, Access: verbs.Writes, InTx: roleAdd, Example: "placectl role add ann operator"},
-			{Name: "rm", Usage: "take a role from a user", May: store.Owners, Args: role, Access: verbs.Writes, InTx: roleRemove, Example: "placectl role rm ann operator"},
+			{Name: "list", Usage: "list roles", May: store.Anybody, Access: verbs.Reads, InTx: roleList,
+				Example: "placectl role list"},
+			{Name: "add", Usage: "give a user a role", May: store.Owners, Args: role, Access: verbs.Writes,
+				InTx: roleAdd, Example: "placectl role add ann operator"},
+			{Name: "rm", Usage: "take a role from a user", May: store.Owners, Args: role, Access: verbs.Writes,
+				InTx: roleRemove, Example: "placectl role rm ann operator"},
 		},
 	}
 }
