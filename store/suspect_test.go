@@ -267,3 +267,60 @@ func TestUnclaimed(t *testing.T) {
 		})
 	}
 }
+
+// TestUnclaimedAfterSuspend: a suspend of the machine with the database, which its attendant does not see,
+// gives an unclaimed attempt the time to be claimed anew, once each. Where only cron makes cycles, rare
+// commits are no suspends.
+func TestUnclaimedAfterSuspend(t *testing.T) {
+	for name, c := range map[string]struct {
+		start   string
+		commits []int64 // seconds after the start: the attempt goes on
+		lapses  int64   // at this one it does not
+	}{
+		"none":                 {StartAuto, []int64{30, 89}, 90},
+		"a cycle is late":      {StartAuto, nil, 91},
+		"short":                {StartAuto, []int64{92, 120, 181}, 182},
+		"two minutes":          {StartAuto, []int64{20, 140, 160, 229}, 230},
+		"four minutes":         {StartAuto, []int64{240, 329}, 330},
+		"two in a row":         {StartAuto, []int64{120, 121, 240, 260, 329}, 330},
+		"an hour":              {StartAuto, []int64{3600, 3689}, 3690},
+		"nothing commits":      {StartAuto, []int64{120}, 240},
+		"cron, each 10 min":    {StartManual, []int64{1, 600, 601}, 1200},
+		"cron, each half hour": {StartManual, []int64{1}, 1800},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newHostLife(t)
+			began := l.clock.t
+			l.update(func(tx *Tx) error {
+				err := errors.Join(tx.Config().Set("start", c.start), tx.Config().Set("suspect_after", "0"),
+					tx.Attempts().LaunchBy(LaunchWork))
+				if err == nil {
+					_, err = tx.Jobs().Submit(Submission{Command: []string{"true"},
+						Request: placer.Request{Select: "1:ncpus=1", Walltime: 10 * time.Hour}})
+				}
+				return err
+			})
+			attempt := func(at int64) (n int) {
+				l.clock.t = began + at
+				if at%10 != 0 { // another host lives
+					l.beat("zoe")
+				}
+				l.cycle()
+				l.update(func(tx *Tx) error {
+					j, err := tx.Jobs().Get(1)
+					n = j.Attempt
+					return err
+				})
+				return n
+			}
+			for _, at := range append([]int64{0}, c.commits...) {
+				if n := attempt(at); n != 1 {
+					t.Fatalf("after %d s it is attempt %d", at, n)
+				}
+			}
+			if n := attempt(c.lapses); n != 2 {
+				t.Errorf("after %d s it is attempt %d, want the second", c.lapses, n)
+			}
+		})
+	}
+}

@@ -14,13 +14,23 @@ import (
 
 // jumped notes that the clock has jumped since the last commit. If no host was heard of since the
 // last jump, silence is what makes commits rare, and the hosts get no more time.
+//
+// With start=auto a cycle is made, too, when a started job should have been claimed. So a longer time
+// without commits is a jump for claims, unless nothing was committed since the last one.
 func jumped(tx *kernel.Tx) error {
-	if !tx.Writable() || tx.State.AsOf == 0 || tx.Now-tx.State.AsOf < leastJump {
+	last := tx.State.AsOf
+	if !tx.Writable() || last == 0 || tx.Now-last < leastJump {
 		return nil
 	}
 	set, err := tx.Settings()
-	if err != nil || set.LostAfter == 0 || tx.Now-tx.State.AsOf <= set.BeatWithin() {
+	if err != nil {
 		return err
+	}
+	if set.Start == kernel.StartAuto && last > tx.State.Woke && tx.Now-last > kernel.Seconds(set.ClaimWithin)+1 {
+		tx.State.Woke = tx.Now
+	}
+	if set.LostAfter == 0 || tx.Now-last <= set.BeatWithin() {
+		return nil
 	}
 	beats, err := hosts.Beats(tx.File)
 	for _, b := range beats {

@@ -56,7 +56,7 @@ func UnclaimedTooLong(tx *kernel.Tx, j *row.Job, set *kernel.Settings) (bool, er
 
 // ClaimedBy returns until when an attempt that has begun at an instant must be claimed.
 func ClaimedBy(tx *kernel.Tx, began int64, set *kernel.Settings) int64 {
-	return max(began, tx.State.Jumped) + kernel.Seconds(set.ClaimWithin)
+	return max(began, tx.State.Woke) + kernel.Seconds(set.ClaimWithin)
 }
 
 // unclaimed takes a job whose attempt was not claimed off its nodes. The node whose host should have claimed

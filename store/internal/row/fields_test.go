@@ -262,7 +262,7 @@ var samples = []sampled{
 		return []byte(s.Name)
 	})),
 	sample("state", stateFields, fits(func(s *State) []byte {
-		for _, at := range []*int64{&s.AsOf, &s.UsageSince, &s.NodesSince, &s.Ordered, &s.Jumped} {
+		for _, at := range []*int64{&s.AsOf, &s.UsageSince, &s.NodesSince, &s.Ordered, &s.Jumped, &s.Woke} {
 			*at %= LastInstant
 		}
 		return KeyState

@@ -27,6 +27,7 @@ type State struct {
 	Startable       uint64    // number of commits that may have let something start or stop, without cycles
 	Cycle           CycleKind // of the last cycle: its findings hold for cycles of this kind
 	Jumped          int64     // the instant at which a writer last found that the clock had jumped; 0 for never
+	Woke            int64     // the same, for claims: the time to make them counts from then
 	Ordered         int64     // the instant for which it sorted jobs by job_priority; 0 for the order of submission
 }
 
@@ -70,18 +71,22 @@ func stateFields(f *Fields, s *State) {
 	if f.More(true) {
 		f.At("nodesSince", &s.NodesSince, Past)
 	}
-	if f.More(s.Startable > 0 || s.Cycle != CycleKind{} || s.Jumped != 0) {
+	jumped := s.Jumped != 0 || s.Woke != 0
+	if f.More(s.Startable > 0 || s.Cycle != CycleKind{} || jumped) {
 		Uint(f, "startable", &s.Startable)
 	}
-	if f.More(s.Cycle != CycleKind{} || s.Jumped != 0) {
+	if f.More(s.Cycle != CycleKind{} || jumped) {
 		Uint(f, "backfill", &s.Cycle.Backfill)
 		Uint(f, "depth", &s.Cycle.Depth)
 		f.Bool("widestFirst", &s.Cycle.WidestFirst)
 	}
-	if f.More(s.Jumped != 0) {
+	if f.More(jumped) {
 		f.At("jumped", &s.Jumped, Past)
 	}
-	for _, at := range [...]int64{s.AsOf, s.UsageSince, s.NodesSince, s.Ordered, s.Jumped} {
+	if f.More(s.Woke != 0) {
+		f.At("woke", &s.Woke, Past)
+	}
+	for _, at := range [...]int64{s.AsOf, s.UsageSince, s.NodesSince, s.Ordered, s.Jumped, s.Woke} {
 		f.Must(at >= 0 && at <= LastInstant)
 	}
 	f.Must(s.Exhausted() == "")
