@@ -29,7 +29,7 @@ func beside(dir, other string, copies, runs int) error {
 		return err
 	}
 	ours := filepath.Join(dir, "released")
-	if err := build(ours, "./cmd/placectl", "-tags", "urfave_cli_no_docs"); err != nil {
+	if err := build(ours, "./cmd/placectl", "-tags", released); err != nil {
 		return err
 	}
 	b := &bench{runs: runs}

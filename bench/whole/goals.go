@@ -60,7 +60,7 @@ func measureGoals(self, dir string, runs int) error {
 		return err
 	}
 	// as in a release
-	if err := build(b.program, "./cmd/placectl", "-tags", "urfave_cli_no_docs", "-trimpath", "-ldflags",
+	if err := build(b.program, "./cmd/placectl", "-tags", released, "-trimpath", "-ldflags",
 		"-s -w"); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 // Command whole measures placectl as its users meet it, with one process for each command, on stores of
 // growing size, beside the lower bound of an empty commit. It prints the table of the cost law: the cost
-// of a command follows what it touches, not what the store holds.
+// of a command follows what it touches, not what the store holds. Each start stands beside that of the least
+// program of the kind, bench/whole/floor.
 //
 //	go run ./bench/whole [-sizes 100,10000,100000] [-runs 21]
 //	go run ./bench/whole -goals [-runs 21]   # the goals for one process
@@ -24,6 +25,9 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/store"
 )
+
+// released is the tag of released programs.
+const released = "urfave_cli_no_docs"
 
 func main() {
 	sizes := flag.String("sizes", "100,10000,100000", "live jobs of each store")
@@ -60,8 +64,9 @@ func main() {
 	dir, err := os.MkdirTemp("", "placectl-whole-")
 	check(err)
 	defer os.RemoveAll(dir)
-	program := filepath.Join(dir, "placectl")
-	check(build(program, "./cmd/placectl"))
+	program, floor := filepath.Join(dir, "placectl"), filepath.Join(dir, "floor")
+	check(build(program, "./cmd/placectl", "-tags", released))
+	check(build(floor, "./bench/whole/floor", "-tags", released))
 	self, err := os.Executable()
 	check(err)
 	if *other != "" {
@@ -74,7 +79,7 @@ func main() {
 		check(embedded(dir, 100_000))
 		return
 	}
-	b := &bench{program: program, self: self, runs: *runs, only: *only}
+	b := &bench{program: program, self: self, floor: floor, runs: *runs, only: *only}
 	for _, word := range strings.Split(*sizes, ",") {
 		n, err := strconv.Atoi(word)
 		check(err)

@@ -22,6 +22,7 @@ type target struct {
 
 type bench struct {
 	program, self string
+	floor         string // the least program
 	runs          int
 	only          string
 	stores        []target
@@ -29,15 +30,17 @@ type bench struct {
 
 // step is a command, and the one that restores the store.
 type step struct {
-	name string
-	args func(t target) []string
-	undo func(t target, out string) []string
-	self bool // this program runs it rather than placectl
+	name  string
+	args  func(t target) []string
+	undo  func(t target, out string) []string
+	self  bool // this program runs it rather than placectl
+	floor bool // the least program runs it
 }
 
 func steps() []step {
 	release := func(_ target, out string) []string { return []string{"release", strings.TrimSpace(out)} }
 	return []step{
+		{name: "the least program", floor: true, args: words()},
 		{name: "empty commit", self: true, args: func(t target) []string { return []string{"-commit", t.path} }},
 		{name: "place 1 node", args: words("place", "1:ncpus=1", "--place", "excl", "-o", "id"), undo: release},
 		// kinds fill up in order, so the last one is free
@@ -81,9 +84,10 @@ func (b *bench) run() error {
 	for _, t := range b.stores {
 		fmt.Fprintf(out, "\t%d jobs", t.size)
 	}
-	fmt.Fprintln(out, "\twall, largest / smallest\tmemory")
+	fmt.Fprintln(out, "\twall, largest / smallest\tmemory\twall / the least program's")
+	var least float64
 	for _, s := range steps() {
-		if !strings.Contains(s.name, b.only) {
+		if !s.floor && !strings.Contains(s.name, b.only) {
 			continue
 		}
 		got := make([][]sample, len(b.stores))
@@ -96,12 +100,17 @@ func (b *bench) run() error {
 				got[i] = append(got[i], m)
 			}
 		}
-		printRow(out, s.name, got)
+		wall := printRow(out, s.name, got)
+		if s.floor {
+			least = wall
+		}
+		fmt.Fprintf(out, "\t%.2f\n", wall/least)
 	}
 	return out.Flush()
 }
 
-func printRow(out *tabwriter.Writer, name string, got [][]sample) {
+// printRow prints the medians, and returns the wall time in ms on the smallest store.
+func printRow(out *tabwriter.Writer, name string, got [][]sample) float64 {
 	fmt.Fprint(out, name)
 	var walls, rss []float64
 	for _, list := range got {
@@ -112,7 +121,8 @@ func printRow(out *tabwriter.Writer, name string, got [][]sample) {
 		walls, rss = append(walls, wall), append(rss, mem)
 	}
 	last := len(got) - 1
-	fmt.Fprintf(out, "\t%.2f\t%.2f\n", walls[last]/walls[0], rss[last]/rss[0])
+	fmt.Fprintf(out, "\t%.2f\t%.2f", walls[last]/walls[0], rss[last]/rss[0])
+	return walls[0]
 }
 
 func median(list []sample, of func(sample) float64) float64 {
@@ -135,8 +145,11 @@ func (b *bench) once(s step, t target) (sample, error) {
 		args = append(args, strings.TrimSpace(out))
 	}
 	program := b.program
-	if s.self {
+	switch {
+	case s.self:
 		program = b.self
+	case s.floor:
+		program = b.floor
 	}
 	out, m, err := b.process(program, t, args...)
 	if err != nil || s.undo == nil {
