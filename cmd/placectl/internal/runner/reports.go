@@ -64,9 +64,12 @@ func (k *keeper) accepts() {
 	}
 }
 
-// due returns when a pause ends: of a report, or of turns. It is the zero time if there is none.
-func (k *keeper) due() time.Time {
-	at := k.again
+// due returns when the next turn may be made: at the end of the pause of turns, or of the first report that
+// was put off. It is the zero time if nothing pauses.
+func (k *keeper) due() (at time.Time) {
+	if !k.again.IsZero() { // no report is repeated before
+		return k.again
+	}
 	for _, a := range k.untold {
 		if a.isPostponed() && (at.IsZero() || a.retry.again.Before(at)) {
 			at = a.retry.again

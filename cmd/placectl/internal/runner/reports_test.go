@@ -3,6 +3,7 @@ package runner
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestBadReport: a report that the database never accepts delays no other attempt, is noted once, and is
@@ -26,5 +27,21 @@ func TestBadReport(t *testing.T) {
 	keeper.wait()
 	if r := s.attempt(bad).Result; r.Exit != 3 {
 		t.Errorf("result %+v, want exit 3", r)
+	}
+}
+
+// TestNextTurnIsDue: a report that was put off is not due within a pause of turns, in which none is made. The
+// keeper of a database whose folder was gone tried it without a pause, for as long as the turns paused.
+func TestNextTurnIsDue(t *testing.T) {
+	now := time.Now()
+	in := func(d time.Duration) *attendance { return &attendance{retry: retry{wait: d, again: now.Add(d)}} }
+	for _, c := range []struct {
+		again time.Time
+		want  time.Time
+	}{{now.Add(time.Minute), now.Add(time.Minute)}, {time.Time{}, now.Add(time.Second)}} {
+		k := &keeper{again: c.again, untold: []*attendance{{}, in(2 * time.Second), in(time.Second)}}
+		if at := k.due(); !at.Equal(c.want) {
+			t.Errorf("due in %v, want %v", at.Sub(now), c.want.Sub(now))
+		}
 	}
 }
