@@ -2,7 +2,10 @@ package ask
 
 import (
 	"errors"
+	"strings"
 
+	"github.com/placectl/placectl/internal/text"
+	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
@@ -79,4 +82,59 @@ func (o *Outlook) jobDue(when row.When, other *row.Job) (at int64, known bool, e
 		return start, true, nil
 	}
 	return end, true, nil
+}
+
+// sooner finds out whether a job with a plan is likely to start before it.
+func (o *Outlook) sooner(j *row.Job, p *Prospect) error {
+	if j.State != row.JobReserved || !j.Queued {
+		return nil
+	}
+	fs, err := cycle.CycleOf(o.tx).Forecasts()
+	if err != nil || fs == nil {
+		return err
+	}
+	known := false
+	if p.Forecast, known = fs.Of(j.ID); known && kernel.Unix(p.Likely) < j.Start {
+		start := max(kernel.Unix(p.Likely), o.tx.Now)
+		p.Start, p.End = kernel.Instant(start), kernel.Instant(start+j.Walltime)
+	}
+	return nil
+}
+
+// guess finds out whether a planned start rests on an overdue job.
+func (o *Outlook) guess(j *row.Job, p *Prospect) error {
+	if o.overdue == nil {
+		overdue, err := cycle.CycleOf(o.tx).Overdue()
+		if err != nil {
+			return err
+		}
+		o.overdue = &overdue
+	}
+	if !*o.overdue || j.State != row.JobReserved {
+		return nil
+	}
+	plan, err := plannedOf(o.tx, j)
+	if err != nil {
+		return err
+	}
+	if p.Guess, err = AskOf(o.tx).Guess(plan); p.Guess != 0 {
+		if p.Reason != "" {
+			p.Reason += "; "
+		}
+		p.Reason += "its start is" + strings.TrimPrefix(string(text.AppendGuess(nil, p.Guess)), ",")
+	}
+	return err
+}
+
+// allDue reports whether it is known when all dependencies of a job will be met.
+func (o *Outlook) allDue(j *row.Job, p *Prospect) (bool, error) {
+	if p.Wait != WaitsJob {
+		return true, nil
+	}
+	for _, d := range j.After {
+		if _, known, err := o.due(d); !known || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
