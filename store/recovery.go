@@ -381,5 +381,8 @@ func (db *DB) removeExpired(old *recovery.Expired, rows int, watch Watch) error 
 	}
 	ended := func(tx *Tx, ids []uint64) error { return cycle.RemoveEnded(tx.k, ids) }
 	events := func(tx *Tx, ids []uint64) error { return cycle.RemoveEvents(tx.k, ids) }
-	return errors.Join(remove(old.Jobs, ended), remove(old.Events, events))
+	if err := remove(old.Jobs, ended); err != nil {
+		return err
+	}
+	return remove(old.Events, events)
 }

@@ -76,8 +76,16 @@ func Restore(path, backup string, opt *RestoreOptions) (*Restored, error) {
 func (out *Restored) revive(tmp, name string, opt *RestoreOptions) error {
 	return last(tmp, opt.Options, func(tx *Tx) error {
 		out.Held = nil
-		if err := errors.Join(tx.k.File.DrawEpoch(), tx.k.File.PutOwner(&out.was.owner), tx.k.File.Settle(name),
-			out.goOn(tx, opt.Force)); err != nil {
+		if err := tx.k.File.DrawEpoch(); err != nil {
+			return err
+		}
+		if err := tx.k.File.PutOwner(&out.was.owner); err != nil {
+			return err
+		}
+		if err := tx.k.File.Settle(name); err != nil {
+			return err
+		}
+		if err := out.goOn(tx, opt.Force); err != nil {
 			return err
 		}
 		if !opt.NoHold {

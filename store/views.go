@@ -137,8 +137,10 @@ func (vs Views) Remove(name string) error {
 	for _, other := range whole {
 		if vs.Fault(other) != nil {
 			r := row.View(v)
-			return errors.Join(row.Clash("view "+v.Name, "view "+other.Name+" asks it"),
-				vs.tx.k.File.Put(row.Views, []byte(v.Name), row.EncodeView(&r)))
+			if err := vs.tx.k.File.Put(row.Views, []byte(v.Name), row.EncodeView(&r)); err != nil {
+				return err
+			}
+			return row.Clash("view "+v.Name, "view "+other.Name+" asks it")
 		}
 	}
 	return nil

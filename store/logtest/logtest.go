@@ -93,7 +93,10 @@ func (f *folder) do(fn func(m *replica.Memory) error) error {
 	if err != nil || bytes.Equal(now, was) {
 		return err
 	}
-	return errors.Join(os.WriteFile(f.path+".new", now, 0o600), os.Rename(f.path+".new", f.path))
+	if err := os.WriteFile(f.path+".new", now, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(f.path+".new", f.path)
 }
 
 func (f *folder) Append(ctx context.Context, at replica.Position, entry []byte, _ replica.Place,

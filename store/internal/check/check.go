@@ -213,7 +213,10 @@ func (f *Findings) Repair(s *Store) error {
 	if damaged[row.Decays] {
 		mend = s.tx.Loaded.Book.DecayAnew
 	}
-	return errors.Join(mend(), s.Rows.Put(row.Meta, row.KeyState, s.State.Encode()))
+	if err := mend(); err != nil {
+		return err
+	}
+	return s.Rows.Put(row.Meta, row.KeyState, s.State.Encode())
 }
 
 // replace replaces the content of a derived table with what it should hold.

@@ -114,10 +114,15 @@ func (ps *pastRuns) trim() error {
 		jobs = append(jobs, bytes.Clone(key))
 		return true, nil
 	})
-	for _, key := range jobs[:max(0, len(jobs)-LearnedFrom)] {
-		err = errors.Join(err, ps.tx.File.Remove(row.PastRuns, key))
+	if err != nil {
+		return err
 	}
-	return err
+	for _, key := range jobs[:max(0, len(jobs)-LearnedFrom)] {
+		if err := ps.tx.File.Remove(row.PastRuns, key); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // tells reports whether the run time of an ended job counts, because it ended by itself or at

@@ -1,7 +1,6 @@
 package cycle
 
 import (
-	"errors"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/jobs"
@@ -62,7 +61,14 @@ func RemoveEnded(tx *kernel.Tx, ids []uint64) error {
 		}
 		dropped[j.Payload]++
 	}
-	return tx.Spoil(errors.Join(tx.Loaded.Book.Gone(had), jobs.DropPayloads(tx, dropped), past.trim()))
+	err = tx.Loaded.Book.Gone(had)
+	if err == nil {
+		err = jobs.DropPayloads(tx, dropped)
+	}
+	if err == nil {
+		err = past.trim()
+	}
+	return tx.Spoil(err)
 }
 
 // RemoveEvents deletes events.

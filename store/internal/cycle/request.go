@@ -212,7 +212,10 @@ func (p *pass) stillNever() error {
 		}
 		return nil
 	}
-	return errors.Join(look(p.queue, false), look(p.aside, changed))
+	if err := look(p.queue, false); err != nil {
+		return err
+	}
+	return look(p.aside, changed)
 }
 
 // lookAgain checks whether a job without a turn could run.

@@ -1,8 +1,6 @@
 package derived
 
 import (
-	"errors"
-
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/store/internal/row"
@@ -86,8 +84,11 @@ func (f *Freed) Flush() error {
 		return err
 	} else if any == nil {
 		postponed, err := f.Rows.Get(row.Meta, row.KeyPostponed)
-		if postponed == nil || err != nil {
-			return errors.Join(err, f.Rows.Remove(row.Invalidations, row.KeyFreed))
+		if err != nil {
+			return err
+		}
+		if postponed == nil {
+			return f.Rows.Remove(row.Invalidations, row.KeyFreed)
 		}
 	}
 	list, err := f.Read()

@@ -1,7 +1,6 @@
 package file
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/placectl/placectl/store/internal/row"
@@ -101,7 +100,10 @@ func addSums(r *Recorder) error {
 	if err := r.sumUp(); err != nil {
 		return err
 	}
-	return errors.Join(r.identify(), r.PutOwner(nil))
+	if err := r.identify(); err != nil {
+		return err
+	}
+	return r.PutOwner(nil)
 }
 
 // migrate brings an older file up to date, inside the transaction that will write to it.

@@ -158,7 +158,10 @@ func Detach(path string) error {
 		if meta.Get(row.KeyReplica) == nil && meta.Get(row.KeyItself) == nil {
 			return false, nil
 		}
-		return true, errors.Join(r.Remove(row.Meta, row.KeyReplica), r.Unsettle())
+		if err := r.Remove(row.Meta, row.KeyReplica); err != nil {
+			return true, err
+		}
+		return true, r.Unsettle()
 	}), f.Close())
 }
 

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strconv"
 
@@ -273,8 +272,8 @@ func (m Machine) EndsWithin(j *row.Job, becomes row.JobState, reason row.Reason,
 	}
 	s := Step{To: j.State, Reason: reason, change: func() { j.Ending = true }}
 	err = m.tx.Attempts().Put(a)
-	if !j.Claimed {
-		err = errors.Join(err, toStop(m.tx, j))
+	if err == nil && !j.Claimed {
+		err = toStop(m.tx, j)
 	}
 	if err == nil && (m.tx.Now+grace < j.End || !j.Claimed) {
 		err = untilAnother(m.tx, j, min(m.tx.Now+grace, j.End), &s)

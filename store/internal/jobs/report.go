@@ -324,7 +324,10 @@ func refused(tx *kernel.Tx, j *row.Job, r Result) error {
 	j.Unbegun, j.Lost = 0, 0
 	node := firstNode(j)
 	r.Job = j.ID
-	if err := errors.Join(HostsOf(tx).refuses(node, r), allowed(tx, j)); err != nil {
+	if err := HostsOf(tx).refuses(node, r); err != nil {
+		return err
+	}
+	if err := allowed(tx, j); err != nil {
 		return err
 	}
 	if r.Blame == BlameJob || !j.Queued {

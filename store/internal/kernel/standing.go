@@ -96,5 +96,8 @@ func (tx *Tx) Committed(last uint64) {
 // Adopt makes the file the database itself, in another epoch.
 func (tx *Tx) Adopt() error {
 	tx.stands = nil
-	return errors.Join(tx.File.DrawEpoch(), tx.File.Settle(""))
+	if err := tx.File.DrawEpoch(); err != nil {
+		return err
+	}
+	return tx.File.Settle("")
 }

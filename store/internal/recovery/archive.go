@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -42,10 +41,17 @@ func (x *Expired) each(r *file.Recorder, fn func(t row.Table, key, payload []byt
 			return true, fn(t, key, payload)
 		})
 	}
-	err := errors.Join(x.payloads(r, fn), numbered(row.Jobs, x.Jobs.Contains), numbered(row.Attempts, x.Jobs.Contains),
-		numbered(row.Events, x.Events.Contains))
-	if err != nil {
+	if err := x.payloads(r, fn); err != nil {
 		return err
+	}
+	for _, t := range []row.Table{row.Jobs, row.Attempts, row.Events} {
+		has := x.Jobs.Contains
+		if t == row.Events {
+			has = x.Events.Contains
+		}
+		if err := numbered(t, has); err != nil {
+			return err
+		}
 	}
 	for _, name := range x.Batches {
 		payload, err := r.Get(row.Batches, []byte(name))
@@ -53,16 +59,19 @@ func (x *Expired) each(r *file.Recorder, fn func(t row.Table, key, payload []byt
 			return err
 		}
 		b, err := row.DecodeBatch([]byte(name), payload)
-		if err == nil {
-			err = fn(row.Batches, []byte(name), payload)
-		}
-		for _, t := range batchTables {
-			err = errors.Join(err, r.Each(t, row.Key32(b.Number), func(key, payload []byte) (bool, error) {
-				return true, fn(t, key, payload)
-			}))
-		}
 		if err != nil {
 			return err
+		}
+		if err := fn(row.Batches, []byte(name), payload); err != nil {
+			return err
+		}
+		for _, t := range batchTables {
+			err := r.Each(t, row.Key32(b.Number), func(key, payload []byte) (bool, error) {
+				return true, fn(t, key, payload)
+			})
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -39,8 +39,10 @@ func writeArchiveDB(of *check.Store, to string, old *Expired, opt ArchiveOptions
 			})
 			state := *of.State
 			state.NodesSince = state.AsOf // the history of nodes is not archived
-			if err := errors.Join(put(row.Meta, row.KeyArchive, row.EncodeText(id.String())),
-				put(row.Meta, row.KeyState, state.Encode())); err != nil {
+			if err := put(row.Meta, row.KeyArchive, row.EncodeText(id.String())); err != nil {
+				return err
+			}
+			if err := put(row.Meta, row.KeyState, state.Encode()); err != nil {
 				return err
 			}
 			for _, t := range archiveBase {

@@ -46,7 +46,10 @@ func (s *salvage) mend() error {
 			return err
 		}
 		if blamed == 0 {
-			return errors.Join(s.change(s.pasts), s.change(s.rates))
+			if err := s.change(s.pasts); err != nil {
+				return err
+			}
+			return s.change(s.rates)
 		}
 	}
 	return fmt.Errorf("%w: the rows that can be read contradict each other in too many ways", row.ErrDamaged)
@@ -112,7 +115,9 @@ func (s *salvage) counters(db *check.Store) ([]mended, error) {
 		}),
 		db.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
 			r, err := row.DecodeReservation(key, payload)
-			st.NextReservation = max(st.NextReservation, r.ID+1)
+			if err == nil {
+				st.NextReservation = max(st.NextReservation, r.ID+1)
+			}
 			return true, err
 		}),
 		db.Rows.Each(row.Events, nil, func(key, payload []byte) (bool, error) {

@@ -5,7 +5,6 @@ package rewind
 
 import (
 	"bytes"
-	"errors"
 
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
@@ -30,7 +29,10 @@ func To(rows *file.Recorder, to, was int64) error {
 			return err
 		}
 	}
-	return errors.Join(nodePasts(rows, to), months(rows, to))
+	if err := nodePasts(rows, to); err != nil {
+		return err
+	}
+	return months(rows, to)
 }
 
 // table sets the rows of a table back.
@@ -62,11 +64,18 @@ func nodePasts(rows *file.Recorder, to int64) error {
 		}
 		return true, nil
 	})
-	for i, c := range list {
-		err = errors.Join(err, rows.Remove(row.NodePasts, c.key),
-			rows.Put(row.NodePasts, row.TimeKey(to, next+uint64(i)), c.payload))
+	if err != nil {
+		return err
 	}
-	return err
+	for i, c := range list {
+		if err := rows.Remove(row.NodePasts, c.key); err != nil {
+			return err
+		}
+		if err := rows.Put(row.NodePasts, row.TimeKey(to, next+uint64(i)), c.payload); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // months moves the use of deleted jobs in later months to the month of an instant.
@@ -79,10 +88,18 @@ func months(rows *file.Recorder, to int64) error {
 		list = append(list, change{bytes.Clone(key), bytes.Clone(payload)})
 		return true, nil
 	})
-	for _, c := range list {
-		err = errors.Join(err, rows.Remove(row.Gone, c.key), addGone(rows, c, to))
+	if err != nil {
+		return err
 	}
-	return err
+	for _, c := range list {
+		if err := rows.Remove(row.Gone, c.key); err != nil {
+			return err
+		}
+		if err := addGone(rows, c, to); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addGone adds a total to that of the same payers in the month of an instant.
@@ -93,8 +110,11 @@ func addGone(rows *file.Recorder, c change, to int64) error {
 	}
 	key := row.TotalKey(row.MonthOf(to), payers)
 	there, err := rows.Get(row.Gone, key)
-	if err != nil || there == nil {
-		return errors.Join(err, rows.Put(row.Gone, key, c.payload))
+	if err != nil {
+		return err
+	}
+	if there == nil {
+		return rows.Put(row.Gone, key, c.payload)
 	}
 	sum, err := row.DecodeTotal(key, there)
 	if err != nil {

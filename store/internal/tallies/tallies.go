@@ -171,11 +171,14 @@ func (ts *Tallies) flushLots() error {
 			continue
 		}
 		n, err := ts.Lot([]byte(key))
+		if err != nil {
+			return err
+		}
 		var payload []byte
 		if n > 0 { // as in add
 			payload = row.EncodeCount(uint64(n))
 		}
-		if err = errors.Join(err, ts.Rows.PutOrRemove(row.Lots, []byte(key), payload)); err != nil {
+		if err := ts.Rows.PutOrRemove(row.Lots, []byte(key), payload); err != nil {
 			return err
 		}
 	}
