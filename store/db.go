@@ -190,10 +190,7 @@ func (db *DB) Update(fn func(*Tx) error, once ...*Once) error {
 // DryRun runs fn as Update does and then discards its changes.
 func (db *DB) DryRun(fn func(*Tx) error) error { return db.write(fn, false) }
 
-func (db *DB) write(fn func(*Tx) error, keep bool) error { return db.writeBy(fn, keep, db.change) }
-
-// writeBy is write, with by as the function that changes the file or the log.
-func (db *DB) writeBy(fn func(*Tx) error, keep bool, by func(func(*file.Recorder) (bool, error)) error) error {
+func (db *DB) write(fn func(*Tx) error, keep bool) error {
 	leave, err := db.running.enter(true, db.opt.Private)
 	if err != nil {
 		return err
@@ -201,7 +198,7 @@ func (db *DB) writeBy(fn func(*Tx) error, keep bool, by func(func(*file.Recorder
 	defer leave()
 	kept := false
 	var last *Tx
-	err = by(func(r *file.Recorder) (bool, error) {
+	err = db.change(func(r *file.Recorder) (bool, error) {
 		kept = false
 		if keep {
 			if err := db.mayWriteNow(r); err != nil {

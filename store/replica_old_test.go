@@ -127,18 +127,18 @@ func (d *first) known(t *replica.Tail, err error) (*replica.Tail, error) {
 	return t, nil
 }
 
-func (d *first) Append(ctx context.Context, at replica.Position, entry []byte, place replica.Place,
-	answers ...replica.Answer) (*replica.Tail, error) {
-	return d.known(d.Driver.Append(ctx, at, entry, place, answers...))
+func (d *first) Append(ctx context.Context, at replica.Position, entry []byte, place replica.Place) (
+	*replica.Tail, error) {
+	return d.known(d.Driver.Append(ctx, at, entry, place))
 }
 
 func (d *first) After(ctx context.Context, at replica.Position) (*replica.Tail, error) {
 	return d.known(d.Driver.After(ctx, at))
 }
 
-func (d *first) Turn(ctx context.Context, place replica.Place, at replica.Position, words []byte) (replica.Place,
-	*replica.Tail, error) {
-	place, t, err := d.Driver.Turn(ctx, place, at, words)
+func (d *first) Turn(ctx context.Context, place replica.Place, at replica.Position) (replica.Place, *replica.Tail,
+	error) {
+	place, t, err := d.Driver.Turn(ctx, place, at)
 	t, err = d.known(t, err)
 	return place, t, err
 }

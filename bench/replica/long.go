@@ -29,21 +29,6 @@ func one(tx *store.Tx) error {
 	return err
 }
 
-// inClosure and inWords make that small change: as a function in this process, and in words that another
-// process may run.
-func inClosure(db *store.DB) error { return db.Update(one) }
-
-func inWords(db *store.DB) error {
-	_, err := db.UpdateInWords(&store.Words{Request: []byte("place 1"), Run: runWords}, one)
-	return err
-}
-
-// runWords runs the words of another writer, which are always the same.
-func runWords(_ []byte, as func(*store.Options, func(*store.Tx) error) (bool, error)) ([]byte, error) {
-	_, err := as(new(store.Options), one)
-	return []byte("done"), err
-}
-
 // write puts entries into a log from one process.
 func write(to database, entries int) error {
 	db, err := open(to)
@@ -92,8 +77,7 @@ func (b *bench) long(log database) (runs int, took time.Duration, err error) {
 
 // handles measures several machines that place at once, each through a handle of its own that stays open.
 // So it measures the log without the start of processes.
-func (b *bench) handles(log database, clients int, update func(*store.DB) error) (done int, worst time.Duration,
-	err error) {
+func (b *bench) handles(log database, clients int) (done int, worst time.Duration, err error) {
 	var mu sync.Mutex
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -114,7 +98,7 @@ func (b *bench) handles(log database, clients int, update func(*store.DB) error)
 		all.Go(func() {
 			for time.Now().Before(until) {
 				began := time.Now()
-				failed := update(db)
+				failed := db.Update(one)
 				mu.Lock()
 				if failed != nil {
 					err = failed

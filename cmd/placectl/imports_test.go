@@ -133,8 +133,6 @@ const importRules = `
 	cmd/placectl/internal/joblog             < command
 	cmd/placectl/internal/output, cmd/placectl/internal/launch < cmd/placectl/internal/keyed
 	cmd/placectl/internal/keyed              < command
-	cmd/placectl/internal/bytejson, cmd/placectl/internal/keyed, cmd/placectl/internal/output, cmd/placectl/internal/payload, store < cmd/placectl/internal/asked
-	cmd/placectl/internal/asked              < command
 	cmd/placectl/internal/bytejson           < command, cmd/placectl/internal/attend, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/mcp, cmd/placectl/internal/listing, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner, cmd/placectl/internal/sqlshell, cmd/placectl/internal/told
 	index, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/directives, store < cmd/placectl/internal/payload
 	cmd/placectl/internal/payload            < command

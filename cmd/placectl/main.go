@@ -21,7 +21,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/front"
-	"github.com/placectl/placectl/store"
 	"golang.org/x/term"
 )
 
@@ -63,7 +62,6 @@ func processEnv() session.Env {
 		Self:       sync.OnceValue(func() string { return people.System.Name(uint32(os.Getuid())) }),
 		Namespaced: sync.OnceValue(people.InNamespace),
 		Commit:     session.Commit,
-		InWords:    (*store.DB).UpdateInWords,
 	}
 }
 

@@ -56,7 +56,6 @@ func mainTwice() {
 	}
 	if os.Getenv(inLogs) != "" {
 		e = intoLogs(e)
-		e.InWords = nil // each transaction is run twice
 	}
 	runProcess(e)
 }

@@ -22,7 +22,7 @@ func init() {
 	replica.Register("testlog", func(c replica.Config) (replica.Driver, error) {
 		return &folder{path: "/" + c.Prefix}, nil
 	})
-	replica.Register("memory", func(c replica.Config) (replica.Driver, error) { return Memory("/" + c.Prefix), nil })
+	replica.Register("memory", func(c replica.Config) (replica.Driver, error) { return memory(c.Prefix), nil })
 	replica.Register("restless", func(c replica.Config) (replica.Driver, error) {
 		return &replica.Restless{Driver: &folder{path: "/" + c.Prefix}}, nil
 	})
@@ -33,8 +33,8 @@ var (
 	memories   = make(map[string]*replica.Memory)
 )
 
-// Memory returns the log that memory://PATH names.
-func Memory(path string) *replica.Memory {
+// memory returns the log that memory:///PATH names.
+func memory(path string) *replica.Memory {
 	memoriesMu.Lock()
 	defer memoriesMu.Unlock()
 	if memories[path] == nil {
@@ -99,8 +99,8 @@ func (f *folder) do(fn func(m *replica.Memory) error) error {
 	return os.Rename(f.path+".new", f.path)
 }
 
-func (f *folder) Append(ctx context.Context, at replica.Position, entry []byte, _ replica.Place,
-	answers ...replica.Answer) (t *replica.Tail, err error) {
+func (f *folder) Append(ctx context.Context, at replica.Position, entry []byte, _ replica.Place) (t *replica.Tail,
+	err error) {
 	k, err := f.keeper()
 	switch {
 	case err != nil:
@@ -108,7 +108,7 @@ func (f *folder) Append(ctx context.Context, at replica.Position, entry []byte, 
 	case k.Size.NoSpace:
 		return nil, replica.ErrFull
 	}
-	err = f.do(func(m *replica.Memory) error { t, err = m.Append(ctx, at, entry, nil, answers...); return err })
+	err = f.do(func(m *replica.Memory) error { t, err = m.Append(ctx, at, entry, nil); return err })
 	return t, err
 }
 
@@ -137,8 +137,8 @@ func (f *folder) Chain(ctx context.Context, n uint64) (chain [8]byte, known bool
 }
 
 // Turn only pauses: no place outlives a killed process.
-func (f *folder) Turn(ctx context.Context, _ replica.Place, at replica.Position, words []byte) (replica.Place,
-	*replica.Tail, error) {
+func (f *folder) Turn(ctx context.Context, _ replica.Place, at replica.Position) (replica.Place, *replica.Tail,
+	error) {
 	time.Sleep(lookEvery)
 	t, err := f.After(ctx, at)
 	return nil, t, err

@@ -101,7 +101,7 @@ func TestRealLogin(t *testing.T) {
 		at := appended(t, d, testID.Start(), append([]byte{1}, make([]byte, pieceBytes)...), nil)
 		seen := make(chan error, 1)
 		go func() { seen <- d.Watch(ending(t), at) }()
-		place, _, err := d.Turn(ending(t), nil, at, nil)
+		place, _, err := d.Turn(ending(t), nil, at)
 		if err != nil {
 			t.Fatal(err)
 		}

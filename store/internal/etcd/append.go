@@ -16,8 +16,8 @@ import (
 const unsurePause = 20 * time.Millisecond
 
 // Append puts an entry after a position, see replica.Log.
-func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, where replica.Place,
-	answers ...replica.Answer) (*replica.Tail, error) {
+func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, where replica.Place) (
+	*replica.Tail, error) {
 	if len(entry) == 0 || entry[0] == inParts {
 		return nil, fmt.Errorf("an entry begins with its version, and not with %q", entry[:min(len(entry), 1)])
 	}
@@ -29,11 +29,7 @@ func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, 
 			return nil, d.lostBefore(id, err)
 		}
 		var a transactionAnswer
-		t := d.appending(at, entry, value, parts, mine)
-		if mine != nil && mine.words {
-			mine.answering(&t, answers)
-		}
-		err = d.call(ctx, "/v3/kv/txn", t, &a)
+		err = d.call(ctx, "/v3/kv/txn", d.appending(at, entry, value, parts, mine), &a)
 		copies := errors.Is(err, errCopies)
 		if r := new(refusal); errors.As(err, &r) {
 			d.forget(id)
@@ -56,13 +52,6 @@ func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, 
 				mine.given()
 			}
 			return nil, nil
-		}
-		if mine != nil && mine.words {
-			if answer := a.ranges(tailRanges).value(); len(answer) > 0 {
-				d.settle(id)
-				mine.given()
-				return answered(answer), nil
-			}
 		}
 		s, err := d.describe(a)
 		if errors.Is(err, replica.ErrNoLog) {

@@ -35,7 +35,6 @@ type writer struct {
 	tried  map[string]bool
 	late   string // how far it fell behind at most, and in which call
 	most   int
-	handed int // how many changes another has made
 }
 
 // fell notes how many entries of others a call has found.
@@ -46,45 +45,23 @@ func (w *writer) fell(call string, began time.Time, tail *replica.Tail) {
 	}
 }
 
-// idBytes is the length of the name of a change: its writer and a number.
-const idBytes = 16
-
-// changesIn returns the names of the changes in an entry: its writer's, and those of the
-// writers whose words it has run.
-func changesIn(entry []byte) (list []string) {
-	names := entry[1:]
-	if len(entry) > pieceBytes {
-		names = names[:idBytes]
-	}
-	for id := range slices.Chunk(names, idBytes) {
-		list = append(list, string(id))
-	}
-	return list
-}
+// nameOf returns the name of the change in an entry: its writer and a number.
+func nameOf(entry []byte) string { return string(entry[1:][:16]) }
 
 // entry returns a unique entry: version, writer, number, and sometimes a lot more.
 func (w *writer) entry(random *rand.Rand) []byte {
 	b := binary.BigEndian.AppendUint64([]byte{1}, w.number)
 	b = binary.BigEndian.AppendUint64(b, uint64(len(w.tried)))
-	w.tried[string(b[1:])] = true
+	w.tried[nameOf(b)] = true
 	if random.IntN(40+len(w.tried)/10) == 0 { // ever more seldom: all that there is has to find room for an hour
 		b = append(b, make([]byte, pieceBytes+random.IntN(pieceBytes))...)
 	}
 	return b
 }
 
-// errUnknown says that it is unknown whether another writer has made a change.
-var errUnknown = errors.New("not known")
-
-// write makes one change, and returns when its outcome is known or the context ends. It makes
-// some changes in words.
+// write makes one change, and returns when its outcome is known or the context ends.
 func (w *writer) write(ctx context.Context, random *rand.Rand) error {
-	own := w.entry(random)
-	id := own[1 : 1+idBytes]
-	var words []byte
-	if len(own) < pieceBytes && random.IntN(4) > 0 {
-		words = id
-	}
+	entry := w.entry(random)
 	var place replica.Place
 	defer func() {
 		if place != nil {
@@ -92,9 +69,8 @@ func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 		}
 	}()
 	began := time.Now()
-	entry, answers := own, []replica.Answer(nil)
 	for losses := 0; ; {
-		tail, err := w.d.Append(ctx, w.at, entry, place, answers...)
+		tail, err := w.d.Append(ctx, w.at, entry, place)
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -104,58 +80,32 @@ func (w *writer) write(ctx context.Context, random *rand.Rand) error {
 			return err
 		case tail == nil:
 			w.at = w.at.After(entry)
-			w.acked[string(id)] = true
+			w.acked[nameOf(entry)] = true
 			return nil
-		case tail.Answer != nil:
-			place = nil
-			return w.answered(id, tail.Answer)
 		}
 		w.fell("an entry", began, tail)
 		mine, err := w.follow(ctx, tail, entry)
 		if mine || err != nil {
 			if mine {
-				w.acked[string(id)] = true
+				w.acked[nameOf(entry)] = true
 			}
 			return err
 		}
-		if losses++; losses < 2 && !tail.Waiting && words == nil {
+		if losses++; losses < 2 && !tail.Waiting {
 			continue
 		}
 		began = time.Now()
-		for place, tail, err = w.d.Turn(ctx, place, w.at, words); err != nil; place, tail,
-			err = w.d.Turn(ctx, nil, w.at, words) {
-			switch {
-			case ctx.Err() != nil:
+		for place, tail, err = w.d.Turn(ctx, place, w.at); err != nil; place, tail, err = w.d.Turn(ctx, nil, w.at) {
+			if ctx.Err() != nil {
 				return ctx.Err()
-			case errors.Is(err, replica.ErrLost):
-				return errUnknown
 			}
-		}
-		if tail.Answer != nil {
-			return w.answered(id, tail.Answer)
 		}
 		w.fell("a turn", began, tail)
 		if _, err := w.follow(ctx, tail, entry); err != nil {
 			return err
 		}
-		entry, answers = slices.Clone(own), nil
-		for _, a := range tail.Asked {
-			if len(own) < pieceBytes && random.IntN(8) > 0 { // some go alone
-				entry = append(entry, a.Words...)
-				answers = append(answers, replica.Answer{Place: a.Place, Text: a.Words})
-			}
-		}
 		began = time.Now()
 	}
-}
-
-// answered notes that another writer has made a change.
-func (w *writer) answered(id, answer []byte) error {
-	if string(id) != string(answer) {
-		return fmt.Errorf("the answer %x to %x", answer, id)
-	}
-	w.acked[string(id)], w.handed = true, w.handed+1
-	return nil
 }
 
 // follow goes through the entries of a tail, and of later ones if the tail was too long to be
@@ -200,7 +150,7 @@ func chaos(t *testing.T, open func(prefix string) *driver, disturb func(ctx cont
 		all.Go(func() {
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
 			for ctx.Err() == nil {
-				if err := w.write(ctx, random); err != nil && !errors.Is(err, errUnknown) && ctx.Err() == nil {
+				if err := w.write(ctx, random); err != nil && ctx.Err() == nil {
 					t.Errorf("writer %d: %v", i, err)
 					return
 				}
@@ -223,9 +173,7 @@ func verify(t *testing.T, d *driver, start replica.Position, writers []*writer) 
 			t.Fatal(err)
 		}
 		for _, e := range tail.Entries {
-			for _, id := range changesIn(e) {
-				count[id]++
-			}
+			count[nameOf(e)]++
 			at = at.After(e)
 		}
 		if at == tail.Head {
@@ -235,9 +183,8 @@ func verify(t *testing.T, d *driver, start replica.Position, writers []*writer) 
 			t.Fatalf("the entries lead to %v, and head is %v", at, tail.Head)
 		}
 	}
-	acked, handed := 0, 0
+	acked := 0
 	for i, w := range writers {
-		handed += w.handed
 		for e := range w.acked {
 			if acked++; count[e] != 1 {
 				t.Errorf("writer %d: a change that was acknowledged is there %d times", i, count[e])
@@ -253,7 +200,7 @@ func verify(t *testing.T, d *driver, start replica.Position, writers []*writer) 
 	if len(count) > 0 {
 		t.Errorf("%d changes that no writer wrote", len(count))
 	}
-	t.Logf("%d entries, %d acknowledged, %d of them made by another writer", at.N, acked, handed)
+	t.Logf("%d entries, %d acknowledged", at.N, acked)
 	for i, w := range writers {
 		t.Logf("writer %d: at most %s", i, w.late)
 	}

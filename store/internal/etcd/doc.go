@@ -16,9 +16,7 @@
 //	earlier           the snapshot before that, as snap
 //	chain/<n>         the chains of entries that were trimmed, 8 bytes each, from entry n on
 //	first             the oldest existing entry
-//	line/<id>         a writer waiting for its turn, bound to a lease; its value, if any: the position of
-//	                  the writer's replica, and its transaction in words
-//	answer/<n>/<id>   the answer to the words of a place whose writer was at n
+//	line/<id>         a writer waiting for its turn, bound to a lease
 //
 // n has 16 hexadecimal digits, and i has 6, so that keys sort as numbers.
 //
@@ -29,9 +27,6 @@
 //   - meta is put in one transaction with head, first and snap, if there was none.
 //   - Pieces and parts are put under a lease, and only if there was no such key. So a late
 //     copy of a request neither changes them nor binds them to a lease again.
-//   - Words are run by the transaction that puts an entry, deletes their line/<id> and puts their
-//     answer, if line/<id> is still what was read. A place is taken with words only if there
-//     is no such answer, and none can have been trimmed.
 //   - first is moved before anything before it is deleted.
 //
 // # Caveats

@@ -51,7 +51,6 @@ type driver struct {
 	kept     lease                 // for the next place; used if there is no folder
 	leases   string                // the file that keeps it for the machine; "" if there is no folder
 	leaving  sync.WaitGroup        // places that are being given up
-	ear      ear                   // for places in the line with words
 }
 
 var _ replica.Driver = (*driver)(nil)
@@ -127,7 +126,6 @@ func (d *driver) Close() error {
 		p.Leave()
 	}
 	d.leaving.Wait()
-	d.ear.close(true)
 	d.client.CloseIdleConnections()
 	return nil
 }

@@ -64,7 +64,7 @@ func TestDriver(t *testing.T) {
 			tail.Log != testID || tail.First != 1 {
 			t.Fatalf("behind the last but one: %+v, %v", tail, err)
 		}
-		first, behind, err := d.Turn(ctx, nil, start, nil)
+		first, behind, err := d.Turn(ctx, nil, start)
 		if err != nil || behind.Head != at || len(behind.Entries) != 1 {
 			t.Fatal(behind, err)
 		}
@@ -74,7 +74,7 @@ func TestDriver(t *testing.T) {
 		waited, second := make(chan error, 1), make(chan replica.Place, 1)
 		was := at
 		go func() {
-			p, behind, err := d.Turn(ctx, nil, was, nil)
+			p, behind, err := d.Turn(ctx, nil, was)
 			if err == nil && (behind.Head != was.After([]byte("\x01two")) || len(behind.Entries) != 1) {
 				t.Errorf("behind %v when the turn came: %+v", was, behind)
 			}
@@ -109,7 +109,7 @@ func TestLostPlace(t *testing.T) {
 		ctx := ending(t)
 		d := connect(t, "lost", hosts...)
 		at := made(t, d)
-		p, _, err := d.Turn(ctx, nil, at, nil)
+		p, _, err := d.Turn(ctx, nil, at)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func TestLostPlace(t *testing.T) {
 		if tail, err := d.Append(ctx, at, []byte("\x01one"), p); err != nil || tail == nil || !tail.Waiting {
 			t.Fatalf("without the place: %+v, %v", tail, err)
 		}
-		anew, _, err := d.Turn(ctx, p, at, nil)
+		anew, _, err := d.Turn(ctx, p, at)
 		if err != nil || anew == p {
 			t.Fatalf("%v, %v", anew, err)
 		}

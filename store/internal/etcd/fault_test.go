@@ -89,7 +89,7 @@ func TestLateCopy(t *testing.T) {
 	t.Cleanup(release) // before the server waits for hanging requests
 	d, other := connect(t, "late", slow, f.member(t, nil)), connect(t, "late", f.member(t, nil))
 	at := made(t, d)
-	p, _, err := other.Turn(ending(t), nil, at, nil)
+	p, _, err := other.Turn(ending(t), nil, at)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,11 +44,6 @@ func nth(under []byte, i int) []byte { return fmt.Appendf(under[:len(under):len(
 
 func (k keys) place(id [8]byte) []byte { return k.key(fmt.Sprintf("line/%x", id)) }
 
-// answer returns the key of the answer to words whose owner was at n.
-func (k keys) answer(n uint64, id [8]byte) []byte {
-	return k.key(fmt.Sprintf("answer/%016x/%x", n, id))
-}
-
 // behind returns the end of the range of all keys with a prefix.
 func behind(under []byte) []byte {
 	end := append([]byte(nil), under...)

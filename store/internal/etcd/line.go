@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"sync"
@@ -17,7 +16,7 @@ import (
 )
 
 // A place in the line is a key bound to a lease. Places are in the order of their creation.
-// The value of a place begins with its own id, because keys are reused.
+// The value of a place is its own id, because keys are reused.
 const (
 	placeLease = 10 // seconds
 	renewPlace = 3 * time.Second
@@ -29,20 +28,13 @@ const (
 type place struct {
 	d       *driver
 	key     []byte
-	value   []byte // with the id
-	id      [8]byte
-	created int64 // the revision of its creation
+	id      []byte // its value
+	created int64  // the revision of its creation
 	lease   lease
 	doubled bool                        // a copy of the request that put the key may still be carried out
 	working atomic.Pointer[func() bool] // nil: the place stays until it is given up
 	once    sync.Once
 	left    chan struct{}
-
-	words  bool            // the place has words
-	ear    *hearing        // hears whether they were run
-	stands bool            // it has heard everything from the beginning
-	at     uint64          // the position of its owner's replica then
-	askers map[string]asks // the places behind it with words, at its turn
 }
 
 // standing is what a writer in the line sees: the log, and whether another writer comes first.
@@ -51,19 +43,16 @@ type standing struct {
 	revision int64  // of etcd, when it looked
 	before   []byte // the key before its own; nil if it is first
 	waited   bool
-	first    bool            // it is first, and has words
-	answer   []byte          // the answer to its words, if they were run
-	asked    []replica.Asked // the words of the places behind, if it is first
 }
 
 // enter takes the last place in the line, and reads its standing in the same step.
-func (d *driver) enter(ctx context.Context, at replica.Position, words []byte) (*place, *standing, error) {
+func (d *driver) enter(ctx context.Context, at replica.Position) (*place, *standing, error) {
 	for try := 0; ; try++ {
 		lease, err := d.leaseOfPlace(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		p, s, err := d.enterBy(ctx, at, lease, words)
+		p, s, err := d.enterBy(ctx, at, lease)
 		if err == nil {
 			d.mu.Lock()
 			d.places[p] = true
@@ -75,18 +64,11 @@ func (d *driver) enter(ctx context.Context, at replica.Position, words []byte) (
 		// It is unknown whether the key was put: use another lease, and let this one expire.
 		r := new(refusal)
 		switch {
-		case errors.Is(err, errTrimmed):
-			words = nil
-			continue
 		case errors.Is(err, errKeyTaken): // the lease was copied with its folder: this one expires
 			continue
 		case errors.Is(err, replica.ErrNoLog):
 			if err = d.elsewhere(ctx); err == nil {
 				continue
-			}
-		case p.words:
-			if answer, lost := d.withdrawn(p); answer != nil || lost != nil {
-				return p, &standing{answer: answer}, lost
 			}
 		}
 		if try > 0 || !errors.As(err, &r) || r.Code != codeNotFound {
@@ -96,24 +78,16 @@ func (d *driver) enter(ctx context.Context, at replica.Position, words []byte) (
 }
 
 // enterBy puts a key of the line under a lease.
-func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease, words []byte) (*place, *standing, error) {
-	p := &place{d: d, key: d.keys.place(l.key), lease: l, left: make(chan struct{}), words: words != nil, at: at.N}
-	_, _ = rand.Read(p.id[:]) // it never fails
-	p.value = p.id[:]
-	if p.words {
-		p.value = append(binary.BigEndian.AppendUint64(p.value, p.at), words...)
-	}
+func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease) (*place, *standing, error) {
+	p := &place{d: d, key: d.keys.place(l.key), id: make([]byte, 8), lease: l, left: make(chan struct{})}
+	_, _ = rand.Read(p.id) // it never fails
 	from, end := d.keys.line()
 	mine := reading(ranged{Key: p.key})
 	t := transaction{
 		If: []comparison{absent(p.key, nil)},
-		Then: append(d.tailReads(at.N), operation{Put: &put{Key: p.key, Value: p.value, Lease: l.id}},
+		Then: append(d.tailReads(at.N), operation{Put: &put{Key: p.key, Value: p.id, Lease: l.id}},
 			reading(ranged{Key: from, End: end, KeysOnly: true, Order: "DESCEND", By: targetCreated, Limit: 2})),
 		Else: []operation{mine}, // a copy of this request was first
-	}
-	if p.words {
-		p.ear, p.stands = d.listen(p.answerKey())
-		p.asking(&t)
 	}
 	var a transactionAnswer
 	err := d.call(ctx, "/v3/kv/txn", t, &a)
@@ -124,20 +98,11 @@ func (d *driver) enterBy(ctx context.Context, at replica.Position, l lease, word
 		return p, nil, err
 	}
 	if !a.Succeeded {
-		if p.words {
-			if s, err := p.askedBefore(a); s != nil || err != nil {
-				return p, s, err
-			}
-		}
 		if in := a.ranges(0); len(in.Pairs) == 1 {
 			p.created = in.Pairs[0].Created
 			return p, nil, p.owned(in)
 		}
 		return p, nil, fmt.Errorf("%w: a place in the line was not found again", replica.ErrAway)
-	}
-	if p.words {
-		s, err := p.entered(a)
-		return p, s, err
 	}
 	last := a.ranges(tailRanges + 1).Pairs
 	if len(last) == 0 || !bytes.Equal(last[0].Key, p.key) {
@@ -157,7 +122,7 @@ var errKeyTaken = errors.New("the key of a place in the line is another's")
 
 // owned fails if the key now belongs to another place.
 func (p *place) owned(in rangedAnswer) error {
-	if !bytes.Equal(in.value(), p.value) {
+	if !bytes.Equal(in.value(), p.id) {
 		return errKeyTaken
 	}
 	return nil
@@ -166,7 +131,7 @@ func (p *place) owned(in rangedAnswer) error {
 // leaving returns the transaction that deletes the key of the place, but not if another place
 // has it since, because copies of the transaction may be carried out late.
 func (p *place) leaving() transaction {
-	return transaction{If: []comparison{valueIs(p.key, p.value)}, Then: []operation{deleting(p.key, nil)}}
+	return transaction{If: []comparison{valueIs(p.key, p.id)}, Then: []operation{deleting(p.key, nil)}}
 }
 
 // While keeps the place alive only while its owner works, see replica.Place.
@@ -211,9 +176,6 @@ func (p *place) end() (first bool) {
 	p.once.Do(func() {
 		first = true
 		close(p.left)
-		if p.ear != nil {
-			p.ear.leave()
-		}
 		p.d.mu.Lock()
 		delete(p.d.places, p)
 		p.d.mu.Unlock()
@@ -251,40 +213,35 @@ func (p *place) remove(ctx context.Context) {
 }
 
 // Turn waits in the line, see replica.Log.
-func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Position, words []byte) (replica.Place,
-	*replica.Tail, error) {
+func (d *driver) Turn(ctx context.Context, where replica.Place, at replica.Position) (replica.Place, *replica.Tail,
+	error) {
 	mine, _ := where.(*place)
 	var found *standing
 	for {
 		var err error
 		if mine == nil {
-			if mine, found, err = d.enter(ctx, at, words); err != nil {
+			if mine, found, err = d.enter(ctx, at); err != nil {
 				return nil, nil, err
 			}
 		}
-		if found == nil || found.answer == nil {
-			found, err = d.stand(ctx, mine, at, found)
-		}
+		found, err = d.stand(ctx, mine, at, found)
 		if errors.Is(err, errPlaceLost) {
 			mine.Leave()
 			mine, found = nil, nil
 			continue
 		}
 		var tail *replica.Tail
-		switch {
-		case err == nil && found.answer != nil:
-			mine.given()
-			return nil, answered(found.answer), nil
-		case err == nil:
+		if err == nil {
 			tail, err = d.follow(ctx, at, found.described)
 		}
 		if errors.Is(err, errMoved) {
 			tail, err = d.After(ctx, at)
 		}
 		if err != nil {
-			return mine.fail(err)
+			mine.Leave()
+			return nil, nil, err
 		}
-		tail.Waiting, tail.Asked = found.waited, found.asked
+		tail.Waiting = found.waited
 		return mine, tail, nil
 	}
 }
@@ -294,9 +251,6 @@ var errPlaceLost = errors.New("the place in the line was lost")
 
 // stand waits until a place is first, and returns its standing.
 func (d *driver) stand(ctx context.Context, mine *place, at replica.Position, s *standing) (*standing, error) {
-	if mine.words {
-		return mine.await(ctx, at, s)
-	}
 	var err error
 	if s == nil {
 		s, err = d.standing(ctx, stir{member: anyMember}, mine, at)
@@ -305,7 +259,7 @@ func (d *driver) stand(ctx context.Context, mine *place, at replica.Position, s 
 	for err == nil && s.before != nil {
 		waited = true
 		was, seen := s.before, s.revision
-		err = d.watch(ctx, watched{Key: was}, func(ctx context.Context, why stir) (bool, error) {
+		err = d.watch(ctx, was, func(ctx context.Context, why stir) (bool, error) {
 			var err error
 			why.revision = max(why.revision, seen)
 			s, err = d.standing(ctx, why, mine, at)
@@ -325,9 +279,6 @@ func (d *driver) stand(ctx context.Context, mine *place, at replica.Position, s 
 func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica.Position) (*standing, error) {
 	t := transaction{Then: append(d.tailReads(at.N), reading(ranged{Key: mine.key, KeysOnly: true}),
 		reading(d.lastBefore(mine.created)))}
-	if mine.words {
-		mine.looking(&t)
-	}
 	var a transactionAnswer
 	for range 2 {
 		if why.member == anyMember || d.readFrom(ctx, why.member, t.serializable(), &a) != nil ||
@@ -342,9 +293,6 @@ func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica
 			return nil, d.explain(err)
 		}
 	}
-	if mine.words && !a.Succeeded {
-		return mine.notFirst(a)
-	}
 	s := &standing{revision: a.Header.Revision}
 	var err error
 	if s.described, err = d.describe(a); err != nil {
@@ -355,9 +303,6 @@ func (d *driver) standing(ctx context.Context, why stir, mine *place, at replica
 	}
 	if before := a.ranges(tailRanges + 1).Pairs; len(before) > 0 {
 		s.before = before[0].Key
-	}
-	if s.first = mine.words; s.first {
-		s.asked = mine.hear(a.ranges(tailRanges + 2).Pairs)
 	}
 	return s, nil
 }

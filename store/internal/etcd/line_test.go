@@ -19,7 +19,7 @@ func turned(t testing.TB, d *driver, at replica.Position) (replica.Place, *repli
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ending(t), placeLease/2*time.Second)
 	defer cancel()
-	p, tail, err := d.Turn(ctx, nil, at, nil)
+	p, tail, err := d.Turn(ctx, nil, at)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestKeptLease(t *testing.T) {
 	want("the same", 1)
 	ctx, cancel := context.WithTimeout(ending(t), 100*time.Millisecond)
 	defer cancel()
-	if _, _, err := process().Turn(ctx, nil, at, nil); err == nil {
+	if _, _, err := process().Turn(ctx, nil, at); err == nil {
 		t.Fatal("two have their turn")
 	}
 	want("beside one in the line", 2)
@@ -207,16 +207,9 @@ func TestKeysOfPlaces(t *testing.T) {
 		d.leaving.Wait()
 		p, _ = turned(t, d, at)
 		at = appended(t, d, at, []byte{1, byte(i)}, p)
-		words, _, err := d.Turn(ending(t), nil, at, []byte("words"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := words.Withdraw(ending(t)); err != nil {
-			t.Fatal(err)
-		}
 	}
 	if n := keys(); n != 1 {
-		t.Errorf("%d keys for twelve places", n)
+		t.Errorf("%d keys for eight places", n)
 	}
 	p, _ := turned(t, d, at)
 	p.(*place).doubled = true
@@ -229,33 +222,27 @@ func TestKeysOfPlaces(t *testing.T) {
 }
 
 // TestCopiedLease: a folder of replicas is copied with the lease of a machine, and both
-// machines enter the line: each has its own place, with words or without.
+// machines enter the line: each has its own place.
 func TestCopiedLease(t *testing.T) {
 	t.Parallel()
-	for _, words := range []string{"", "words"} {
-		f := newFake()
-		host := f.member(t, nil)
-		d, copied := connect(t, "copied", host), connect(t, "copied", host)
-		at := made(t, d)
-		p, _ := turned(t, d, at)
-		p.Leave()
-		d.leaving.Wait()
-		copied.kept = d.kept
-		var said []byte
-		if words != "" {
-			said = []byte(words)
-		}
-		first, _, err := d.Turn(ending(t), nil, at, said)
-		if err != nil {
-			t.Fatal(err)
-		}
-		second, _, err := copied.enter(ending(t), at, said)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if mine := first.(*place); second.created == mine.created || string(second.key) == string(mine.key) {
-			t.Errorf("%q: two machines have one place: %+v", words, second)
-		}
+	f := newFake()
+	host := f.member(t, nil)
+	d, copied := connect(t, "copied", host), connect(t, "copied", host)
+	at := made(t, d)
+	p, _ := turned(t, d, at)
+	p.Leave()
+	d.leaving.Wait()
+	copied.kept = d.kept
+	first, _, err := d.Turn(ending(t), nil, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, _, err := copied.enter(ending(t), at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mine := first.(*place); second.created == mine.created || string(second.key) == string(mine.key) {
+		t.Errorf("two machines have one place: %+v", second)
 	}
 }
 

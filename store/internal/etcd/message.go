@@ -94,11 +94,6 @@ func absent(key, end []byte) comparison {
 	return comparison{Key: key, End: end, Result: equal, Target: targetVersion, Version: new(int64)}
 }
 
-// createdAt holds if a key was created by a revision, and still exists.
-func createdAt(key []byte, revision int64) comparison {
-	return comparison{Key: key, Result: equal, Target: targetCreated, Created: &revision}
-}
-
 // unchanged holds if a key has not been put since a revision; with 0, if it does not exist.
 func unchanged(key []byte, revision int64) comparison {
 	return comparison{Key: key, Result: equal, Target: targetChanged, Changed: &revision}
@@ -117,17 +112,15 @@ type transaction struct {
 	Else []operation  `json:"failure,omitempty"`
 }
 
-// serializable returns a reading transaction that accepts the state of its member.
+// serializable returns an unconditional reading transaction that accepts the state of its member.
 func (t transaction) serializable() transaction {
-	own := func(list []operation) (out []operation) {
-		for _, o := range list {
-			r := *o.Range
-			r.Serializable = true
-			out = append(out, reading(r))
-		}
-		return out
+	var own transaction
+	for _, o := range t.Then {
+		r := *o.Range
+		r.Serializable = true
+		own.Then = append(own.Then, reading(r))
 	}
-	return transaction{If: t.If, Then: own(t.Then), Else: own(t.Else)}
+	return own
 }
 
 // revised is the head of an answer: its revision, and its etcd cluster.

@@ -31,7 +31,7 @@ func TestStrangers(t *testing.T) {
 			appended(t, d, at, []byte("\x01one"), nil)
 			at = at.After([]byte("\x01one"))
 		case 2:
-			p, tail, err := d.Turn(ending(t), nil, at, nil)
+			p, tail, err := d.Turn(ending(t), nil, at)
 			if err != nil || tail.Head != at {
 				t.Fatal(tail, err)
 			}

@@ -66,9 +66,8 @@ func (d *driver) Chain(ctx context.Context, n uint64) (chain [8]byte, known bool
 	return chain, false, nil
 }
 
-// sweep deletes the entries before first, their parts, the answers to writers that were before
-// them, and snapshots that are useless because the entries after them are gone. first is
-// already set.
+// sweep deletes the entries before first, their parts, and snapshots that are useless because the
+// entries after them are gone. first is already set.
 func (d *driver) sweep(ctx context.Context, first uint64) error {
 	for {
 		oldest, _ := d.keys.entries(0)
@@ -94,9 +93,6 @@ func (d *driver) sweep(ctx context.Context, first uint64) error {
 	}
 	if first == 0 {
 		return nil
-	}
-	if err := d.remove(ctx, d.keys.key("answer/"), d.keys.key(fmt.Sprintf("answer/%016x", first-1))); err != nil {
-		return err
 	}
 	snaps, until := d.keys.key("snap/"), d.keys.key(fmt.Sprintf("snap/%016x", first-1))
 	if bytes.Compare(snaps, until) >= 0 {

@@ -19,7 +19,7 @@ const lookAgain = 2 * time.Second
 
 // Watch returns when head is not at a position.
 func (d *driver) Watch(ctx context.Context, at replica.Position) error {
-	return d.watch(ctx, watched{Key: d.keys.head()}, func(ctx context.Context, _ stir) (bool, error) {
+	return d.watch(ctx, d.keys.head(), func(ctx context.Context, _ stir) (bool, error) {
 		var a rangedAnswer
 		if err := d.read(ctx, "/v3/kv/range", ranged{Key: d.keys.head()}, &a); err != nil {
 			return false, d.explain(err)
@@ -28,38 +28,25 @@ func (d *driver) Watch(ctx context.Context, at replica.Position) error {
 	})
 }
 
-// watched is what a member reports changes of: a key, or the keys up to an end.
-type watched struct {
-	Key     []byte   `json:"key"`
-	End     []byte   `json:"range_end,omitempty"`
-	Filters []string `json:"filters,omitempty"`
-}
-
-// notPuts filters out puts of keys.
-const notPuts = "NOPUT"
-
 // stir is a member's notification that a key may have changed by a revision.
 type stir struct {
 	member   int // anyMember if none has answered
 	revision int64
 }
 
-// watch calls look whenever a key may have changed, until look returns true or fails, or the
+// watch calls look whenever the key may have changed, until look returns true or fails, or the
 // context ends. It first calls look once the watch is up, so that no change is missed. etcd
 // also reports earlier changes since a revision, but up to 100 ms late. look receives the
 // reason for the call.
-func (g *gateway) watch(ctx context.Context, what watched, look func(context.Context, stir) (bool, error)) error {
+func (g *gateway) watch(ctx context.Context, key []byte, look func(context.Context, stir) (bool, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	body, err := json.Marshal(map[string]any{"create_request": what})
+	body, err := json.Marshal(map[string]any{"create_request": map[string][]byte{"key": key}})
 	if err != nil {
 		return err
 	}
 	stirs := make(chan stir, 1)
 	go g.streams(ctx, body, func(member int, m *told) {
-		if m == nil {
-			return
-		}
 		select {
 		case <-stirs: // drop an older one that was not read
 		default:
@@ -83,13 +70,11 @@ func (g *gateway) watch(ctx context.Context, what watched, look func(context.Con
 	}
 }
 
-// streams keeps watches open, at one member after the other, and passes on every message; nil
-// means that a stream has ended.
+// streams keeps a watch open, at one member after the other, and passes on every message.
 func (g *gateway) streams(ctx context.Context, body []byte, say func(member int, m *told)) {
 	for m := int(g.best.Load()); ctx.Err() == nil; m++ {
 		member := m % len(g.members)
 		err := g.stream(ctx, member, body, func(m *told) { say(member, m) })
-		say(member, nil)
 		if err != nil && ctx.Err() == nil && g.detail != nil {
 			g.detail(fmt.Sprintf("etcd: %s: watch: %v", g.members[member], err))
 		}
@@ -106,10 +91,6 @@ type told struct {
 	Created  bool    `json:"created"`
 	Canceled bool    `json:"canceled"`
 	Reason   string  `json:"cancel_reason"`
-	Events   []struct {
-		Type string `json:"type"` // DELETE, or nothing
-		Pair pair   `json:"kv"`
-	} `json:"events"`
 }
 
 // stream reads the messages of one member, one a line. The first is that the watch was

@@ -251,12 +251,12 @@ type doubledAndTrimmed struct {
 	between func()
 }
 
-func (d *doubledAndTrimmed) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (
+func (d *doubledAndTrimmed) Append(ctx context.Context, at Position, entry []byte, place Place) (
 	*Tail, error) {
 	if d.between == nil {
-		return d.Memory.Append(ctx, at, entry, place, answers...)
+		return d.Memory.Append(ctx, at, entry, place)
 	}
-	if tail, err := d.Memory.Append(ctx, at, entry, place, answers...); tail != nil || err != nil {
+	if tail, err := d.Memory.Append(ctx, at, entry, place); tail != nil || err != nil {
 		return tail, err
 	}
 	d.between()

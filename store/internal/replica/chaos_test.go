@@ -29,9 +29,9 @@ type killedAfterAppend struct {
 	kill func() bool
 }
 
-func (k *killedAfterAppend) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (
+func (k *killedAfterAppend) Append(ctx context.Context, at Position, entry []byte, place Place) (
 	*Tail, error) {
-	t, err := k.rough.Append(ctx, at, entry, place, answers...)
+	t, err := k.rough.Append(ctx, at, entry, place)
 	if t == nil && err == nil && k.kill() {
 		panic(errKilled)
 	}
@@ -104,16 +104,7 @@ func TestChaos(t *testing.T) {
 					}
 				}
 				put := func(r *file.Recorder) (bool, error) { return true, noted(r, key) }
-				err := mortal(func() error {
-					if rng.IntN(2) == 0 {
-						return rep.Update(put)
-					}
-					answer, err := rep.UpdateInWords(&Words{[]byte(key), runNoted}, put)
-					if answer != nil && string(answer) != "done "+key {
-						t.Errorf("%s: the answer of another: %s", key, answer)
-					}
-					return err
-				})
+				err := mortal(func() error { return rep.Update(put) })
 				mu.Lock()
 				switch {
 				case err == nil || errors.Is(err, errKilled): // the killed one had its entry in the log
@@ -179,15 +170,6 @@ func TestChaos(t *testing.T) {
 // noted counts a key once more.
 func noted(r *file.Recorder, key string) error {
 	return errors.Join(set(r, key, "x"), set(r, "all", get(r, "all")+" "+key))
-}
-
-// runNoted does the same for another writer, and fails halfway for one in five.
-func runNoted(r *file.Recorder, key []byte) ([]byte, error) {
-	err := noted(r, string(key))
-	if key[len(key)-1]%5 == 0 {
-		err = errors.Join(err, errors.New("it takes its own writer"))
-	}
-	return append([]byte("done "), key...), err
 }
 
 // machineAgain returns another process on the machine of a replica, with a good connection to

@@ -84,33 +84,7 @@ type Tail struct {
 	// Waiting means, after an Append, that it was refused because another writer comes first;
 	// Head may be the caller's position. After a Turn, it means that another came first.
 	Waiting bool
-	// Answer is another writer's answer to the words of the caller's place in the line. They
-	// were run with that writer's entry, and the place is given up. It is nil if they were not
-	// run.
-	Answer []byte
-	// Asked are, after a Turn, the words of the writers behind the place, in order.
-	Asked []Asked
 }
-
-// Asked are the words of a writer in the line: what it asks the first one to do. Place
-// identifies it.
-type Asked struct {
-	Place string
-	Words []byte
-}
-
-// Answer is the answer of the first writer in the line to the words of another.
-type Answer struct {
-	Place string
-	Text  []byte // not empty
-}
-
-// MostWords limits the words of a writer, in bytes, and MostAsked the number that are run with
-// one entry. etcd allows 128 operations and 1.5 MiB at once.
-const (
-	MostWords = 64 << 10
-	MostAsked = 32
-)
 
 // Log is the part of a driver that each transaction uses. Its methods may be called from
 // several goroutines. If the context ends, a call fails with ErrLost if it was sent, and with
@@ -125,10 +99,7 @@ type Log interface {
 	// own entry in the Tail if it was put. If the log begins after at+1, the Tail cannot tell.
 	// Then Append also fails with ErrLost if the answer is to one of several copies that were
 	// sent.
-	//
-	// The same step gives the answers to writers whose words were run, and only happens if all
-	// of them still wait and the caller's words were not run. Their places are given up, too.
-	Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error)
+	Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error)
 	// After reads the entries after a position. It is linearizable: it sees every entry whose
 	// Append has returned before it was called. It fails with ErrNoLog if there is no log.
 	After(ctx context.Context, at Position) (*Tail, error)
@@ -139,11 +110,7 @@ type Log interface {
 	// Turn waits in the line until place is first. Without a place, it takes the last one. It
 	// returns the entries after a position at that time, which saves another call. A place
 	// that is lost during the wait is taken again, at the end. The line is only for fairness.
-	//
-	// A new place has words, nil for none, which the first writer in the line may run. Then
-	// the Tail has the answer, and there is no place. An error means that the words were not
-	// and will not be run, and ErrLost that this is unknown.
-	Turn(ctx context.Context, place Place, at Position, words []byte) (Place, *Tail, error)
+	Turn(ctx context.Context, place Place, at Position) (Place, *Tail, error)
 }
 
 // Place is a place in the line. It is kept alive until Leave, or until an Append with it has
@@ -155,9 +122,6 @@ type Place interface {
 	// Leave gives up the place. It returns at once, and does nothing if the place is already
 	// given up.
 	Leave()
-	// Withdraw gives up a place with words, and returns their answer if they were run. nil
-	// means that they were not and will not be run. It fails with ErrLost if that is unknown.
-	Withdraw(ctx context.Context) (answer []byte, err error)
 }
 
 // Snapshot is every row of a database at a position, as package replica writes it.

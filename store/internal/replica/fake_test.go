@@ -55,7 +55,7 @@ func (d *rough) draw() (f fate, pause time.Duration) {
 	return f, time.Duration(d.rng.IntN(4000)) * time.Microsecond
 }
 
-func (d *rough) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
+func (d *rough) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
 	f, pause := d.draw()
 	switch f {
 	case notSent:
@@ -63,14 +63,14 @@ func (d *rough) Append(ctx context.Context, at Position, entry []byte, place Pla
 	case askLost:
 		return nil, ErrLost
 	case answerLost, torn:
-		_, _ = d.Memory.Append(ctx, at, entry, place, answers...)
+		_, _ = d.Memory.Append(ctx, at, entry, place)
 		return nil, fmt.Errorf("%w: it was cut short", ErrLost)
 	case twice:
-		_, _ = d.Memory.Append(ctx, at, entry, place, answers...)
+		_, _ = d.Memory.Append(ctx, at, entry, place)
 		if pause < time.Millisecond { // a second copy that comes much later
 			time.Sleep(100 * pause)
 		}
-		t, err := d.Memory.Append(ctx, at, entry, place, answers...)
+		t, err := d.Memory.Append(ctx, at, entry, place)
 		if t != nil && t.First > at.N+1 {
 			return nil, fmt.Errorf("%w: one of two copies was refused, and what the other did was trimmed", ErrLost)
 		}
@@ -78,11 +78,11 @@ func (d *rough) Append(ctx context.Context, at Position, entry []byte, place Pla
 	case late:
 		d.delayed.Go(func() {
 			time.Sleep(pause)
-			_, _ = d.Memory.Append(context.Background(), at, entry, place, answers...)
+			_, _ = d.Memory.Append(context.Background(), at, entry, place)
 		})
 		return nil, ErrLost
 	}
-	return d.Memory.Append(ctx, at, entry, place, answers...)
+	return d.Memory.Append(ctx, at, entry, place)
 }
 
 // After may return less than there is, as a limited answer does.

@@ -16,9 +16,8 @@ type watched struct {
 	asked []string
 }
 
-func (w *watched) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail,
-	error) {
-	t, err := w.Memory.Append(ctx, at, entry, place, answers...)
+func (w *watched) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
+	t, err := w.Memory.Append(ctx, at, entry, place)
 	switch {
 	case t == nil:
 		w.asked = append(w.asked, "put")
@@ -30,8 +29,8 @@ func (w *watched) Append(ctx context.Context, at Position, entry []byte, place P
 	return t, err
 }
 
-func (w *watched) Turn(ctx context.Context, place Place, at Position, words []byte) (Place, *Tail, error) {
-	p, t, err := w.Memory.Turn(ctx, place, at, words)
+func (w *watched) Turn(ctx context.Context, place Place, at Position) (Place, *Tail, error) {
+	p, t, err := w.Memory.Turn(ctx, place, at)
 	if err == nil {
 		w.asked = append(w.asked, fmt.Sprintf("turn, %d new", len(t.Entries)))
 	}
@@ -52,7 +51,7 @@ func TestLineUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	first, _, err := m.Turn(context.Background(), nil, Position{}, nil)
+	first, _, err := m.Turn(context.Background(), nil, Position{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,13 +88,12 @@ type mufflePlace struct {
 
 func (p *mufflePlace) Leave() { p.d.left++; p.Place.Leave() }
 
-func (d *muffled) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail,
-	error) {
+func (d *muffled) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
 	mine, _ := place.(*mufflePlace)
 	if mine == nil {
-		return d.Memory.Append(ctx, at, entry, nil, answers...)
+		return d.Memory.Append(ctx, at, entry, nil)
 	}
-	t, err := d.Memory.Append(ctx, at, entry, mine.Place, answers...)
+	t, err := d.Memory.Append(ctx, at, entry, mine.Place)
 	if !d.lost {
 		d.lost = true
 		return nil, ErrLost
@@ -103,11 +101,11 @@ func (d *muffled) Append(ctx context.Context, at Position, entry []byte, place P
 	return t, err
 }
 
-func (d *muffled) Turn(ctx context.Context, place Place, at Position, words []byte) (Place, *Tail, error) {
+func (d *muffled) Turn(ctx context.Context, place Place, at Position) (Place, *Tail, error) {
 	if mine, _ := place.(*mufflePlace); mine != nil {
 		place = mine.Place
 	}
-	p, t, err := d.Memory.Turn(ctx, place, at, words)
+	p, t, err := d.Memory.Turn(ctx, place, at)
 	return &mufflePlace{p, d}, t, err
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strconv"
 	"sync"
 	"time"
 )
@@ -29,8 +28,6 @@ type memoryState struct {
 	Chains    map[uint64][8]byte
 	Line      []uint64 // places, in order
 	LastPlace uint64
-	Words     map[uint64][]byte // of places
-	Answers   map[uint64][]byte // to words
 }
 
 // NewMemory makes a place for a log in memory. Create makes the log.
@@ -64,23 +61,16 @@ func (s *memoryState) tail(at Position) *Tail {
 }
 
 // Append puts an entry after a position, see Log.
-func (m *Memory) Append(_ context.Context, at Position, entry []byte, place Place, answers ...Answer) (t *Tail,
-	err error) {
+func (m *Memory) Append(_ context.Context, at Position, entry []byte, place Place) (t *Tail, err error) {
 	err = m.do(func(s *memoryState) (bool, error) {
 		mine, _ := place.(*memoryPlace)
 		waits := len(s.Line) > 0 && (mine == nil || s.Line[0] < mine.n)
-		gone := mine != nil && s.Answers[mine.n] != nil
-		for _, a := range answers {
-			gone = gone || !slices.Contains(s.Line, placeNumber(a.Place))
-		}
 		switch {
 		case !s.Made:
 			return false, ErrNoLog
-		case s.Head != at || waits || gone:
+		case s.Head != at || waits:
 			t = s.tail(at)
-			if t.Waiting = waits || s.Head == at; mine != nil {
-				t.Answer = s.Answers[mine.n]
-			}
+			t.Waiting = waits
 			return false, nil
 		}
 		s.Head = at.After(entry)
@@ -88,28 +78,9 @@ func (m *Memory) Append(_ context.Context, at Position, entry []byte, place Plac
 		if mine != nil {
 			s.leave(mine.n)
 		}
-		s.answer(answers)
 		return true, nil
 	})
 	return t, err
-}
-
-// answer gives answers to writers in the line.
-func (s *memoryState) answer(answers []Answer) {
-	for _, a := range answers {
-		n := placeNumber(a.Place)
-		s.leave(n)
-		if s.Answers == nil {
-			s.Answers = make(map[uint64][]byte)
-		}
-		s.Answers[n] = slices.Clone(a.Text)
-	}
-}
-
-// placeNumber reads the number in the name of a place.
-func placeNumber(name string) uint64 {
-	n, _ := strconv.ParseUint(name, 10, 64) // 0 is none
-	return n
 }
 
 // After reads the entries after a position, see Log.
@@ -272,7 +243,6 @@ type memoryPlace struct {
 // leave takes a place out of the line.
 func (s *memoryState) leave(n uint64) {
 	s.Line = slices.DeleteFunc(s.Line, func(other uint64) bool { return other == n })
-	delete(s.Words, n)
 }
 
 // While does nothing, because a place in memory does not expire, see Place.
@@ -283,78 +253,36 @@ func (p *memoryPlace) Leave() {
 	_ = p.m.do(func(s *memoryState) (bool, error) { s.leave(p.n); return true, nil })
 }
 
-// Withdraw gives up the place, see Place.
-func (p *memoryPlace) Withdraw(context.Context) (answer []byte, err error) {
-	err = p.m.do(func(s *memoryState) (bool, error) {
-		s.leave(p.n)
-		answer = s.Answers[p.n]
-		return true, nil
-	})
-	return answer, err
-}
-
 // Turn waits in the line, see Log.
-func (m *Memory) Turn(ctx context.Context, place Place, at Position, words []byte) (Place, *Tail, error) {
+func (m *Memory) Turn(ctx context.Context, place Place, at Position) (Place, *Tail, error) {
 	mine, _ := place.(*memoryPlace)
 	waited := false
 	_ = m.do(func(s *memoryState) (changed bool, err error) {
-		mine, waited, changed = s.enter(m, mine, words)
+		mine, waited, changed = s.enter(m, mine)
 		return changed, nil
 	})
-	var answer []byte
-	err := m.wait(ctx, func(s *memoryState) bool {
-		answer = s.Answers[mine.n]
-		return answer != nil || len(s.Line) == 0 || s.Line[0] >= mine.n
-	})
-	if answer != nil {
-		return nil, &Tail{Answer: answer, Waiting: true}, nil
-	}
+	err := m.wait(ctx, func(s *memoryState) bool { return len(s.Line) == 0 || s.Line[0] >= mine.n })
 	var tail *Tail
 	if err == nil {
 		tail, err = m.After(ctx, at)
 	}
 	if err != nil {
-		if answer, _ := mine.Withdraw(ctx); answer != nil {
-			return nil, &Tail{Answer: answer, Waiting: true}, nil
-		}
+		mine.Leave()
 		return nil, nil, err
 	}
 	tail.Waiting = waited
-	_ = m.do(func(s *memoryState) (bool, error) { tail.Asked = s.asked(mine.n); return false, nil })
 	return mine, tail, nil
 }
 
 // enter takes the last place in the line, unless mine is still in it.
-func (s *memoryState) enter(m *Memory, mine *memoryPlace, words []byte) (p *memoryPlace, waits, entered bool) {
+func (s *memoryState) enter(m *Memory, mine *memoryPlace) (p *memoryPlace, waits, entered bool) {
 	waits = len(s.Line) > 0 && (mine == nil || s.Line[0] < mine.n)
-	if mine != nil && (slices.Contains(s.Line, mine.n) || s.Answers[mine.n] != nil) {
+	if mine != nil && slices.Contains(s.Line, mine.n) {
 		return mine, waits, false
 	}
 	s.LastPlace++ // there was none, or it was lost
 	s.Line = append(s.Line, s.LastPlace)
-	if words != nil {
-		if s.Words == nil {
-			s.Words = make(map[uint64][]byte)
-		}
-		s.Words[s.LastPlace] = words
-	}
 	return &memoryPlace{m, s.LastPlace}, waits, true
-}
-
-// asked returns the words of the places behind one.
-func (s *memoryState) asked(n uint64) (list []Asked) {
-	for _, other := range s.Line {
-		if words := s.Words[other]; other > n && words != nil && len(list) < MostAsked {
-			list = append(list, Asked{strconv.FormatUint(other, 10), words})
-		}
-	}
-	return list
-}
-
-// Waiting returns the number of places in the line, and of those with words.
-func (m *Memory) Waiting() (places, words int) {
-	_ = m.do(func(s *memoryState) (bool, error) { places, words = len(s.Line), len(s.Words); return false, nil })
-	return places, words
 }
 
 // Head returns the position of the last entry.

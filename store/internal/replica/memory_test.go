@@ -32,7 +32,7 @@ func TestMemory(t *testing.T) {
 		t.Fatalf("behind the last but one: %+v, %v", tail, err)
 	}
 	at = tail.Head
-	place, behind, err := m.Turn(ctx, nil, id.Start(), nil)
+	place, behind, err := m.Turn(ctx, nil, id.Start())
 	if err != nil || behind.Head != at || len(behind.Entries) != 1 {
 		t.Fatal(behind, err)
 	}
@@ -41,7 +41,7 @@ func TestMemory(t *testing.T) {
 	}
 	waited := make(chan error)
 	go func() {
-		second, _, err := m.Turn(ctx, nil, at, nil)
+		second, _, err := m.Turn(ctx, nil, at)
 		if err == nil {
 			second.Leave()
 		}

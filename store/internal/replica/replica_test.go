@@ -177,10 +177,10 @@ type slow struct {
 	at, on chan string
 }
 
-func (d *slow) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail, error) {
+func (d *slow) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
 	d.at <- "sent"
 	<-d.on
-	tail, err := d.Memory.Append(ctx, at, entry, place, answers...)
+	tail, err := d.Memory.Append(ctx, at, entry, place)
 	d.at <- "done"
 	<-d.on
 	return tail, err

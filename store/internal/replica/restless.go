@@ -19,8 +19,7 @@ type Restless struct {
 }
 
 // Append puts an entry only when it is tried again, see Log.
-func (d *Restless) Append(ctx context.Context, at Position, entry []byte, place Place, answers ...Answer) (*Tail,
-	error) {
+func (d *Restless) Append(ctx context.Context, at Position, entry []byte, place Place) (*Tail, error) {
 	d.mu.Lock()
 	let := d.let == at.N
 	d.let = at.N + 1
@@ -35,7 +34,7 @@ func (d *Restless) Append(ctx context.Context, at Position, entry []byte, place 
 		}
 		return d.Driver.After(ctx, at)
 	}
-	return d.Driver.Append(ctx, at, entry, place, answers...)
+	return d.Driver.Append(ctx, at, entry, place)
 }
 
 // After finds an entry after the end of the log, see Log.

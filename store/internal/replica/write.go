@@ -34,35 +34,29 @@ const (
 // fn runs beside readers of the replica, and they do not wait for the log. Other writers of
 // this machine do.
 func (rep *Replica) Update(fn func(*file.Recorder) (keep bool, err error)) error {
-	_, err := rep.update(fn, (*file.Reserved).Try, nil)
-	return err
+	return rep.update(fn, (*file.Reserved).Try)
 }
 
 // UpdateAlone is Update with exclusive access to the replica, for changes of more than rows.
 func (rep *Replica) UpdateAlone(fn func(*file.Recorder) (keep bool, err error)) error {
-	_, err := rep.update(fn, func(h *file.Reserved, fn func(*file.Recorder) (bool, error)) (*file.Draft, error) {
+	return rep.update(fn, func(h *file.Reserved, fn func(*file.Recorder) (bool, error)) (*file.Draft, error) {
 		return nil, h.Alone(fn)
-	}, nil)
-	return err
+	})
 }
 
 // try runs a function on the replica. The draft, if any, holds changes that must still be
 // written.
 type try func(h *file.Reserved, fn func(*file.Recorder) (keep bool, err error)) (*file.Draft, error)
 
-func (rep *Replica) update(fn func(*file.Recorder) (keep bool, err error), how try, words *Words) (answer []byte,
-	err error) {
+func (rep *Replica) update(fn func(*file.Recorder) (keep bool, err error), how try) error {
 	s := &session{rep: rep, until: rep.until()}
-	err = s.joining(func() error {
+	return s.joining(func() error {
 		return rep.File().Reserve(func(h *file.Reserved) error {
-			w := &writer{session: s, h: h, try: how, began: time.Now(), words: words}
+			w := &writer{session: s, h: h, try: how, began: time.Now()}
 			defer w.leave()
-			err := w.settle(w.write(fn))
-			answer = w.answer
-			return err
+			return w.write(fn)
 		})
 	})
-	return answer, err
 }
 
 // writer is a session that is the only writer of this machine.
@@ -76,12 +70,9 @@ type writer struct {
 	long    bool // fn takes long
 	waiting bool // it was refused because another writer waits in the line
 	pulse   *pulse
-	words   *Words  // nil if fn cannot be described in words
-	behind  []Asked // the words of the places behind it
-	answer  []byte  // the answer of another writer that has run the words
 }
 
-// write runs fn until its change is in the log, or another writer has run its words.
+// write runs fn until its change is in the log.
 func (w *writer) write(fn func(*file.Recorder) (keep bool, err error)) error {
 	err := w.ready()
 	for err == nil {
@@ -109,7 +100,6 @@ func (w *writer) leave() {
 func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 	var tail *Tail
 	var stood Position
-	var answers []Answer
 	appended := false
 	draft, err := w.try(w.h, func(r *file.Recorder) (bool, error) {
 		at, err := w.position(r)
@@ -136,8 +126,7 @@ func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 			}
 			return false, said
 		}
-		answers = w.others(r)
-		tail, err = w.commit(r, at, answers)
+		tail, err = w.commit(r, at)
 		appended = err == nil && tail == nil
 		if err != nil {
 			return false, err
@@ -151,14 +140,8 @@ func (w *writer) run(fn func(*file.Recorder) (keep bool, err error)) error {
 	case appended:
 		w.writeDown(draft, stood, err)
 		return nil
-	case errors.Is(err, errTooMuch):
-		w.behind = nil
-		return w.run(fn)
 	case !errors.Is(err, errAgain):
 		return err
-	case tail.Answer != nil:
-		w.answer = tail.Answer
-		return errAnswered
 	}
 	if w.waiting = tail.Waiting; !w.waiting {
 		w.lost++
@@ -194,18 +177,15 @@ func (rep *Replica) warn(text string) {
 
 // commit appends the changes of a transaction, and moves the replica's position. If another
 // writer was faster, it returns the entries after the position.
-func (w *writer) commit(r *file.Recorder, at *row.Replica, answers []Answer) (*Tail, error) {
+func (w *writer) commit(r *file.Recorder, at *row.Replica) (*Tail, error) {
 	began := time.Now()
-	entry, err := w.entry(r, at, len(answers))
-	if err == nil && tooMuch(entry, answers) {
-		err = errTooMuch
-	}
+	entry, err := w.entry(r, at)
 	if err != nil {
 		return nil, err
 	}
 	w.worked(began.Add(-time.Duration(len(entry)>>20) * time.Second)) // allowance for sending it
 	began = time.Now()
-	tail, err := w.append(positionOf(at), entry, answers)
+	tail, err := w.append(positionOf(at), entry)
 	if err != nil {
 		return nil, err
 	}
@@ -225,13 +205,9 @@ func (w *writer) commit(r *file.Recorder, at *row.Replica, answers []Answer) (*T
 }
 
 // entry makes an entry from the changes of a transaction.
-func (w *writer) entry(r *file.Recorder, at *row.Replica, others int) (b []byte, err error) {
-	verb := w.rep.opt.Verb
-	if others > 0 {
-		verb = fmt.Sprintf("%s +%d", verb, others)
-	}
+func (w *writer) entry(r *file.Recorder, at *row.Replica) (b []byte, err error) {
 	e := &Entry{Head: Head{Position: at.N + 1, Log: [4]byte(at.Log[:4]), Before: at.Chain, Format: r.Format(),
-		Version: w.rep.opt.Version, Host: hostName(), User: userName(), Verb: verb, Now: w.rep.opt.now()}}
+		Version: w.rep.opt.Version, Host: hostName(), User: userName(), Verb: w.rep.opt.Verb, Now: w.rep.opt.now()}}
 	rand.Read(e.ID[:]) //nolint:errcheck // it never fails
 	err = r.Previous(func(before func(t row.Table, key []byte) []byte) error {
 		if e.tables, err = changesOf(r.Changes(), before); err != nil {
@@ -259,14 +235,14 @@ var userName = sync.OnceValue(func() string {
 
 // append sends an entry until it is known whether it is in the log. Meanwhile nothing else is
 // tried, because what was sent may still be carried out, and only at its position.
-func (w *writer) append(at Position, entry []byte, answers []Answer) (*Tail, error) {
+func (w *writer) append(at Position, entry []byte) (*Tail, error) {
 	ctx, cancel := within(w.until)
 	defer cancel()
 	lost := false
 	for try := 1; ; try++ {
 		var tail *Tail
 		err := w.pulse.calling(func() (err error) {
-			tail, err = w.rep.driver.Append(ctx, at, entry, w.place, answers...)
+			tail, err = w.rep.driver.Append(ctx, at, entry, w.place)
 			return err
 		})
 		switch {

@@ -2,7 +2,6 @@ package replica
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	mathrand "math/rand/v2"
 	"time"
@@ -24,8 +23,7 @@ func pause(ctx context.Context, d time.Duration) {
 func (w *writer) turn() error {
 	ctx, cancel := within(w.until)
 	defer cancel()
-	enter := w.waiting || w.words != nil || w.lost >= patienceRuns || time.Since(w.began) > patienceTime ||
-		w.lost > 0 && w.long
+	enter := w.waiting || w.lost >= patienceRuns || time.Since(w.began) > patienceTime || w.lost > 0 && w.long
 	if time.Now().After(w.until) {
 		return fmt.Errorf("%w: others were faster %d times", file.ErrLocked, w.lost)
 	}
@@ -70,28 +68,20 @@ func (w *writer) ready() error {
 	return w.follow(tail)
 }
 
-// line waits in the line, and applies what was new at its turn. Or another writer has run the
-// words.
+// line waits in the line, and applies what was new at its turn.
 func (w *writer) line(ctx context.Context) error {
 	if w.pulse == nil {
 		w.pulse = feel()
 	}
 	var tail *Tail
 	err := w.pulse.calling(func() (err error) {
-		w.place, tail, err = w.rep.driver.Turn(ctx, w.place, w.at, w.words.request())
+		w.place, tail, err = w.rep.driver.Turn(ctx, w.place, w.at)
 		return err
 	})
-	switch {
-	case w.words != nil && errors.Is(err, ErrLost):
-		return unknownAsked(err)
-	case err != nil:
+	if err != nil {
 		return w.rep.away(err)
 	}
 	w.rep.noteCrowd(tail.Waiting || w.waiting || w.lost > 0)
-	if w.answer = tail.Answer; w.answer != nil {
-		return errAnswered
-	}
-	w.behind = tail.Asked
 	if w.place != nil { // a log for tests may have no line
 		w.place.While(w.pulse.beats)
 	}

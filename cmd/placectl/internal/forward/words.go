@@ -19,7 +19,7 @@ func Words[R any](path string, inv verbs.Invocation[R], e verbs.Surroundings, no
 	if nonce != nil {
 		words = append(words, "--begun="+hex.EncodeToString(nonce[:]))
 	}
-	return append(append(words, inv.Path[0].Name), VerbWords(inv)...)
+	return append(append(words, inv.Path[0].Name), verbWords(inv)...)
 }
 
 // globalWords returns the global flags from all sources, without the database.
@@ -34,8 +34,8 @@ func globalWords(given []verbs.Setting, e verbs.Surroundings) (words []string) {
 	return words
 }
 
-// VerbWords returns the words of a command line behind its first verb.
-func VerbWords[R any](inv verbs.Invocation[R]) (words []string) {
+// verbWords returns the words of a command line behind its first verb.
+func verbWords[R any](inv verbs.Invocation[R]) (words []string) {
 	for _, v := range inv.Path[1:] {
 		words = append(words, v.Name)
 	}

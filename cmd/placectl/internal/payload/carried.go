@@ -18,7 +18,6 @@ type Carried struct {
 	ScriptName string
 	Script     []byte // nil: none
 	Lines      []byte // of --each; nil: none
-	Partial    bool   `json:",omitempty"` // Env has only the variables of Always
 }
 
 // Carry collects the environment of this process, and the script if there is one.

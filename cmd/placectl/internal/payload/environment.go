@@ -1,7 +1,6 @@
 package payload
 
 import (
-	"errors"
 	"io/fs"
 	"maps"
 	"os"
@@ -32,9 +31,6 @@ func (p Process) exported(flags Flags) ([]string, error) {
 	}
 	if slices.Contains(items, "all") && slices.Contains(items, "none") {
 		return nil, usage.Errorf("--export cannot be both all and none")
-	}
-	if p.Carried != nil && p.Carried.Partial && slices.Contains(items, "all") {
-		return nil, errPartial
 	}
 	here := p.variables()
 	env := make(map[string]string)
@@ -74,9 +70,6 @@ func (p Process) exported(flags Flags) ([]string, error) {
 	}
 	return list, nil
 }
-
-// errPartial says that only some variables were sent along.
-var errPartial = errors.New("--export all takes all variables, and only some were sent")
 
 // named returns the value of a variable that --export names.
 func named(name, value string, set bool, here map[string]string) (string, error) {

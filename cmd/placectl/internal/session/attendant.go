@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/asked"
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
@@ -27,8 +26,9 @@ const StartVariable = "PLACECTL_START"
 
 // leaving is what a command needs to leave an attendant behind.
 type leaving struct {
-	asked.Attends
-	ring bool // the command has changed something
+	stateDir, path string // the settings state_dir and path
+	kept           string // the database's directory in the state directory
+	ring           bool   // the command has changed something
 }
 
 // NoteLeaving decides, within a transaction, whether the command should leave an attendant
@@ -38,47 +38,33 @@ func (r *Run) NoteLeaving(tx *store.Tx, changes bool) error {
 	if !r.mayLeave(changes) {
 		return nil
 	}
-	is, err := wantsAttendant(tx, r.IsFront)
-	r.leaveBehind(is, changes)
-	return err
+	settings, err := tx.Config().Settings()
+	if err != nil {
+		return err
+	}
+	auto := settings.Start == store.StartAuto || settings.Start == "" && r.IsFront
+	if !auto || settings.Launch == store.LaunchExec {
+		return nil
+	}
+	pending, err := tx.Cycle().Pending()
+	if err != nil || !pending {
+		return err
+	}
+	is, err := tx.Identity()
+	if err != nil || is.AnyTime {
+		return err
+	}
+	if why, err := tx.Copy(); err != nil || why != "" {
+		return err
+	}
+	r.leaving = &leaving{stateDir: settings.StateDir, path: settings.Path, kept: keptIn(is), ring: changes}
+	return nil
 }
 
 // mayLeave reports whether this command may leave an attendant behind.
 func (r *Run) mayLeave(changes bool) bool {
 	return r.Getenv(StartVariable) != store.StartManual && r.Now.IsZero() && !r.OverSSH() && r.Verb != nil &&
 		r.Verb.Stays == "" && (changes || r.Verb.Revives)
-}
-
-// leaveBehind notes that the command should leave an attendant behind if the database wants one.
-func (r *Run) leaveBehind(is *asked.Attends, changes bool) {
-	if is != nil {
-		r.leaving = &leaving{*is, changes}
-	}
-}
-
-// wantsAttendant returns what a database says about the attendant that a command should leave
-// behind. It returns nil if the database needs none, or if commands must not leave one.
-func wantsAttendant(tx *store.Tx, front bool) (*asked.Attends, error) {
-	settings, err := tx.Config().Settings()
-	if err != nil {
-		return nil, err
-	}
-	auto := settings.Start == store.StartAuto || settings.Start == "" && front
-	if !auto || settings.Launch == store.LaunchExec {
-		return nil, nil
-	}
-	pending, err := tx.Cycle().Pending()
-	if err != nil || !pending {
-		return nil, err
-	}
-	is, err := tx.Identity()
-	if err != nil || is.AnyTime {
-		return nil, err
-	}
-	if why, err := tx.Copy(); err != nil || why != "" {
-		return nil, err
-	}
-	return &asked.Attends{StateDir: settings.StateDir, Path: settings.Path, Kept: keptIn(is)}, nil
 }
 
 // noteMade is NoteLeaving for a verb that has made a database, which may hold waiting jobs.
@@ -102,8 +88,8 @@ func (r *Run) Leave() {
 	if l == nil {
 		return
 	}
-	r.left, r.leftAt = &l.Attends, r.Env.Clock()
-	place := r.AttendPlace(l.StateDir)
+	r.left, r.leftAt = l, r.Env.Clock()
+	place := r.AttendPlace(l.stateDir)
 	if l.ring {
 		place.KeepAgent(r.Getenv("SSH_AUTH_SOCK"))
 	}
@@ -116,7 +102,7 @@ func (r *Run) Leave() {
 	if err != nil {
 		r.Debugf("no process runs the queue: %v", err)
 	}
-	if why, help := stoppedKeeper(l.StateDir, l.Kept); why != "" && !r.IsFront {
+	if why, help := stoppedKeeper(l.stateDir, l.kept); why != "" && !r.IsFront {
 		r.warnOnce(why + ": " + help)
 	}
 }
@@ -159,7 +145,7 @@ func (r *Run) Summon() error {
 	if err := r.ViewOnce(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) }); err != nil || r.leaving == nil {
 		return err
 	}
-	return r.leave(r.AttendPlace(r.leaving.StateDir), func(*attend.Lock) (bool, error) { return false, nil })
+	return r.leave(r.AttendPlace(r.leaving.stateDir), func(*attend.Lock) (bool, error) { return false, nil })
 }
 
 // leave takes the steps of package attend. If no attendant runs and ask asks no other process for one,
@@ -172,7 +158,7 @@ func (r *Run) leave(place attend.Place, ask func(*attend.Lock) (asked bool, err 
 			return err
 		}
 		words := []string{"placectl", "--db", r.DatabasePath(), "attend", "--quiet"}
-		pid, err := launch.Detach(words, r.attendantEnviron(l.Path), lock.File)
+		pid, err := launch.Detach(words, r.attendantEnviron(l.path), lock.File)
 		if err != nil {
 			return err
 		}
@@ -184,7 +170,9 @@ func (r *Run) leave(place attend.Place, ask func(*attend.Lock) (asked bool, err 
 // at most once a second.
 func (r *Run) leaveAgain() {
 	if r.left != nil && r.Env.Clock().Sub(r.leftAt) >= time.Second {
-		r.leaveBehind(r.left, false)
+		again := *r.left
+		again.ring = false
+		r.leaving = &again
 		r.Leave()
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/asked"
 	"github.com/placectl/placectl/cmd/placectl/internal/attend"
 	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
@@ -55,10 +54,6 @@ func (r *Run) LogSize() (store.LogSize, error) {
 
 // Open opens the database that --db names.
 func (r *Run) Open() (*store.DB, error) {
-	if r.asker != nil { // the asking process runs this itself
-		r.asker.alone = true
-		return nil, asked.ErrAlone
-	}
 	if r.Tx != nil {
 		return nil, usage.Of("tx", "this cannot be part of a transaction: it takes several")
 	}
@@ -188,9 +183,6 @@ func (r *Run) Update(c *cli.Context, fn func(*store.Tx) error) error {
 	if r.Tx != nil && c.Bool(verbs.DryRun) {
 		return usage.Of("tx", "--dry-run is for all of the transaction: put it behind placectl tx")
 	}
-	if r.asker != nil {
-		return r.asker.within(r, c, fn)
-	}
 	if c.IsSet(verbs.Key) {
 		fn = r.Once(c, fn)
 	}
@@ -201,7 +193,7 @@ func (r *Run) Update(c *cli.Context, fn func(*store.Tx) error) error {
 	if err != nil {
 		return err
 	}
-	return r.writeInWords(db, !c.Bool(verbs.DryRun), r.words(c), fn)
+	return r.Write(db, !c.Bool(verbs.DryRun), fn)
 }
 
 // Write runs fn and commits its changes, or discards them unless keep is set. fn may run more
@@ -209,12 +201,6 @@ func (r *Run) Update(c *cli.Context, fn func(*store.Tx) error) error {
 // run sets anew as a whole. What it prints is held back until the commit, because an answer means
 // that the change is durable. Without a commit only its notes are printed.
 func (r *Run) Write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
-	return r.writeInWords(db, keep, nil, fn)
-}
-
-// writeInWords is Write for a change that another process may make for this one. words describe
-// it, nil if they cannot.
-func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(*store.Tx) error) error {
 	stdout, stderr := r.Stdout, r.notes
 	var answer spool.Spool
 	var notes bytes.Buffer
@@ -222,7 +208,7 @@ func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(
 	var cover *process.Shield
 	var made told.Numbers
 	r.Stdout, r.notes = &answer, &notes
-	said, err := r.commitInWords(db, keep, words, func(tx *store.Tx) error {
+	err := r.Commit(db, keep, func(tx *store.Tx) error {
 		answer.Reset()
 		notes.Reset()
 		r.committed, r.repeated = nil, told.Numbers{}
@@ -246,14 +232,7 @@ func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(
 		cover.Committed()
 		defer cover.Drop()
 	}
-	if said != nil {
-		answer.Reset()
-		notes.Reset()
-		r.committed, r.leaving = nil, nil
-		err = r.hear(said)
-	} else {
-		r.Changed = r.Changed || err == nil && (db.Changed() || r.Repeated)
-	}
+	r.Changed = r.Changed || err == nil && (db.Changed() || r.Repeated)
 	r.Stdout, r.notes = stdout, stderr
 	notes.WriteTo(stderr) //nolint:errcheck // as notef
 	if err != nil {
@@ -272,15 +251,6 @@ func (r *Run) writeInWords(db *store.DB, keep bool, words *store.Words, fn func(
 		r.Leave()
 	}
 	return err
-}
-
-// commitInWords commits a change, perhaps in another process if words describe it. It returns the
-// answer of that process, or nil if this one has run fn.
-func (r *Run) commitInWords(db *store.DB, keep bool, words *store.Words, fn func(*store.Tx) error) ([]byte, error) {
-	if words != nil {
-		return r.InWords(db, words, fn)
-	}
-	return nil, r.Commit(db, keep, fn)
 }
 
 // Commit runs fn on a database once, and keeps its changes if keep is set.

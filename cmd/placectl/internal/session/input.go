@@ -7,7 +7,6 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
-	"github.com/placectl/placectl/store"
 )
 
 // ShownFile returns the name of an input for messages.
@@ -29,13 +28,6 @@ func Malformed(err error) error {
 
 // Input opens the file that an argument names, or standard input for "-".
 func (r *Run) Input(name string) (io.ReadCloser, error) {
-	if r.asker != nil {
-		in, err := r.asker.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		return r.hashed(in), nil
-	}
 	in := io.NopCloser(r.Stdin)
 	if name != "-" {
 		f, err := os.Open(name)
@@ -43,9 +35,6 @@ func (r *Run) Input(name string) (io.ReadCloser, error) {
 			return nil, err
 		}
 		in = f
-	}
-	if store.IsLog(r.DB) {
-		in = r.handed.Reader(name, in)
 	}
 	return r.hashed(in), nil
 }

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/asked"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/forward"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
@@ -52,9 +51,6 @@ type Env struct {
 	// Commit runs fn on a database and keeps its changes if keep is set. It may run fn more
 	// than once.
 	Commit func(db *store.DB, keep bool, fn func(*store.Tx) error) error
-	// InWords commits a change that words describe, perhaps in another process. It is nil if
-	// this process makes all its changes itself.
-	InWords func(db *store.DB, words *store.Words, fn func(*store.Tx) error) (answer []byte, err error)
 }
 
 // Run is one run of the command. Every verb's action closes over it.
@@ -68,7 +64,7 @@ type Run struct {
 	Begun     bool               // the verb's command has been started
 	committed func()             // called after the commit, nil for nothing
 	leaving   *leaving           // the attendant to start after the answer, nil: none
-	left      *asked.Attends     // of the last attendant started
+	left      *leaving           // of the last attendant started
 	leftAt    time.Time          // when it was started
 	IsFront   bool               // called as qsub, sbatch or the like
 	Tx        *store.Tx          // of the transaction around the run, nil outside one
@@ -82,8 +78,6 @@ type Run struct {
 	Lines     payload.Lines      // of submit --each
 	Carried   *payload.Carried   // the environment of a user who submits from another host, or nil
 	Inputs    keyed.Inputs       // hashes of the files and standard input read
-	handed    asked.Read         // the inputs' contents, if they can be handed over
-	asker     *asker             // the process for which the verb runs, nil: this one
 	Rec       *keyed.Recording   // takes the answers, nil for stdout
 	Kept      *keyed.Recording   // the answer to a request with a key
 	Repeated  bool               // the answer is a repeat

@@ -33,7 +33,6 @@ type Verb[R any] struct {
 	Command     bool   // a command follows its first argument, flags and all, also without --
 	Passes      bool   // its exit status is that of a command it runs: its own failures add exit.Own
 	Raw         bool   // all words behind its name are arguments, whatever they look like
-	Whole       bool   // its Run reads its input, makes one transaction, and does nothing else
 	Brief       bool   // it reads few rows, however large the database
 	Asks        bool   // it writes, but what it prints is what it was asked for: -q leaves that
 	Thinks      bool   // its transactions may take long: readers of a file go on meanwhile
@@ -166,12 +165,6 @@ func (v *Verb[R]) AllStatuses() []int {
 		}
 	}
 	return all
-}
-
-// InWords reports whether another process can do all that the verb does, because it is a single
-// transaction.
-func (v *Verb[R]) InWords() bool {
-	return v.Access == Writes && v.CanJoin() && (v.InTx != nil || v.Whole)
 }
 
 // Changes reports whether the verb is run for what it changes, not for its answer.

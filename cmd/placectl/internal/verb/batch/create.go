@@ -43,7 +43,6 @@ func batchCreateVerb() *session.Verb {
 			&cli.IntFlag{Name: "keep", Usage: "let a host keep `N` files that no job needs"},
 		},
 		Access: verbs.Writes,
-		Whole:  true,
 		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv --hosts 40\n" +
 			"make-jobs | placectl batch create night-12 --files files.jsonl --jobs - --quorum 2",
 		Run: batchCreate,

@@ -143,7 +143,6 @@ func batchExpireVerb() *session.Verb {
 			"from cron if\n" +
 			"few hosts ask for work.",
 		Access:  verbs.Writes,
-		Whole:   true,
 		Example: "placectl batch expire",
 		Run:     batchExpire,
 	}
@@ -171,7 +170,6 @@ func batchRecomputeVerb() *session.Verb {
 			"hosts count less.\n" +
 			"Run it from cron, once a day. Without NAME it does all batches.",
 		Access:  verbs.Writes,
-		Whole:   true,
 		Example: "placectl batch recompute",
 		Run:     batchRecompute,
 	}

@@ -22,7 +22,6 @@ func nodeAddVerb() *session.Verb {
 			{Name: "key=value", Optional: true, Many: true}},
 		Flags:       []cli.Flag{session.UnitFlag()},
 		Access:      verbs.Writes,
-		Whole:       true,
 		Description: nodeFields,
 		Example:     "placectl node add n[001-128] ncpus=8 mem=32gb 'features=ssd|ib'",
 		Run:         nodeAdd,

@@ -27,7 +27,6 @@ func nodeLoadVerb() *session.Verb {
 			"standard input. A\n" +
 			"load stays until you record another.",
 		Access:  verbs.Writes,
-		Whole:   true,
 		Example: "placectl node load n1=0.5 n[002-016]=7.8\nmeasure-loads | placectl node load -",
 		Run:     nodeLoad,
 	}

@@ -26,7 +26,6 @@ func nodeStateVerb(name string, state index.State, usage string) *session.Verb {
 		May:     store.Operators,
 		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
 		Access:  verbs.Writes,
-		Whole:   true,
 		Example: "placectl node " + name + " n[001-016]",
 		Run:     func(r *session.Run, c *cli.Context) error { return nodeState(r, c, state) },
 	}

@@ -21,7 +21,7 @@ func Resource() *session.Verb {
 				Example: "placectl resource list"},
 			{Name: "add", Usage: "declare resources", May: store.Operators,
 				Args: []verbs.Arg{{Name: "NAME=TYPE[,consumable][,unique]", Many: true}}, Access: verbs.Writes,
-				Whole: true, Run: resourceAdd,
+				Run:     resourceAdd,
 				Example: "placectl resource add color=string scratch=size,consumable serial=string,unique"},
 			{Name: "rm", Usage: "delete unused resources", May: store.Operators,
 				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindResource, Many: true}}, Access: verbs.Writes,

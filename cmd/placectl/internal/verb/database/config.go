@@ -35,7 +35,7 @@ func Config() *session.Verb {
 				Example: "placectl config get group_key"},
 			{Name: "set", Usage: "change settings; an empty value restores the default", May: store.Operators,
 				Args: []verbs.Arg{{Name: "NAME=VALUE", Kind: verbs.KindAssignment, Many: true}}, Access: verbs.Writes,
-				Whole: true, Run: configSet,
+				Run:     configSet,
 				Example: "placectl config set group_key=switch default_walltime=1800"},
 		},
 	}

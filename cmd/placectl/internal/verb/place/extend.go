@@ -29,7 +29,6 @@ func Extend() *session.Verb {
 				Usage: "walltime `D` from the start, or +D more"},
 		},
 		Access:  verbs.Writes,
-		Whole:   true,
 		Brief:   true,
 		Example: "placectl extend 12 -t 4h\nplacectl extend 12 -t +30m",
 		Run:     extend,

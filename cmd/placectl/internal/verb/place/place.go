@@ -38,7 +38,6 @@ func Place() *session.Verb {
 		Exclusive: []string{"at or-reserve wait"},
 		Access:    verbs.Writes,
 		Asks:      true,
-		Whole:     true,
 		Brief:     true,
 		Statuses:  []int{exit.NotNow, exit.Never},
 		Example: "placectl place 2:ncpus=4 --place scatter:excl -t 1h\n" +

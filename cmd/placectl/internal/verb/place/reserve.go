@@ -49,7 +49,6 @@ func Reserve() *session.Verb {
 			&cli.StringFlag{Category: itsTimes, Name: "zone",
 				Usage: "time zone `Z` of the rule, such as Europe/Berlin (yours)"}),
 		Access:   verbs.Writes,
-		Whole:    true,
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "placectl reserve maintenance --nodes n[01-16] --start 'tomorrow 08:00' -t 4h\n" +
 			"placectl reserve course 4:ngpus=1 --place excl --start now+1h -t 2h --allow group=students\n" +

@@ -60,7 +60,6 @@ func Alter() *session.Verb {
 			"is.",
 		Flags:    flags,
 		Access:   verbs.Writes,
-		Whole:    true,
 		Brief:    true,
 		Statuses: Submit().Statuses,
 		Example:  "placectl alter 12 -t 4h --priority 50\nplacectl alter 40 --queue night --begin 22:00",

@@ -32,7 +32,6 @@ func Cancel() *session.Verb {
 				Usage: "only jobs that have not started; if you name a started one, it is a conflict"}},
 		Exclusive: []string{"user all", "name all"},
 		Access:    verbs.Writes,
-		Whole:     true,
 		Brief:     true,
 		Example:   "placectl cancel 12\nplacectl cancel 40\nplacectl cancel --name train --waiting",
 		Run:       cancel,
@@ -112,7 +111,6 @@ func Requeue() *session.Verb {
 		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, nowFlag(),
 			&cli.BoolFlag{Name: "hold", Usage: "hold the jobs until placectl unhold"}},
 		Access:  verbs.Writes,
-		Whole:   true,
 		Brief:   true,
 		Example: "placectl requeue 12 --reason 'node n3 went down'",
 		Run: func(r *session.Run, c *cli.Context) error {
@@ -137,7 +135,6 @@ func Release() *session.Verb {
 		Description: endsFirst,
 		Flags:       []cli.Flag{nowFlag()},
 		Access:      verbs.Writes,
-		Whole:       true,
 		Brief:       true,
 		Example:     "placectl release 12 13",
 		Run:         release,

@@ -26,7 +26,6 @@ func Done() *session.Verb {
 			&cli.BoolFlag{Name: "force", Usage: "report it even if a supervisor executes the job"},
 			&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}},
 		Access:  verbs.Writes,
-		Whole:   true,
 		Example: "./simulate; placectl done $PLACECTL_JOB --status $?",
 		Run: func(r *session.Run, c *cli.Context) error {
 			f := store.Finished{Attempt: c.Int("attempt"), Status: c.Int("status"), Reason: c.String("reason"),

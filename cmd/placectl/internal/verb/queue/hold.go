@@ -27,7 +27,6 @@ func Hold() *session.Verb {
 			"name of several of your jobs, the waiting ones are held.",
 		Flags:   []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}},
 		Access:  verbs.Writes,
-		Whole:   true,
 		Brief:   true,
 		Example: "placectl hold 12 '13[0-4]'",
 		Run: func(r *session.Run, c *cli.Context) error {
@@ -111,7 +110,6 @@ func jobThrottleVerb() *session.Verb {
 			"with none any\n" +
 			"number may run again.",
 		Access:  verbs.Writes,
-		Whole:   true,
 		Brief:   true,
 		Example: "placectl job throttle 12 5",
 		Run:     jobThrottle,

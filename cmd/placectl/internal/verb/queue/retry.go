@@ -25,7 +25,6 @@ func Retry() *session.Verb {
 			"user's job then waits for that user's placectl unhold.",
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "failed", Usage: "only the named jobs that failed; none is no error"}},
 		Access:   verbs.Writes,
-		Whole:    true,
 		Brief:    true,
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example:  "placectl retry 12\nplacectl retry 40 --failed",

@@ -86,7 +86,6 @@ func Submit() *session.Verb {
 			&cli.StringFlag{Category: request.Whose, Name: "requestor",
 				Usage: "requestor `WHO` for class map (the user)"}}),
 		Access:   verbs.Writes,
-		Whole:    true,
 		Brief:    true,
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -207,9 +208,6 @@ func counted(r *session.Run, c *cli.Context, s *Script) (*cli.Context, error) {
 		if err := verbs.CheckValue(flag, g.Value); err != nil {
 			return nil, &infile.Error{Position: f.At, Err: fmt.Errorf("--%s %w", f.Name, err)}
 		}
-		if err := r.OnlyHere(); err != nil && slices.Contains(session.LookedAt, f.Name) {
-			return nil, err
-		}
 		if !saysItself(r, c, f.Name) {
 			s.Counts, s.at = append(s.Counts, g), append(s.at, f.At)
 		}
@@ -249,7 +247,7 @@ func plainArgs(r *session.Run, c *cli.Context) []string {
 // directiveOptions returns what the parser of directives needs to know about submit and the
 // database.
 func directiveOptions(r *session.Run, c *cli.Context, tx *store.Tx) (o directives.Options, err error) {
-	host, err := r.Hostname()
+	host, err := os.Hostname()
 	if err != nil {
 		return o, err
 	}

@@ -75,7 +75,6 @@ func classSetVerb() *session.Verb {
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "delete all other classes"},
 			&cli.StringFlag{Name: "allow", Usage: "admit only these to the named classes, `user:U,group:G` ('': all)"}},
 		Access:  verbs.Writes,
-		Whole:   true,
 		Example: "placectl class set research=60 teaching=30 tests=10\nplacectl class set --replace day=2 night=1",
 		Run:     classSet,
 	}
@@ -152,7 +151,6 @@ func classMapVerb() *session.Verb {
 			&cli.BoolFlag{Name: "first", Usage: "put these before the existing ones"}},
 		Exclusive: []string{"replace first"},
 		Access:    verbs.Writes,
-		Whole:     true,
 		Example:   "placectl class map tests='^ci-' teaching='^(course|exam)' research=.*",
 		Run:       classMap,
 	}
@@ -186,7 +184,6 @@ func classDefaultVerb() *session.Verb {
 		Args:        []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass}},
 		Description: "An empty NAME ('') stands for the default: the class of the least load.",
 		Access:      verbs.Writes,
-		Whole:       true,
 		Example:     "placectl class default tests",
 		Run:         classDefault,
 	}
@@ -210,7 +207,6 @@ func classRmVerb() *session.Verb {
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "all", Usage: "list classes, mappings and the other settings of shares"}},
 		Access:  verbs.Writes,
-		Whole:   true,
 		Example: "placectl class rm teaching",
 		Run:     classRm,
 	}

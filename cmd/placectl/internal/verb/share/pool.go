@@ -34,11 +34,11 @@ func Pool() *session.Verb {
 			{Name: "list", Usage: "list pools and their use", May: store.Anybody, Access: verbs.Reads, InTx: poolList,
 				Example: "placectl pool list"},
 			{Name: "add", Usage: "make a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=AMOUNT"}},
-				Access: verbs.Writes, Whole: true, Run: poolAdd,
+				Access: verbs.Writes, Run: poolAdd,
 				Flags:   flags(),
 				Example: "placectl pool add fluent=30"},
 			{Name: "set", Usage: "change a pool", May: store.Operators,
-				Args: []verbs.Arg{{Name: "NAME[=AMOUNT]", Kind: verbs.KindPool}}, Access: verbs.Writes, Whole: true,
+				Args: []verbs.Arg{{Name: "NAME[=AMOUNT]", Kind: verbs.KindPool}}, Access: verbs.Writes,
 				Run:   poolSet,
 				Flags: flags(),
 				Example: "placectl pool set fluent=40\n" +

@@ -36,7 +36,7 @@ func Preempt() *session.Verb {
 			{Name: "list", Usage: "list rules", May: store.Anybody, Access: verbs.Reads, InTx: preemptList,
 				Example: "placectl preempt list"},
 			{Name: "set", Usage: "make or change a rule", May: store.Operators, Args: rule, Access: verbs.Writes,
-				Whole: true, Run: preemptSet,
+				Run: preemptSet,
 				Description: "A stopped job keeps its nodes until none of its processes is left, and the other job " +
 					"is planned there from\n" +
 					"then on. A job that a launcher was told about ends by the end of its grace at the latest. A job " +

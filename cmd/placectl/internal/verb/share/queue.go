@@ -29,7 +29,7 @@ func Queue() *session.Verb {
 			{Name: "list", Usage: "list queues", May: store.Anybody, Access: verbs.Reads, InTx: queueList,
 				Example: "placectl queue list"},
 			{Name: "add", Usage: "make a queue", May: store.Operators, Args: []verbs.Arg{{Name: "NAME"}},
-				Access: verbs.Writes, Whole: true, Run: queueAdd,
+				Access: verbs.Writes, Run: queueAdd,
 				Flags:   flags(),
 				Example: "placectl queue add fast --group-key switch"},
 			{Name: "set", Usage: "change a queue", May: store.Operators,
