@@ -108,8 +108,12 @@ func (l *hookLife) end(t *rapid.T) {
 	i := rapid.IntRange(0, len(l.begun)-1).Draw(t, "run")
 	r, failed := l.begun[i], rapid.Bool().Draw(t, "failed")
 	l.begun = append(l.begun[:i:i], l.begun[i+1:]...)
-	failure := map[bool]string{true: "exit status 1"}[failed]
-	if err := l.db.Update(func(tx *Tx) error { _, err := tx.Hook().End(r.HookRun, failure); return err }); err != nil {
+	said := rapid.SampledFrom([]string{"", "exit status 1"}).Draw(t, "said")
+	err := l.db.Update(func(tx *Tx) error {
+		_, err := tx.Hook().End(r.HookRun, failed, said)
+		return err
+	})
+	if err != nil {
 		t.Fatal(err)
 	}
 	if !r.late && !failed {

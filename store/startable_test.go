@@ -77,7 +77,7 @@ func TestStartable(t *testing.T) {
 		{"the next beat", 10, beat, false},
 		{"a beat after a silence", 50, beat, true},
 		{"the hook begins", 0, func(tx *Tx) (err error) { run, err = tx.Hook().Begin(holder); return err }, false},
-		{"the hook ends", 0, func(tx *Tx) error { _, err := tx.Hook().End(run, ""); return err }, false},
+		{"the hook ends", 0, func(tx *Tx) error { _, err := tx.Hook().End(run, false, ""); return err }, false},
 		{"a job that is held and a cycle, in one commit", 0, func(tx *Tx) error {
 			if _, err := tx.Jobs().Hold(3, ""); err != nil {
 				return err

@@ -87,13 +87,13 @@ func (hs Hook) Begin(holder row.Nonce) (*HookRun, error) {
 	return run, tx.StartsNone(func() error { return hs.put(h) })
 }
 
-// maxFailure is how many bytes of a failure are kept.
-const maxFailure = 200
+// maxSaid is how many bytes of what a hook said are kept.
+const maxSaid = 200
 
-// End ends a run of the hook that handled its events or failed: failure says how, and is "" if it did
-// not. End returns since when the hook fails. It changes nothing if another process has begun a run
-// meanwhile, because this one took too long.
-func (hs Hook) End(run *HookRun, failure string) (since time.Time, err error) {
+// End ends a run of the hook that handled its events or failed. said is how it failed, or its complaint; it
+// is kept until other events than the hook's own are handled. End returns since when the hook fails. It
+// changes nothing if another process has begun a run meanwhile, because this one took too long.
+func (hs Hook) End(run *HookRun, failed bool, said string) (since time.Time, err error) {
 	tx := hs.tx
 	if !tx.Writable() {
 		return since, file.ErrReadOnly
@@ -103,10 +103,13 @@ func (hs Hook) End(run *HookRun, failure string) (since time.Time, err error) {
 		return kernel.Instant(h.Failing), err
 	}
 	h.Holder, h.Until = row.Nonce{}, 0
-	was := h.Failing
-	h.Failure = strings.ToValidUTF8(failure[:min(len(failure), maxFailure)], "")
+	was, before := h.Failing, h.Failure
+	others := slices.ContainsFunc(run.Events, func(ev HookEvent) bool { return ev.Event.Event != "hook" })
+	if was != 0 || failed || others {
+		h.Failure = strings.ToValidUTF8(said[:min(len(said), maxSaid)], "")
+	}
 	switch {
-	case failure == "":
+	case !failed:
 		h.Failing = 0
 		if n := len(run.Events); n > 0 {
 			h.Cursor = run.Events[n-1].ID
@@ -115,7 +118,8 @@ func (hs Hook) End(run *HookRun, failure string) (since time.Time, err error) {
 		h.Failing = tx.Now
 	}
 	return kernel.Instant(h.Failing), tx.StartsNone(func() error {
-		if was == 0 == (h.Failing == 0) {
+		complains := !failed && h.Failure != "" && h.Failure != before
+		if was == 0 == (h.Failing == 0) && !complains {
 			return hs.put(h)
 		}
 		state := map[bool]string{false: "working", true: "failing"}
@@ -135,7 +139,7 @@ func (hs Hook) End(run *HookRun, failure string) (since time.Time, err error) {
 type HookState struct {
 	Program []string  // nil if no hook is set
 	Failing time.Time // since when it fails; zero if its last run succeeded
-	Failure string    // how that failed: its status, and the last line of what it wrote
+	Failure string    // how that failed, or the last line of its error messages
 	Behind  uint64    // number of events that it has not handled yet
 }
 

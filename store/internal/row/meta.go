@@ -217,7 +217,7 @@ type Hook struct {
 	Holder  Nonce  // the process that delivers the next events, or zero
 	Until   int64  // after this, another process may
 	Failing int64  // since when it fails; 0 if its last run succeeded
-	Failure string // why that failed
+	Failure string // why that failed, or what its last run wrote on stderr
 }
 
 const hookVersion = 1

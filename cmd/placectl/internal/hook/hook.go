@@ -98,12 +98,12 @@ func (h *Hook) once(ctx context.Context) (more bool, err error) {
 	}
 	since := run.Failing
 	if len(run.Events) > 0 {
-		failed, failure := h.feed(ctx, run), ""
+		said, failed := h.feed(ctx, run)
 		if h.failed = failed != nil; h.failed {
-			failure = failed.Error()
+			said = failed.Error()
 		}
 		err := h.Update(func(tx *store.Tx) (err error) {
-			since, err = tx.Hook().End(run, failure)
+			since, err = tx.Hook().End(run, h.failed, said)
 			return err
 		})
 		if err != nil {
@@ -120,22 +120,22 @@ func (h *Hook) once(ctx context.Context) (more bool, err error) {
 	return more, nil
 }
 
-// feed runs the program on the events of a run.
-func (h *Hook) feed(ctx context.Context, run *store.HookRun) error {
+// feed runs the program on the events of a run. It returns the last line of its error messages.
+func (h *Hook) feed(ctx context.Context, run *store.HookRun) (said string, err error) {
 	var lines bytes.Buffer
 	for i := range run.Events {
 		if err := bytejson.Write(&lines, line(&run.Events[i])); err != nil {
-			return err
+			return "", err
 		}
 	}
 	path, err := launch.Find(run.Program[0])
 	if err != nil {
-		return err
+		return "", err
 	}
 	program := launch.Program{Words: append([]string{path}, run.Program[1:]...), Timeout: store.HookTime, Whole: true}
-	err = program.Feed(ctx, h.Database, lines.Bytes())
+	said, err = program.Feed(ctx, h.Database, lines.Bytes())
 	if ctx.Err() != nil {
-		return errors.New("it was interrupted")
+		err = errors.New("it was interrupted")
 	}
-	return err
+	return said, err
 }

@@ -232,6 +232,9 @@ func examineFile(r *session.Run, host string) ([]attempts.Finding, error) {
 		add("hook", attempts.Limited, "%s has been failing since %s: %s; %s, and placectl cycle runs it again",
 			strings.Join(hook.Program, " "), r.LocalTimes(hook.Failing.UTC().Format(time.RFC3339)), hook.Failure,
 			daily.WaitingEvents(hook.Behind))
+	case hook.Failure != "":
+		add("hook", attempts.Limited, "%s complains: %s; %s", strings.Join(hook.Program, " "), hook.Failure,
+			daily.WaitingEvents(hook.Behind))
 	default:
 		add("hook", attempts.Works, "%s: %s", strings.Join(hook.Program, " "), daily.WaitingEvents(hook.Behind))
 	}
