@@ -17,12 +17,14 @@ import (
 )
 
 // DB is a handle on a database: a file, or the replica of a log. Its methods may be called from
-// several goroutines.
+// several goroutines. Do not begin a transaction inside another one, except a View inside a View if the
+// handle is not private: the inner one waits for the outer one. It fails with ErrLocked and ErrNested
+// after LockTimeout, and waits for ever if the handle is private.
 type DB struct {
 	file    *file.File       // nil if there is a log
 	log     *replica.Replica // nil if there is none
 	opt     Options
-	running running
+	running atomic.Int32 // transactions under way
 	changed atomic.Bool
 	copied  sync.Once // warns once that nothing is executed from a copy
 	behind  sync.Once // warns once about a clock that is behind
@@ -151,33 +153,41 @@ func (db *DB) Path() string {
 	return db.file.Path()
 }
 
-// View runs fn on a snapshot of the database. Changes in fn fail with ErrReadOnly. Inside an Update
-// on the same handle, View fails with ErrNested. If the database is kept in a log, fn may run
-// again, as in Update.
+// View runs fn on a snapshot of the database. Changes in fn fail with ErrReadOnly. If the
+// database is kept in a log, fn may run again, as in Update.
 func (db *DB) View(fn func(*Tx) error) error {
-	leave, err := db.running.enter(false, db.opt.Private)
-	if err != nil {
-		return err
-	}
-	defer leave()
+	others, begun := db.running.Add(1) > 1, false
+	defer db.running.Add(-1)
 	view := db.rows().View
 	if db.log != nil {
 		view = db.log.View
 	}
-	return kernel.OfStore(view(func(r *file.Recorder) error {
+	err := view(func(r *file.Recorder) error {
+		begun = true
 		tx, err := db.begin(r)
 		if err != nil {
 			return err
 		}
 		return tx.k.Ended(fn(tx))
-	}))
+	})
+	return kernel.OfStore(waited(err, others && !begun))
+}
+
+// waited adds ErrNested to the error of a transaction that did not get its turn in time while others of the same
+// handle were under way: it may be inside one of them.
+func waited(err error, others bool) error {
+	if others && errors.Is(err, ErrLocked) {
+		return fmt.Errorf("%w; another transaction of this handle was under way, perhaps around this one%w", err,
+			file.Wordless(ErrNested))
+	}
+	return err
 }
 
 // Update runs fn and commits all of its changes, or none if fn fails. It returns nil once the
 // change is durable. ErrUnknown means that the commit failed on its way to disk: the change may or
-// may not be there. Any other error means that nothing has changed. Inside another View or Update
-// on the same handle it fails with ErrNested. Update may run fn again if another writer was faster,
-// so fn must not change anything outside the transaction, except by setting it as a whole.
+// may not be there. Any other error means that nothing has changed. Update may run fn again if another
+// writer was faster, so fn must not change anything outside the transaction, except by setting it as a
+// whole.
 //
 // once takes at most one Once: then Update runs fn only if that key has not been used before.
 func (db *DB) Update(fn func(*Tx) error, once ...*Once) error {
@@ -191,15 +201,11 @@ func (db *DB) Update(fn func(*Tx) error, once ...*Once) error {
 func (db *DB) DryRun(fn func(*Tx) error) error { return db.write(fn, false) }
 
 func (db *DB) write(fn func(*Tx) error, keep bool) error {
-	leave, err := db.running.enter(true, db.opt.Private)
-	if err != nil {
-		return err
-	}
-	defer leave()
-	kept := false
+	others, begun, kept := db.running.Add(1) > 1, false, false
+	defer db.running.Add(-1)
 	var last *Tx
-	err = db.change(func(r *file.Recorder) (bool, error) {
-		kept = false
+	err := db.change(func(r *file.Recorder) (bool, error) {
+		begun, kept = true, false
 		if keep {
 			if err := db.mayWriteNow(r); err != nil {
 				return false, err
@@ -225,7 +231,7 @@ func (db *DB) write(fn func(*Tx) error, keep bool) error {
 			last.k.Committed(db.file.Last())
 		}
 	}
-	return kernel.OfStore(err)
+	return kernel.OfStore(waited(err, others && !begun))
 }
 
 // Changed reports whether an Update through this handle has changed the file. A successful Update

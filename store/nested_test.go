@@ -5,42 +5,55 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 )
 
-// TestNested: a transaction inside another one of the same goroutine is refused at once,
-// unless both only read and share the file. Others take their turn meanwhile.
+// TestNested: a transaction inside another one of the same handle fails when its time is over, unless both only
+// read. The next one works. Those of several goroutines take turns.
 func TestNested(t *testing.T) {
 	t.Parallel()
 	nothing := func(*Tx) error { return nil }
 	update := func(db *DB, fn func(*Tx) error) error { return db.Update(fn) }
 	type begin func(*DB, func(*Tx) error) error
-	for _, private := range []bool{false, true} {
-		path := filepath.Join(t.TempDir(), "n.db")
-		if err := Create(path, nil, nil); err != nil {
-			t.Fatal(err)
+	path := filepath.Join(t.TempDir(), "n.db")
+	if err := Create(path, nil, nil); err != nil {
+		t.Fatal(err)
+	}
+	db, err := Open(path, &Options{LockTimeout: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name         string
+		outer, inner begin
+		fine         bool
+	}{
+		{"Update in Update", update, update, false},
+		{"Update in View", (*DB).View, update, false},
+		{"View in Update", update, (*DB).View, false},
+		{"DryRun in Update", update, (*DB).DryRun, false},
+		{"View in View", (*DB).View, (*DB).View, true},
+	} {
+		err := c.outer(db, func(*Tx) error { return c.inner(db, nothing) })
+		if c.fine && err != nil || !c.fine && !(errors.Is(err, ErrNested) && errors.Is(err, ErrLocked)) {
+			t.Errorf("%s: %v", c.name, err)
 		}
+		if err := c.inner(db, nothing); err != nil {
+			t.Errorf("%s: afterwards %v", c.name, err)
+		}
+	}
+	other, err := Open(path, &Options{LockTimeout: 20 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(*Tx) error { return other.Update(nothing) })
+	if !errors.Is(err, ErrLocked) || errors.Is(err, ErrNested) {
+		t.Errorf("a transaction of another handle: %v", err)
+	}
+	for _, private := range []bool{false, true} {
 		db, err := Open(path, &Options{Private: private})
 		if err != nil {
 			t.Fatal(err)
-		}
-		for _, c := range []struct {
-			name         string
-			outer, inner begin
-			fine         bool
-		}{
-			{"Update in Update", update, update, false},
-			{"Update in View", (*DB).View, update, false},
-			{"View in Update", update, (*DB).View, false},
-			{"DryRun in Update", update, (*DB).DryRun, false},
-			{"View in View", (*DB).View, (*DB).View, !private},
-		} {
-			err := c.outer(db, func(*Tx) error { return c.inner(db, nothing) })
-			if c.fine && err != nil || !c.fine && !errors.Is(err, ErrNested) {
-				t.Errorf("%s, private %v: %v", c.name, private, err)
-			}
-			if err := c.inner(db, nothing); err != nil {
-				t.Errorf("%s, private %v: afterwards %v", c.name, private, err)
-			}
 		}
 		var all sync.WaitGroup
 		for range 4 {

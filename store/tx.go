@@ -1,15 +1,11 @@
 package store
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"runtime"
 	"sort"
-	"strconv"
-	"sync"
 	"time"
 
 	"github.com/placectl/placectl/store/internal/access"
@@ -125,46 +121,6 @@ func (tx *Tx) flush() error {
 		return err
 	}
 	return tx.k.Flush()
-}
-
-// running records which goroutines are in a transaction of a handle, and whether it writes.
-// Another goroutine may wait for its turn. The same one would wait for itself, and already has
-// a Tx.
-type running struct {
-	mu sync.Mutex
-	by map[uint64]bool
-}
-
-// enter records that the goroutine begins a transaction, and returns the function to call at
-// its end. Readers that share the file may be nested.
-func (r *running) enter(writes, alone bool) (leave func(), err error) {
-	id := goroutineID()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	outer, inside := r.by[id]
-	switch {
-	case inside && (outer || writes || alone):
-		return nil, ErrNested
-	case inside:
-		return func() {}, nil
-	case r.by == nil:
-		r.by = make(map[uint64]bool)
-	}
-	r.by[id] = writes
-	return func() {
-		r.mu.Lock()
-		delete(r.by, id)
-		r.mu.Unlock()
-	}, nil
-}
-
-// goroutineID returns the number of the calling goroutine, which begins its stack trace:
-// "goroutine 7 [running]:".
-func goroutineID() uint64 {
-	var buf [40]byte
-	digits, _, _ := bytes.Cut(buf[len("goroutine "):runtime.Stack(buf[:], false)], []byte(" "))
-	id, _ := strconv.ParseUint(string(digits), 10, 64)
-	return id
 }
 
 // EachEvent calls fn for the events with numbers greater than after, in order, until fn fails

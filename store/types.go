@@ -115,7 +115,7 @@ var (
 	ErrInvalid    = row.ErrInvalid   // an argument makes no sense
 	ErrClosed     = file.ErrClosed   // a handle after its Close
 	ErrReadOnly   = file.ErrReadOnly // a change inside View
-	ErrNested     = kernel.ErrNested // on the same handle, in the same goroutine
+	ErrNested     = kernel.ErrNested // on the same handle, as far as that is known
 	// ErrNotPermitted is an action or request that needs a permission the caller lacks.
 	ErrNotPermitted = kernel.ErrNotPermitted
 	// ErrKey says that an idempotency key belongs to another request.

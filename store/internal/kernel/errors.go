@@ -12,7 +12,7 @@ import (
 var (
 	ErrClock   = errors.New("the clock is behind the database") // a writer's clock is before the file's time
 	ErrAnyTime = fmt.Errorf("only a database made with init --any-time allows it%w", file.Wordless(row.ErrInvalid))
-	ErrNested  = errors.New("a transaction inside another one") // on the same handle, in the same goroutine
+	ErrNested  = errors.New("a transaction inside another one") // on the same handle, as far as that is known
 )
 
 // Taken returns an ErrExists, which is also a conflict with the present state; more adds details.
