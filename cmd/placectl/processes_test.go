@@ -231,3 +231,27 @@ func TestLockTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestArrayIsOneCommit: an array of the greatest allowed size is submitted in one commit, and cancelled in one,
+// so each takes the writer's lock once.
+func TestArrayIsOneCommit(t *testing.T) {
+	s := newShell(t)
+	s.must("", "config", "set", "start=manual")
+	commits := func() uint64 {
+		state, err := store.StateOfFile(s.db)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return max(state.Transactions[0], state.Transactions[1])
+	}
+	before := commits()
+	array := s.must("", "submit", "--array", "10000", "1:ncpus=1", "-o", "id")
+	if n := commits() - before; n != 1 {
+		t.Errorf("submit made %d commits", n)
+	}
+	before = commits()
+	s.must("", "cancel", strings.TrimSpace(array))
+	if n := commits() - before; n != 1 {
+		t.Errorf("cancel made %d commits", n)
+	}
+}
