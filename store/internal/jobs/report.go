@@ -303,22 +303,6 @@ func again(tx *kernel.Tx, j *row.Job, why row.Reason) error {
 	return PutJob(tx, j, j.State)
 }
 
-// allowed ends the exclusion of the node that did not claim the attempt before the current one: it was
-// left out of this try only.
-func allowed(tx *kernel.Tx, j *row.Job) error {
-	if len(j.Excluded) == 0 || j.CurrentAttempt() < 2 {
-		return nil
-	}
-	before, err := tx.Attempts().Of(j, j.CurrentAttempt()-1)
-	if err != nil || before.Outcome != row.OutcomeRefused || before.Why.Cause != row.CauseUntold {
-		return err
-	}
-	if nodes := before.AllNodes(); len(nodes) > 0 {
-		j.Excluded = slices.DeleteFunc(slices.Clone(j.Excluded), func(n uint32) bool { return n == nodes[0] })
-	}
-	return nil
-}
-
 // refused requeues a job that its node could not execute, so that it runs on other nodes.
 func refused(tx *kernel.Tx, j *row.Job, r Result) error {
 	j.Unbegun, j.Lost = 0, 0

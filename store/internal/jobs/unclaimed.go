@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/kernel"
@@ -79,4 +80,20 @@ func unclaimed(tx *kernel.Tx, j *row.Job, a *row.Attempt, why string, blame Blam
 	}
 	j.Unbegun, j.Lost = 0, 0
 	return MachineOf(tx).Do(j, Step{To: row.JobQueued, Reason: row.Because(row.CauseRefused, why), Leaving: Exited})
+}
+
+// allowed ends the exclusion of the node that did not claim the attempt before the current one: it was
+// left out of this try only.
+func allowed(tx *kernel.Tx, j *row.Job) error {
+	if len(j.Excluded) == 0 || j.CurrentAttempt() < 2 {
+		return nil
+	}
+	before, err := tx.Attempts().Of(j, j.CurrentAttempt()-1)
+	if err != nil || before.Outcome != row.OutcomeRefused || before.Why.Cause != row.CauseUntold {
+		return err
+	}
+	if nodes := before.AllNodes(); len(nodes) > 0 {
+		j.Excluded = slices.DeleteFunc(slices.Clone(j.Excluded), func(n uint32) bool { return n == nodes[0] })
+	}
+	return nil
 }
