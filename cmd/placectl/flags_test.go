@@ -465,8 +465,6 @@ var shownElsewhere = map[string]string{
 	"simulate --durations":  "simulate.txtar",
 	"query --max-time":      "query.txtar",
 	"check --in-process":    "check.txtar",
-	"doctor --install":      "doctor_install.txtar",
-	"doctor --uninstall":    "doctor_install.txtar",
 	"restore --no-hold":     "backup.txtar",
 	"restore --force":       "restore_running.txtar",
 	"adopt --no-hold":       "copies.txtar",

@@ -38,26 +38,18 @@ func Doctor() *session.Verb {
 			"with less)\n" +
 			"or fails. If one fails, the exit status is 1. The check changes nothing. After a reboot a queue goes " +
 			"on with its\n" +
-			"user's next command. --install automates this with an @reboot line in your crontab, or a systemd unit.",
-		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "install", Usage: "run your queue after a reboot: show a crontab line and install it"},
-			&cli.BoolFlag{Name: "uninstall", Usage: "remove that crontab line"},
-		},
-		Exclusive: []string{"install uninstall"},
-		Access:    verbs.Reads,
-		Alone:     true,
-		Example:   "placectl doctor\nssh n2 placectl --db ssh://head/srv/cluster.db doctor",
-		Run:       doctor,
+			"user's next command; docs/recipes.md has a crontab line and a systemd unit that continue it.",
+		Access:  verbs.Reads,
+		Alone:   true,
+		Example: "placectl doctor\nssh n2 placectl --db ssh://head/srv/cluster.db doctor",
+		Run:     doctor,
 	}
 }
 
 // errUnfit says that a check has failed.
 var errUnfit = errors.New("jobs cannot be executed here at present")
 
-func doctor(r *session.Run, c *cli.Context) error {
-	if c.Bool("install") || c.Bool("uninstall") {
-		return install(r, c)
-	}
+func doctor(r *session.Run, _ *cli.Context) error {
 	host, err := os.Hostname()
 	if err != nil {
 		return err
@@ -90,7 +82,7 @@ func doctor(r *session.Run, c *cli.Context) error {
 		}
 	}
 	if !r.OverSSH() {
-		all = append(all, examineBoot(r)...)
+		all = append(all, examineBoot()...)
 	}
 	all = append(all, examineUser(r))
 	all = append(all, runner.Examine()...)
