@@ -38,18 +38,18 @@ func (p *Pass) found(k *kind, start int64) {
 	p.bounds = append(p.bounds, bound{k.Request, start})
 }
 
-// soonest returns the first instant at which a planned job might start, which is the start of
-// its plan if it cannot be earlier. A request for chunks of one kind can be earlier only if
+// soonest returns the first instant before to at which a planned job might start, or to if there is
+// none. to is at most the start of its plan. A request for chunks of one kind can be earlier only if
 // one of them fits a node on which room was made. A lifted one may also have the room of those behind
 // it, whether or not a pass has looked since room was made: so one pass decides as another would.
-func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
+func (p *Pass) soonest(j *Job, k *kind, to int64) (int64, error) {
 	from := max(p.now, j.Begin)
 	if j.Promised > 0 && !p.spec.Relaxed {
 		return from, nil // its plan is later than it could be
 	}
 	anywhere := p.freed.Any || p.lifted[j]
 	if !anywhere && p.freed.Nodes.IsEmpty() {
-		return j.Start, nil
+		return to, nil
 	}
 	snap, err := p.host.Snapshot(j)
 	switch {
@@ -58,7 +58,7 @@ func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
 	case len(k.Demands) > 0: // amounts given back to its counters may be of any job
 		return from, nil
 	case !anywhere && !k.uses(snap.Index, p.freed.Nodes):
-		return j.Start, snap.Index.Err()
+		return to, snap.Index.Err()
 	case !k.comparable:
 		return from, nil
 	}
@@ -66,7 +66,7 @@ func (p *Pass) soonest(j *Job, k *kind) (int64, error) {
 	if anywhere {
 		on = nil
 	}
-	return snap.Sooner(k.asked(j), own, on, from, j.Start)
+	return snap.Sooner(k.asked(j), own, on, from, to)
 }
 
 // uses reports whether a request could use some of the nodes.

@@ -37,18 +37,17 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 		}
 	}
 	if p.stands(j) {
-		return p.tryPromised(j, k, mayStart)
+		return p.tryInstead(j, k, mayStart)
 	}
 	soonest := int64(0)
 	if j.Planned && !j.Delayed {
-		if soonest, err = p.soonest(j, k); err != nil {
+		if soonest, err = p.soonest(j, k, j.Start); err != nil {
 			return false, err
 		}
 		if soonest >= j.Start {
 			kept := !p.lifted[j]
 			if kept {
 				p.counts(j)
-				p.stood = append(p.stood, j)
 			} else if kept, err = p.putBack(j); err != nil {
 				return false, err
 			}
@@ -93,10 +92,7 @@ func (p *Pass) consider(j *Job) (blocked bool, err error) {
 			}
 		}
 	}
-	stood := j.Planned && !p.lifted[j]
-	if blocked, err = p.plan(j, k, mayStart, soonest); stood && j.Planned {
-		p.stood = append(p.stood, j)
-	}
+	blocked, err = p.plan(j, k, mayStart, soonest)
 	return blocked && !j.Placed, err
 }
 
@@ -175,10 +171,11 @@ func (p *Pass) take(j *Job, a *placer.Ask, plan *placer.Plan) error {
 			p.held = append(p.held, j)
 		}
 	}
+	p.vacates(j)
 	if err := take(j, a, plan); err != nil {
 		return err
 	}
-	j.Start, j.Planned = plan.Start, plan.Start > p.now
+	j.Start, j.Planned, j.Delayed = plan.Start, plan.Start > p.now, false
 	return nil
 }
 
@@ -200,8 +197,9 @@ func (p *Pass) plan(j *Job, k *kind, mayStart bool, soonest int64) (blocked bool
 		if back, err := p.putBack(j); back || err != nil {
 			return true, err
 		}
-		if !j.Delayed && len(p.stood) > 0 {
-			if err := p.lost(j); err != nil {
+		if !j.Delayed && len(p.stood) > 0 { // they come before it
+			p.vacates(j)
+			if err := p.lookAgain(); err != nil {
 				return false, err
 			}
 			if plan, err = p.earliest(j, k, &a, mayStart, alone, 0); err != nil && !isRefusal(err) {

@@ -19,7 +19,8 @@
 // and says of each whether it may in this pass.
 //
 // Reading the source: pass.go goes through the queue, consider.go decides about a job, lift.go takes
-// plans away for jobs that come first and puts them back, makeway.go preempts running jobs, kind.go
-// has what a pass knows of requests, freed.go and memory.go what it hands on to later ones, bound.go
-// saves searches, widest.go is the order of BESTFIT, relaxed.go promises and shortest first.
+// plans away for jobs that come first, puts them back, and tries jobs again if a plan behind them has
+// left its room, makeway.go preempts running jobs, kind.go has what a pass knows of requests, freed.go
+// and memory.go what it hands on to later ones, bound.go saves searches, widest.go is the order of
+// BESTFIT, relaxed.go promises and shortest first.
 package cycle

@@ -48,6 +48,7 @@ func (p *Pass) clearTheWay(j *Job, behind []*Job) error {
 func (p *Pass) liftDelayed() error {
 	for _, j := range p.queue {
 		if j.Planned && j.Delayed && !p.lifted[j] {
+			p.vacated.AddMany(p.host.Nodes(j))
 			if err := p.lift(j); err != nil {
 				return err
 			}
@@ -104,38 +105,131 @@ func (p *Pass) fitsNow(j *Job) (bool, error) {
 	return err == nil, err
 }
 
-// comeFirst moves planned jobs ahead of one to earlier starts if the plans behind it were in their
-// way. Otherwise it would take that room before them.
+// comeFirst moves planned jobs ahead of one to earlier starts if the plans behind it, or those that
+// left their room since, were in their way. Otherwise it would take that room before them.
 func (p *Pass) comeFirst(before *Job, room *roaring.Bitmap) error {
-	err := p.sooner(p.queue[:slices.Index(p.queue, before)], room)
-	if before.Lifts == nil { // they have had the room of all plans behind it
+	if room.Or(p.vacated); room.IsEmpty() {
+		return nil
+	}
+	ahead := p.queue[:slices.Index(p.queue, before)]
+	err := p.revisit(roaring.Or(p.freed.Nodes, room), ahead, func(j *Job, k *kind) error {
+		if p.stands(j) {
+			return nil
+		}
+		soonest, err := p.soonest(j, k, j.Start)
+		if err != nil || soonest >= j.Start {
+			return err
+		}
+		if !j.Placed {
+			p.planned--
+		}
+		_, err = p.plan(j, k, true, soonest)
+		return err
+	})
+	if before.Lifts == nil { // no plan behind it is in their way
 		p.stood = p.stood[:0]
+		p.vacated.Clear()
 	}
 	return err
 }
 
-// lost gives the room of a lifted plan that cannot be put back to planned jobs that had their turn and
-// could not lift it. Otherwise the job would take that room before them, or they would start in the next
-// pass.
-func (p *Pass) lost(j *Job) error {
-	room := roaring.New()
-	room.AddMany(p.host.Nodes(j))
-	return p.sooner(p.stood, room)
+// stays notes that a job still has a plan after its turn. Plans behind it may have been in its way.
+func (p *Pass) stays(j *Job) {
+	if j.Planned && len(p.standing) > 0 {
+		p.stood = append(p.stood, j)
+	}
 }
 
-// sooner moves planned jobs to earlier starts if there is room for that on some nodes.
-func (p *Pass) sooner(list []*Job, room *roaring.Bitmap) error {
-	if room.IsEmpty() {
+// vacates notes the room of a plan that is given up, for the jobs before it that could not lift it.
+func (p *Pass) vacates(j *Job) {
+	if j.Planned && len(p.stood) > 0 {
+		p.vacated.AddMany(p.host.Nodes(j))
+	}
+}
+
+// letAhead lets the jobs ahead look again before a job starts that has no plan.
+func (p *Pass) letAhead(j *Job) error {
+	if p.vacated.IsEmpty() || j.Planned || len(p.lifted) > 0 {
 		return nil
 	}
+	if fits, err := p.fitsNow(j); !fits || err != nil {
+		return err
+	}
+	return p.lookAgain()
+}
+
+// lookAgain starts planned jobs that had their turn in room that plans have left since. Otherwise a job
+// behind them would take it, or they would start in the next pass.
+func (p *Pass) lookAgain() error {
+	for !p.vacated.IsEmpty() && !p.anew {
+		room := p.vacated
+		p.vacated = roaring.New()
+		err := p.revisit(room, p.stood, func(j *Job, k *kind) error {
+			mayStart, err := p.host.MayStart(j)
+			if err != nil || !mayStart {
+				return err
+			}
+			if !j.Placed {
+				p.planned--
+			}
+			_, err = p.tryInstead(j, k, true)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tryInstead starts a job with a plan if it fits now, and otherwise leaves the plan in place.
+func (p *Pass) tryInstead(j *Job, k *kind, mayStart bool) (blocked bool, err error) {
+	if mayStart {
+		soonest, err := p.soonest(j, k, p.now+1)
+		if err != nil {
+			return false, err
+		}
+		mayStart = soonest <= p.now
+	}
+	if !mayStart {
+		p.counts(j)
+		return true, nil
+	}
+	if err := p.lift(j); err != nil {
+		return false, err
+	}
+	snap, err := p.host.Snapshot(j)
+	if err != nil {
+		return false, err
+	}
+	a := k.asked(j)
+	plan, err := snap.Place(a, p.now)
+	switch {
+	case err == nil:
+		delete(p.lifted, j)
+		p.bounds = nil // its old room is free
+		p.anew = p.anew || p.rounds < mostRounds && p.leftBefore(j)
+		return false, p.take(j, &a, plan)
+	case !isRefusal(err):
+		return false, err
+	}
+	if back, err := p.putBack(j); back || err != nil {
+		return true, err
+	}
+	return p.consider(j) // its room is taken: it is planned again
+}
+
+// revisit calls a function for jobs of a list whose plans might move, as if room were made on some nodes
+// alone.
+func (p *Pass) revisit(nodes *roaring.Bitmap, list []*Job, do func(*Job, *kind) error) error {
 	was := p.freed.Nodes
 	defer func() {
 		was.Or(p.freed.late)
 		p.freed.Nodes = was
 	}()
-	p.freed.Nodes = roaring.Or(was, room)
+	p.freed.Nodes = nodes
 	for _, j := range list {
-		if !j.Planned || p.lifted[j] || p.stands(j) || j.Begin > p.now {
+		if !j.Planned || p.lifted[j] || j.Begin > p.now {
 			continue
 		}
 		k, err := p.kind(j)
@@ -145,14 +239,7 @@ func (p *Pass) sooner(list []*Job, room *roaring.Bitmap) error {
 		if k.refused != nil { // its turn decides that, and takes its plan
 			continue
 		}
-		soonest, err := p.soonest(j, k)
-		if err == nil && soonest < j.Start {
-			if !j.Placed {
-				p.planned--
-			}
-			_, err = p.plan(j, k, true, soonest)
-		}
-		if err != nil {
+		if err := do(j, k); err != nil {
 			return err
 		}
 	}
@@ -225,6 +312,7 @@ func (p *Pass) restore(j *Job) error {
 
 // withdraw leaves a job without its lifted plan.
 func (p *Pass) withdraw(j *Job) error {
+	p.vacates(j)
 	delete(p.lifted, j)
 	j.Planned, j.Start = false, 0
 	return p.host.Withdraw(j)

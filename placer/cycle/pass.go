@@ -23,7 +23,8 @@ type Pass struct {
 	lifted    map[*Job]bool            // plans taken off the nodes, to be made again
 	standing  map[int]bool             // classes with plans behind the current job
 	clearing  []*Job                   // jobs whose plans were lifted for it
-	stood     []*Job                   // planned jobs whose turn came while their plans were on the nodes
+	stood     []*Job                   // planned jobs that had their turn while plans behind them were on the nodes
+	vacated   *roaring.Bitmap          // nodes that plans have left since
 	room      *roaring.Bitmap          // where those were, until it is clear whether that job gets a plan
 	reordered bool                     // jobs are taken out of order
 	turn      *Job                     // the current job, if it may start now
@@ -53,7 +54,7 @@ func New(host Host, freed *Freed, spec Spec, now int64) *Pass {
 	freed.begin()
 	p := &Pass{host: host, freed: freed, spec: spec, now: now, kinds: make(map[string]*kind),
 		lifted: make(map[*Job]bool), standing: make(map[int]bool),
-		keeps: make(map[*limits.Counter]bool), claimed: make(map[*Job]bool)}
+		vacated: roaring.New(), keeps: make(map[*limits.Counter]bool), claimed: make(map[*Job]bool)}
 	if m := spec.Memory; m != nil {
 		p.kinds, p.taken = m.kinds, m.taken
 	}
@@ -113,6 +114,7 @@ func (p *Pass) begin(queue []*Job) {
 	p.rounds++
 	p.queue, p.planned, p.last, p.unreached, p.overtaken, p.reordered, p.anew = queue, 0, nil, nil, nil, false, false
 	p.bounds, p.waits, p.stood = nil, nil, p.stood[:0]
+	p.vacated.Clear()
 	clear(p.keeps)
 	clear(p.claimed)
 	clear(p.standing)
@@ -146,6 +148,9 @@ func (p *Pass) run() (blocked bool, err error) {
 			}
 			continue
 		}
+		if err := p.letAhead(j); err != nil || p.anew {
+			return false, err
+		}
 		before := p.effects()
 		if err := p.clearTheWay(j, p.queue[i+1:]); err != nil {
 			return false, err
@@ -156,6 +161,7 @@ func (p *Pass) run() (blocked bool, err error) {
 			return false, fmt.Errorf("job %d: %w", j.ID, err)
 		}
 		p.left()
+		p.stays(j)
 		if len(p.clearing) > 0 && p.inVain(j) {
 			if err := p.uncleared(); err != nil {
 				return false, err
@@ -180,6 +186,9 @@ func (p *Pass) run() (blocked bool, err error) {
 				return false, err
 			}
 		}
+	}
+	if err := p.lookAgain(); err != nil || p.anew {
+		return false, err
 	}
 	return false, p.considerLast()
 }

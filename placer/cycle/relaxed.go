@@ -19,43 +19,6 @@ func (p *Pass) stands(j *Job) bool {
 	return p.spec.Relaxed && j.Planned && j.Promised > 0 && !j.Placed && !j.Delayed && !p.lifted[j]
 }
 
-// tryPromised starts a job with a fixed plan if it fits now, and otherwise leaves the plan in
-// place.
-func (p *Pass) tryPromised(j *Job, k *kind, mayStart bool) (blocked bool, err error) {
-	if mayStart {
-		soonest, err := p.soonest(j, k)
-		if err != nil {
-			return false, err
-		}
-		mayStart = soonest <= p.now
-	}
-	if !mayStart {
-		p.counts(j)
-		return true, nil
-	}
-	if err := p.lift(j); err != nil {
-		return false, err
-	}
-	snap, err := p.host.Snapshot(j)
-	if err != nil {
-		return false, err
-	}
-	a := k.asked(j)
-	plan, err := snap.Place(a, p.now)
-	switch {
-	case err == nil:
-		delete(p.lifted, j)
-		p.anew = p.rounds < mostRounds && p.leftBefore(j)
-		return false, p.take(j, &a, plan)
-	case !isRefusal(err):
-		return false, err
-	}
-	if back, err := p.putBack(j); back || err != nil {
-		return true, err
-	}
-	return p.consider(j) // its room is taken: it is planned again
-}
-
 // leftBefore reports whether a job before one is left without a plan. At its turn, the plan of
 // that one, which now starts sooner, was in its way.
 func (p *Pass) leftBefore(j *Job) bool {
@@ -63,7 +26,7 @@ func (p *Pass) leftBefore(j *Job) bool {
 		switch {
 		case o == j:
 			return false
-		case !o.Planned && o.Begin <= p.now && !slices.Contains(p.held, o):
+		case !o.Planned && o.Start != p.now && o.Begin <= p.now:
 			return true
 		}
 	}
