@@ -84,7 +84,7 @@ var simulationFiles = map[string]string{
 	"job.sh":      "#!/bin/sh\n#PBS -N night -l walltime=90\n#placectl --priority 2\ntrue\n",
 }
 
-var outputForms = []string{"table", "line", "json", "jsonl", "csv", "tsv", "md", "id", "box"}
+var outputForms = []string{"table", "line", "json", "jsonl", "csv", "tsv", "id"}
 
 // Names that collide: nodes, queues, classes, batches and reservations share them, and some are the names
 // of a standing reservation's occurrences.

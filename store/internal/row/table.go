@@ -10,7 +10,7 @@ const Format = 10
 
 // Stage counts the forms of Format before its release. Each change of the format raises it,
 // and a program refuses files of another stage. 0 means released.
-const Stage = 25
+const Stage = 26
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"

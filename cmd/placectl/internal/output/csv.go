@@ -92,47 +92,6 @@ func tsvField(l *separated, p *Printer, i int, v any, k Kind) {
 	}
 }
 
-// mdLayout writes a Markdown table, with values as people read them.
-type mdLayout struct {
-	atOnce
-	cell []byte
-}
-
-func (l *mdLayout) begin(p *Printer) {
-	for _, c := range p.cols {
-		l.cell = text.AppendPrintable(l.cell[:0], c.Name)
-		l.field(p)
-	}
-	p.buf = append(p.buf, "|\n"...)
-	for _, c := range p.cols {
-		if c.right() {
-			p.buf = append(p.buf, "|---:"...)
-		} else {
-			p.buf = append(p.buf, "|---"...)
-		}
-	}
-	p.buf = append(p.buf, "|\n"...)
-}
-
-func (l *mdLayout) row(p *Printer, values []any) {
-	for i, v := range values {
-		l.cell = p.AppendHuman(l.cell[:0], p.cols[i], v)
-		l.field(p)
-	}
-	p.buf = append(p.buf, "|\n"...)
-}
-
-func (l *mdLayout) field(p *Printer) {
-	p.buf = append(p.buf, "| "...)
-	for _, c := range l.cell {
-		if c == '|' || c == '\\' || c == '<' {
-			p.buf = append(p.buf, '\\')
-		}
-		p.buf = append(p.buf, c)
-	}
-	p.buf = append(p.buf, ' ')
-}
-
 // idLayout writes one column, one value a line. It quotes a value with a line break, even in a pipe.
 type idLayout struct {
 	atOnce

@@ -29,9 +29,7 @@ const (
 	JSONL
 	CSV
 	TSV
-	MD
 	ID
-	Box
 )
 
 // Traits say for which readers a form is.
@@ -61,14 +59,7 @@ var forms = [...]struct {
 	JSONL: {"jsonl", Traits{Document: true, Details: true}, func(Result) layout { return &jsonLayout{lines: true} }},
 	CSV:   {"csv", Traits{}, func(Result) layout { return &separated{field: csvField} }},
 	TSV:   {"tsv", Traits{}, func(Result) layout { return &separated{field: tsvField} }},
-	MD:    {"md", Traits{People: true, Brief: true}, func(Result) layout { return &mdLayout{} }},
 	ID:    {"id", Traits{}, func(Result) layout { return &idLayout{} }},
-	Box: {"box", Traits{People: true, Brief: true}, func(res Result) layout {
-		if res.Record {
-			return &lineLayout{brief: true}
-		}
-		return &boxLayout{}
-	}},
 }
 
 func (f Format) String() string { return forms[f].name }
@@ -218,8 +209,7 @@ type Options struct {
 	DryRun   bool                // nothing was changed, and JSON objects say so
 	Zone     *time.Location      // of times for people; nil is UTC
 	Terminal bool                // the writer is a terminal, which no answer may control
-	Unicode  bool                // a box has Unicode lines, otherwise + - |
-	Widths   []int               // of the columns of a table or box, 0 for automatic
+	Widths   []int               // of the columns of a table, 0 for automatic
 	Color    bool                // the header of a table is bold
 	Watch    func(Result, []any) // for tests: sees each row of JSON, and nil at the end
 	Width    func() int          // present columns of the terminal, 0 for no limit; may be nil

@@ -101,13 +101,6 @@ n1	3	0.25	true	2026-11-20T09:30:00Z	5400	8589934592	a1,a2
 =a|\t\x1b"é	-1	-2	false	1970-01-01T00:00:00Z	60	512	
 							
 `},
-		{"md", Options{Format: MD}, false, `
-| name | jobs | load | up | since | left | mem | nodes |
-|---|---:|---:|---|---|---:|---:|---|
-| n1 | 3 | 0.25 | true | 2026-11-20 10:30:00 | 1h30m | 8.0 GiB | a[1-2] |
-| "=a\|\\t\\x1b\\"é" | -1 | -2 | false | 1970-01-01 01:00:00 | 1m | 512 B |  |
-|  |  |  |  |  |  |  |  |
-`},
 		{"id", Options{Format: ID}, true, `
 n1
 "=a|\t\x1b\"é"
@@ -204,7 +197,7 @@ func TestNoRows(t *testing.T) {
 	res := Result{Columns: []Column{{Name: "a"}, {Name: "b", Kind: Integer}}}
 	for form, want := range map[Format]string{
 		Table: "A  B\n", Line: "", JSON: "[]\n", JSONL: "", CSV: "a,b\n",
-		TSV: "a\tb\n", MD: "| a | b |\n|---|---:|\n", ID: "",
+		TSV: "a\tb\n", ID: "",
 	} {
 		if got := render(t, Options{Format: form, Color: true}, true, 3, res, nil); stripBold(got) != want {
 			t.Errorf("%s without rows: %q, want %q", FormatNames()[form], got, want)
@@ -326,7 +319,6 @@ func BenchmarkJSON(b *testing.B)   { benchmarkFormat(b, JSON) }
 func BenchmarkCSV(b *testing.B)    { benchmarkFormat(b, CSV) }
 func BenchmarkTSV(b *testing.B)    { benchmarkFormat(b, TSV) }
 func BenchmarkIDs(b *testing.B)    { benchmarkFormat(b, ID) }
-func BenchmarkMD(b *testing.B)     { benchmarkFormat(b, MD) }
 func BenchmarkNarrow(b *testing.B) { benchmarkFormat(b, Table, 60) }
 
 // benchmarkFormat prints 10,000 rows of 8 columns.

@@ -108,7 +108,7 @@ func (l *tableLayout) flush(p *Printer) {
 	if p.o.Quiet && p.rows == 0 {
 		return // wait for a row before writing the header
 	}
-	widths, fits := l.fit(p, 0)
+	widths, fits := l.fit(p)
 	var err error
 	switch {
 	case fits:
@@ -124,9 +124,8 @@ func (l *tableLayout) flush(p *Printer) {
 	}
 }
 
-// fit computes the widths of the columns within lines that take around columns, and whether the
-// terminal is wide enough.
-func (l *tableLayout) fit(p *Printer, around int) ([]int, bool) {
+// fit computes the widths of the columns, and whether the terminal is wide enough.
+func (l *tableLayout) fit(p *Printer) ([]int, bool) {
 	want := l.widths
 	for i, w := range p.o.Widths {
 		if i < len(want) && w > 0 {
@@ -135,9 +134,7 @@ func (l *tableLayout) fit(p *Printer, around int) ([]int, bool) {
 	}
 	limit := 0
 	if p.o.Terminal && p.o.Width != nil {
-		if limit = p.o.Width(); limit > 0 {
-			limit = max(limit-around, 1)
-		}
+		limit = p.o.Width()
 	}
 	if got, fits := FitWidths(want, p.cols, limit); fits {
 		return got, true

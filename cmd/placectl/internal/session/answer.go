@@ -46,7 +46,7 @@ func (r *Run) OutputOptions() output.Options {
 	}
 	return output.Options{Watch: watch, Format: r.Output, Columns: r.Columns, NoHeader: r.NoHeader, Quiet: r.Quiet,
 		Zone:     r.Loc,
-		Terminal: a.Terminal, Unicode: a.Blocks, Widths: r.Widths, DryRun: r.Dry, Color: a.Color, Width: r.Width}
+		Terminal: a.Terminal, Widths: r.Widths, DryRun: r.Dry, Color: a.Color, Width: r.Width}
 }
 
 // PrintAll prints any number of things, a row for each.

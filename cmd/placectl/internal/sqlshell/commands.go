@@ -44,7 +44,7 @@ func commands() []command {
 		{".timer", "on|off", "tell how long statements take", func(s *Shell, arg string) error {
 			return s.toggle(&s.timer, arg)
 		}},
-		{".width", "[N ...]", "the widths of columns in table and box, 0 for as wide as they are", (*Shell).width},
+		{".width", "[N ...]", "the widths of columns in a table, 0 for as wide as they are", (*Shell).width},
 	}
 }
 

@@ -31,9 +31,9 @@ func TestShellCompletion(t *testing.T) {
 		{"SELECT k.na", []string{"name"}},
 		{"SELECT date_", []string{"date_trunc("}},
 		{".schema no", []string{"nodes"}},
-		{".mode b", []string{"box"}},
+		{".mode ta", []string{"table"}},
 		{".timer o", []string{"off", "on"}},
-		{"SELECT 1;\n.mode md", []string{"md"}},
+		{"SELECT 1;\n.mode i", []string{"id"}},
 		{"	", nil},
 	} {
 		head, got, tail := s.complete(c.line, len(c.line))

@@ -48,7 +48,7 @@ func events(r *session.Run, c *cli.Context) error {
 	if c.Bool("follow") && r.Tx != nil {
 		return usage.Of("tx", "--follow cannot be part of a transaction")
 	}
-	if c.Bool("follow") && (r.Output == output.JSON || r.Output == output.MD) {
+	if c.Bool("follow") && r.Output == output.JSON {
 		return usage.Errorf("--follow never ends, but -o json is one document: use -o jsonl")
 	}
 	last := c.Int("last")

@@ -16,7 +16,7 @@ func classShowVerb() *session.Verb {
 		Name:  "show",
 		Usage: "list the classes and all settings of shares",
 		May:   store.Anybody,
-		Description: "Tables and JSON show everything; csv, tsv, md, line and id show only the classes. load_pct is " +
+		Description: "Tables and JSON show everything; csv, tsv, line and id show only the classes. load_pct is " +
 			"the load as a\n" +
 			"percentage of all loads. out_of_balance_since is when the spread reached the threshold of rebalancing.",
 		Access:  verbs.Reads,
