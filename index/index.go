@@ -27,7 +27,6 @@ type Index struct {
 	generation uint64
 	memo       memo
 	rooms      map[BitsKey]*roaring.Bitmap // unions that WithRoom has made
-	speedless  bool                        // the source has no bitmaps of speeds
 
 	configured   map[ResID]int64 // sums that Configured has made
 	configuredAt uint64          // the generation for which they hold
@@ -58,7 +57,7 @@ func New(defs *Defs, signature []ResID, src Source, limits Limits) *Index {
 // what it needs.
 func (ix *Index) Copy() *Index {
 	c := New(ix.defs, nil, original{ix}, ix.limits)
-	c.signed, c.speedless = ix.signed, ix.speedless
+	c.signed = ix.signed
 	return c
 }
 

@@ -26,14 +26,6 @@ var marks = [...]Mark{Ranked, Ruled, Named, Judged}
 // MarkedNodes returns the nodes that have a mark, for reading only.
 func (ix *Index) MarkedNodes(m Mark) *roaring.Bitmap { return &ix.at(markKey(m)).Bitmap }
 
-// MarkAll gives all nodes some marks, in memory. It is for a store whose file is older than
-// the marks.
-func (ix *Index) MarkAll(marks ...Mark) {
-	for _, m := range marks {
-		ix.at(markKey(m)).AddRange(0, uint64(ix.limits.Nodes))
-	}
-}
-
 func markKey(m Mark) BitsKey { return BitsKey{Family: Marked, ID: uint32(m)} }
 
 // mark gives a node the marks that follow from its row.

@@ -12,8 +12,8 @@ import (
 type Speed struct{ Node, Processors float64 }
 
 // Speeds returns the speeds of nodes, and the nodes of each, for reading only. It omits nodes
-// without a speed. After ForgetSpeeds they are unknown.
-func (ix *Index) Speeds() (list iter.Seq2[Speed, *roaring.Bitmap], known bool) {
+// without a speed.
+func (ix *Index) Speeds() iter.Seq2[Speed, *roaring.Bitmap] {
 	return func(yield func(Speed, *roaring.Bitmap) bool) {
 		for k, nodes := range ix.scan(BitsKey{Family: OfSpeed}) {
 			if len(k.Value) != 16 {
@@ -26,12 +26,8 @@ func (ix *Index) Speeds() (list iter.Seq2[Speed, *roaring.Bitmap], known bool) {
 				return
 			}
 		}
-	}, !ix.speedless
+	}
 }
-
-// ForgetSpeeds makes Speeds return nothing, so that speeds come from the rows of nodes. It is
-// for a store whose file is older than the bitmaps of speeds.
-func (ix *Index) ForgetSpeeds() { ix.speedless = true }
 
 func speedKey(n *Node) BitsKey {
 	return BitsKey{Family: OfSpeed, Value: numKey(int64(math.Float64bits(n.Speed))) + numKey(

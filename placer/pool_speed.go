@@ -72,10 +72,6 @@ func (s *seeker) oneSpeed(cands []index.Candidate) iter.Seq[*spot] {
 // evenSpeeds returns the nodes of each speed used for balancing. known is false if there are very
 // many speeds, or if two differ but count as equal.
 func (s *seeker) evenSpeeds() (speeds map[float64]*roaring.Bitmap, known bool) {
-	list, known := s.Index.Speeds()
-	if !known {
-		return nil, false
-	}
 	speeds = make(map[float64]*roaring.Bitmap)
 	rest := roaring.Flip(roaring.New(), 0, uint64(s.Index.Limits().Nodes))
 	add := func(speed float64, nodes *roaring.Bitmap) {
@@ -84,7 +80,7 @@ func (s *seeker) evenSpeeds() (speeds map[float64]*roaring.Bitmap, known bool) {
 		}
 		speeds[speed].Or(nodes)
 	}
-	for speed, nodes := range list {
+	for speed, nodes := range s.Index.Speeds() {
 		add(balancedBy(speed), nodes)
 		if rest.AndNot(nodes); len(speeds) > maxSpeeds {
 			return nil, false

@@ -78,16 +78,11 @@ func (g speedGroup) compare(o speedGroup) int {
 	return cmp.Or(cmp.Compare(g.score, o.score), slices.Compare(g.ties, o.ties))
 }
 
-// speeds returns the groups of equally fast nodes, the fastest first. In a file of an older format
-// they are unknown.
-func (s *seeker) speeds() (groups []speedGroup, known bool) {
-	list, known := s.Index.Speeds()
-	if !known {
-		return nil, false
-	}
+// speeds returns the groups of equally fast nodes, the fastest first.
+func (s *seeker) speeds() (groups []speedGroup) {
 	unset, others := speedGroup{nodes: roaring.New()}, roaring.New()
 	unset.score, unset.ties = s.slownessOf(index.Speed{})
-	for speed, nodes := range list {
+	for speed, nodes := range s.Index.Speeds() {
 		g := speedGroup{nodes: nodes}
 		g.score, g.ties = s.slownessOf(speed)
 		if g.compare(unset) == 0 {
@@ -103,7 +98,7 @@ func (s *seeker) speeds() (groups []speedGroup, known bool) {
 	}
 	unset.nodes = roaring.Flip(others, 0, uint64(s.Index.Limits().Nodes))
 	i, _ := slices.BinarySearchFunc(groups, unset, speedGroup.compare)
-	return slices.Insert(groups, i, unset), true
+	return slices.Insert(groups, i, unset)
 }
 
 // bySpeed returns the order of nodes by groups of equal speed.

@@ -109,13 +109,9 @@ func (s *seeker) traitSets(f *priorityf.Function) (sets []traitSet, told bool) {
 	}
 	sets = []traitSet{{}}
 	if look.Speed {
-		list, known := s.Index.Speeds()
-		if !known {
-			return nil, false
-		}
 		rest := roaring.Flip(roaring.New(), 0, uint64(s.Index.Limits().Nodes))
 		sets = nil
-		for speed, nodes := range list {
+		for speed, nodes := range s.Index.Speeds() {
 			sets = append(sets, traitSet{speed: speed.Node, nodes: nodes})
 			rest.AndNot(nodes)
 		}

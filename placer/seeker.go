@@ -319,9 +319,7 @@ func (s *seeker) shortcut(cands [][]index.Candidate) ordered {
 			return s.byBucket(cands)
 		}
 	case s.policy == Fastest:
-		if groups, known := s.speeds(); known {
-			return s.bySpeed(cands, groups)
-		}
+		return s.bySpeed(cands, s.speeds())
 	case s.policy == Local: // its program reads all candidates, which takes longer than scoring them
 		return nil
 	case s.policy == LastAvailable:

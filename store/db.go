@@ -327,7 +327,7 @@ func (db *DB) Forecast(spec ForecastSpec) error {
 	err := db.View(func(tx *Tx) error {
 		fs = nil
 		kept, err := cycle.KeptForecasts(tx.k)
-		if err != nil || tx.k.File.Format() < kernel.FirstLog {
+		if err != nil {
 			return err
 		}
 		if kept != nil && (!cycle.OutOfDate(tx.k, kept) || spec.Rarely && tx.Now().Sub(kept.AsOf) < max(cycle.PlayEvery,

@@ -3,8 +3,6 @@ package store
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -108,35 +106,5 @@ func TestOnceTwice(t *testing.T) {
 	}
 	if err := db.View(func(tx *Tx) error { _, err := tx.Jobs().Get(1); return err }); !errors.Is(err, ErrNotFound) {
 		t.Errorf("a job of it is kept: %v", err)
-	}
-}
-
-// TestOldKeys: a key in a file of an older format is taken: its answer names its job.
-func TestOldKeys(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join("..", "testdata", "db", "keys-v3.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "old.db")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	db, err := Open(path, &Options{Now: (&clock{t: 1_000_500}).now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for key, want := range map[string]UsedKey{"one": {Key: "one", First: 1, Jobs: 1},
-		"array": {Key: "array", First: 2, Jobs: 3}} {
-		err := db.Update(func(tx *Tx) error { t.Error("it runs"); return nil }, &Once{Key: key})
-		var used *UsedKey
-		if !errors.As(err, &used) || *used != want || !errors.Is(err, ErrConflict) {
-			t.Errorf("%s: %v", key, err)
-		}
-	}
-	if err := db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "60") }); err != nil {
-		t.Fatal(err)
-	}
-	if list := findings(t, db); len(list) > 0 {
-		t.Errorf("%q", list)
 	}
 }

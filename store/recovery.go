@@ -97,15 +97,14 @@ func (db *DB) compact(dryRun bool, watch Watch) (Compacted, error) {
 }
 
 // Dump writes every row that is not derived as a line of JSON, at one instant, for Load of this
-// version and any later one. A database of an older format is dumped as its migration would make
-// it, and does not change.
+// version and any later one.
 func (db *DB) Dump(w io.Writer, watch Watch) (Content, error) {
 	now, done, err := db.seen()
 	defer done()
 	if err != nil {
 		return Content{}, err
 	}
-	content, err := recovery.Dump(now, scratchOf(db.opt), w, watch)
+	content, err := recovery.Dump(now, w, watch)
 	return newContent(content), err
 }
 
@@ -133,8 +132,8 @@ type LoadOptions struct {
 
 // Load makes a database from a dump, which may be compressed by gzip. It loads all of it or
 // nothing. It fails with a LineError if the dump is malformed, ErrDamaged if its rows
-// contradict each other, ErrNewer if a newer version wrote it, and ErrExists if there is a
-// file of that name.
+// contradict each other, ErrNewer if a newer version wrote it, ErrNotOurs if its
+// format is from before the first release, and ErrExists if there is a file of that name.
 func Load(path string, dump io.Reader, opt *LoadOptions) (Content, error) {
 	if opt == nil {
 		opt = new(LoadOptions)

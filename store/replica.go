@@ -48,16 +48,7 @@ func (db *DB) change(fn func(*file.Recorder) (keep bool, err error)) error {
 	case db.log == nil:
 		return db.file.Update(fn)
 	}
-	return db.log.Update(func(r *file.Recorder) (bool, error) { return writable(r, fn) })
-}
-
-// writable runs a writer on the replica of a log whose format this version writes.
-func writable(r *file.Recorder, fn func(*file.Recorder) (keep bool, err error)) (keep bool, err error) {
-	if r.Format() < kernel.FirstLog {
-		return false, fmt.Errorf("the log has format %d, and this version writes formats %d to %d: placectl upgrade, "+
-			"once all machines have this version%w", r.Format(), kernel.FirstLog, Format, file.Wordless(ErrConflict))
-	}
-	return fn(r)
+	return db.log.Update(fn)
 }
 
 // logAhead is how many seconds a machine's clock may be ahead of the log's.

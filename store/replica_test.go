@@ -37,10 +37,6 @@ func init() {
 		d, err := find(c)
 		return &replica.Restless{Driver: d}, err
 	})
-	replica.Register("first", func(c replica.Config) (replica.Driver, error) {
-		d, err := find(c)
-		return &first{Driver: d}, err
-	})
 }
 
 // inLog returns an empty database in a log in memory, and a function that opens handles on it,

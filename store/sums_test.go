@@ -1,9 +1,6 @@
 package store
 
 import (
-	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/placectl/placectl/store/internal/file"
@@ -11,7 +8,7 @@ import (
 )
 
 // TestIdentity: files that are made separately have their own ids; a new epoch does not change
-// the id; files of older formats get both when they are migrated.
+// the id.
 func TestIdentity(t *testing.T) {
 	identity := func(db *DB) (id row.Identity) {
 		t.Helper()
@@ -36,53 +33,5 @@ func TestIdentity(t *testing.T) {
 	}
 	if now := identity(one); now.ID != a.ID || now.Epoch == a.Epoch || now.Epoch == 0 {
 		t.Errorf("%v, and it was %v", now, a)
-	}
-	content, err := os.ReadFile(filepath.Join("..", "testdata", "db", "v3.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "old.db")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	old, err := Open(path, &Options{Now: (&clock{t: 1_000_500}).now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if id := identity(old); id != (row.Identity{}) {
-		t.Errorf("format 3 has %v", id)
-	}
-	if err := old.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "60") }); err != nil {
-		t.Fatal(err)
-	}
-	if id := identity(old); id.ID == [16]byte{} || id.Epoch == 0 || id.AnyTime {
-		t.Errorf("a migrated file has %v", id)
-	}
-}
-
-// TestMigrationOverDamage: a file of an older format is not migrated if one of its rows does
-// not match its checksum.
-func TestMigrationOverDamage(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join("..", "testdata", "db", "v3.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	bad := []byte(strings.ReplaceAll(string(content), "course", "coursf"))
-	if string(bad) == string(content) {
-		t.Fatal("the file knows no course")
-	}
-	path := filepath.Join(t.TempDir(), "old.db")
-	if err := os.WriteFile(path, bad, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	db, err := Open(path, &Options{Now: (&clock{t: 1_000_500}).now})
-	if err == nil {
-		err = db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "60") })
-	}
-	if err == nil || !strings.Contains(err.Error(), "checksum") {
-		t.Error(err)
-	}
-	if now, err := os.ReadFile(path); err != nil || string(now) != string(bad) {
-		t.Errorf("the file was changed: %v", err)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"sort"
 	"time"
 
-	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/answers"
 	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/cycle"
@@ -92,18 +91,8 @@ func (db *DB) load(r *file.Recorder) (*Tx, error) {
 // upgrade rebuilds what is derived in a file that has just been migrated.
 func (tx *Tx) upgrade() error {
 	now := tx.k.Now
-	tx.k.State.NodesSince, tx.k.Now = now, tx.k.State.AsOf
-	owner, known, err := access.RolesOf(tx.k).Owner()
-	if err == nil && known {
-		err = tx.k.File.PutOwner(&owner)
-	}
-	if err != nil {
-		return err
-	}
-	if err := adoptKeys(tx); err != nil {
-		return err
-	}
-	err = check.NewFindings(func(string) {}).Repair(check.Of(tx.k))
+	tx.k.Now = tx.k.State.AsOf
+	err := check.NewFindings(func(string) {}).Repair(check.Of(tx.k))
 	tx.k.Now, tx.k.Loaded = now, kernel.NewLoaded(tx.k)
 	tx.k.Loaded.Freed.Anywhere()
 	return err
@@ -182,8 +171,6 @@ func (tx *Tx) Once(o *Once, fn func() error) error {
 		return err
 	case first == nil:
 		return tx.onceFirst(o, request, fn)
-	case first.Request == [32]byte{}:
-		return &UsedKey{Key: o.Key, First: first.First, Jobs: int(first.Jobs)}
 	case first.Request != request:
 		return fmt.Errorf("%w: %q was given with it at %s", ErrKey, o.Key, kernel.Stamp(first.At))
 	}
@@ -237,32 +224,4 @@ func (tx *Tx) Amend(key string, answer []byte) error {
 	}
 	a.Text = answer
 	return tx.k.Spoil(tx.answers().Put(a))
-}
-
-// adoptKeys gives answers to the keys of older formats, which named only a job.
-func adoptKeys(tx *Tx) error {
-	err := tx.k.File.Each(row.Keys, nil, func(key, payload []byte) (bool, error) {
-		id, ok := row.DecodeNumber64(payload)
-		if !ok {
-			return false, fmt.Errorf("%w: key %q leads nowhere", ErrDamaged, key)
-		}
-		j, err := tx.k.Job(id)
-		if err != nil {
-			return false, err
-		}
-		a := &row.Answer{Key: string(key), At: j.Submit, Until: tx.k.Now + int64(kernel.DefaultKeepKeys/time.Second),
-			First: id, Jobs: 1}
-		if j.Array != 0 {
-			list, err := tx.k.ArrayJobs(j.Array)
-			if err != nil {
-				return false, err
-			}
-			a.Jobs = uint64(len(list))
-		}
-		return true, tx.answers().Put(a)
-	})
-	if err != nil {
-		return err
-	}
-	return tx.k.File.Clear(row.Keys)
 }

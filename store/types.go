@@ -43,8 +43,6 @@ type (
 	Occupancy = kernel.Occupancy
 	// Once binds a change to a key, so that it happens once, however often it is requested.
 	Once = kernel.Once
-	// UsedKey is an ErrKey about a key that was used before files kept answers.
-	UsedKey = kernel.UsedKey
 	// Payload holds what a job carries besides its request, so that it can run later and
 	// elsewhere.
 	Payload = kernel.Payload

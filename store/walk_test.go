@@ -32,7 +32,7 @@ func TestWalkWhileChanging(t *testing.T) {
 			want := map[string]bool{}
 			for _, k := range rapid.SliceOfN(key, 0, 300).Draw(t, "rows") {
 				want[string(k)] = true
-				if err := tx.k.File.Mark(row.Keys, k); err != nil {
+				if err := tx.k.File.Mark(row.Views, k); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -51,14 +51,14 @@ func walkAndChange(t *rapid.T, tx *Tx, key *rapid.Generator[[]byte], want map[st
 	for k := range want {
 		now[k] = true
 	}
-	err := tx.k.File.Each(row.Keys, nil, func(k, _ []byte) (bool, error) {
+	err := tx.k.File.Each(row.Views, nil, func(k, _ []byte) (bool, error) {
 		got = append(got, string(k))
 		for range rapid.SampledFrom([]int{0, 0, 0, 0, 0, 1, 5}).Draw(t, "changes") {
 			k, change := key.Draw(t, "changed"), tx.k.File.Mark
 			if now[string(k)] = rapid.Bool().Draw(t, "there"); !now[string(k)] {
 				change = tx.k.File.Remove
 			}
-			if err := change(row.Keys, k); err != nil {
+			if err := change(row.Views, k); err != nil {
 				return false, err
 			}
 		}

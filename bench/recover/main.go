@@ -169,7 +169,7 @@ func writeDump(name string, nodes, jobs int) error {
 		return err
 	}
 	w := bufio.NewWriterSize(f, 1<<20)
-	fmt.Fprintf(w, `{"placectl":"dump","format":4}`+"\n")
+	fmt.Fprintf(w, `{"placectl":"dump","format":11}`+"\n")
 	fmt.Fprintf(w,
 		`{"table":"meta","key":"state","row":{"asOf":%d,"nextNode":%d,"nextBucket":8,"nextResource":64,"nextJob":%d,"nextReservation":1,"events":%d}}`+"\n",
 		first+jobs, nodes, jobs+1, 2*jobs)

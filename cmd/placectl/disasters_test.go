@@ -106,14 +106,6 @@ var disasters = map[string]disaster{
 		after: `cmp cluster.db.replaced-1 newer.db
 			test "$(placectl query 'SELECT count(*) FROM jobs' -o id)" = 2`,
 	},
-	"10. A migration was killed": {
-		before: `cp docs/../testdata/db/v3.db cluster.db
-			rm cluster.db.lock
-			for ms in 001 002 003 004 005 006 007 008 009 010 015 020; do
-				timeout -s KILL 0.$ms placectl node set n0 priority=0 >/dev/null 2>&1 || true
-			done`,
-		after: `placectl dump | head -n 1 | grep -q '"format":'`,
-	},
 }
 
 // disastersBefore and disastersAfter are the parts of disasters, by section of the page.
@@ -126,7 +118,7 @@ var disastersBefore, disastersAfter = func() (before, after map[string]string) {
 	return before, after
 }()
 
-// TestDisasters: the remedy of each of the ten disasters has at most three commands. TestPages makes them happen.
+// TestDisasters: the remedy of each of the nine disasters has at most three commands. TestPages makes them happen.
 func TestDisasters(t *testing.T) {
 	count := make(map[string]int)
 	for _, b := range readBlocks(t, "../../docs/recovery.md", "###") {
@@ -139,8 +131,8 @@ func TestDisasters(t *testing.T) {
 			t.Errorf("%s: its remedy has %d commands", name, n)
 		}
 	}
-	if len(count) != 10 {
-		t.Errorf("the page has %d disasters, want 10", len(count))
+	if len(count) != 9 {
+		t.Errorf("the page has %d disasters, want 9", len(count))
 	}
 }
 

@@ -207,7 +207,7 @@ func exampleDB(t *testing.T) string {
 var exampleInput = map[string]string{
 	"node import":  "NodeName=n9 CPUTot=4 State=IDLE\n",
 	"node load":    "n01 0.5\n",
-	"--db copy.db": `{"placectl":"dump","format":4}` + "\n" + `{"rows":0}` + "\n",
+	"--db copy.db": `{"placectl":"dump","format":11}` + "\n" + `{"rows":0}` + "\n",
 	"class plan":   `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`,
 }
 

@@ -506,7 +506,7 @@ func flagsDB(t *testing.T) string {
 		"groups.csv":  "name,ncpus,state,host\ng1,0@0+1@1,down,\np.0,1,down,p\np.1,1,down,p\n",
 		"bare.csv":    "name,mem\nx,64\n", "sizes.csv": "name,ncpus,mem\nx,4,64\n",
 		"simple.csv": "name,ncpus\nx,2\ny,2\n",
-		"dump.jsonl": "{\"placectl\":\"dump\",\"format\":4}\n{\"rows\":0}\n",
+		"dump.jsonl": "{\"placectl\":\"dump\",\"format\":11}\n{\"rows\":0}\n",
 		"nodes.json": `[{"name":"x"}]`, "select.sql": "SELECT 1", "params.json": `{"a":"007"}`,
 		"verbs.tx": "submit 1\n", "job.sh": "#PBS -N x\ntrue\n", "lax.sh": "#PBS -Y\ntrue\n",
 		"plan.json": `{"total_workers":10,"classes":[{"name":"a","load_pct":100,"running":2,"waiting":9}]}`,

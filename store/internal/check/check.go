@@ -92,14 +92,14 @@ func (f *Findings) Look(s *Store) error {
 		return err
 	}
 	for t := range row.TableCount {
-		if t.Derived() && t != row.IndexSums && s.Rows.Format() >= t.Since() {
+		if t.Derived() && t != row.IndexSums {
 			if err := d.compare(t); err != nil {
 				return err
 			}
 		}
 	}
 	_, err = f.rates(s)
-	return errors.Join(err, f.pasts(s), f.keys(s), f.shares(s), f.events(s))
+	return errors.Join(err, f.pasts(s), f.shares(s), f.events(s))
 }
 
 // rows verifies the checksum of every row of every table, and that there are no other rows. It
@@ -109,33 +109,6 @@ func (f *Findings) rows(s *Store) (damaged map[row.Table]bool, err error) {
 	return damaged, s.Rows.CheckRows(func(t row.Table, format string, args ...any) {
 		damaged[t] = true
 		f.Find(format, args...)
-	})
-}
-
-// keys verifies that every idempotency key leads to a job that has it.
-func (f *Findings) keys(s *Store) error {
-	return s.Rows.Each(row.Keys, nil, func(key, payload []byte) (bool, error) {
-		id, ok := row.DecodeNumber64(payload)
-		if !ok {
-			f.Find("key %q leads nowhere", key)
-			return true, nil
-		}
-		job, err := s.Rows.Get(row.Jobs, row.Key64(id))
-		if err != nil {
-			return false, err
-		}
-		carries := false
-		if job != nil {
-			j, err := row.DecodeJob(row.Key64(id), job)
-			if err != nil {
-				return false, err
-			}
-			carries = j.Key == string(key)
-		}
-		if !carries {
-			f.Find("key %q leads to job %d, which does not carry it", key, id)
-		}
-		return true, nil
 	})
 }
 
@@ -157,14 +130,14 @@ func (f *Findings) Repair(s *Store) error {
 		return err
 	}
 	if damaged[row.Buckets] { // they get other numbers, so what is remembered of them no longer applies
-		damaged[row.Decided], damaged[row.Invalidations] = true, true
+		damaged[row.Invalidations] = true
 	}
 	if err := s.Rows.Clear(row.IndexSums); err != nil { // because other indexes are filled, this one is, too
 		return err
 	}
 	for t := range damaged {
 		// caches may be lost
-		if !t.Derived() && t != row.Decided && t != row.Invalidations && t != row.Decays && t != row.NodePasts &&
+		if !t.Derived() && t != row.Invalidations && t != row.Decays && t != row.NodePasts &&
 			t != row.PastRuns {
 			return fmt.Errorf("%w: rows of table %s are damaged or lost, and only derived data can be rebuilt; "+
 				"restore a backup, or salvage the rest", row.ErrDamaged, t)
@@ -181,7 +154,7 @@ func (f *Findings) Repair(s *Store) error {
 		return fmt.Errorf("%w: rows contradict each other; restore a backup", row.ErrDamaged)
 	}
 	for t := range row.TableCount {
-		if t.Derived() && t != row.IndexSums && s.Rows.Format() >= t.Since() {
+		if t.Derived() && t != row.IndexSums {
 			if err := d.replace(t); err != nil {
 				return err
 			}

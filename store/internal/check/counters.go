@@ -55,9 +55,6 @@ func (d *recomputed) held(who, key string, h limits.Holder) {
 
 // claims verifies that claims belong to waiting jobs alone.
 func (d *recomputed) claims() error {
-	if d.store.Rows.Format() < row.Claims.Since() {
-		return nil
-	}
 	return d.store.Rows.Each(row.Claims, nil, func(key, _ []byte) (bool, error) {
 		payload, err := d.store.Rows.Get(row.Jobs, key)
 		if err != nil {

@@ -72,7 +72,7 @@ func Rates(s *Store) (map[string]*row.Decayed, error) {
 // wrong rows, corrected.
 func (f *Findings) rates(s *Store) (mended map[string]*row.Decayed, err error) {
 	d, err := s.tx.Decay()
-	if err != nil || !d.Kept || s.Rows.Format() < row.Decays.Since() {
+	if err != nil || !d.Kept {
 		return nil, err
 	}
 	held, err := f.heldBy(s)

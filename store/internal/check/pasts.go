@@ -12,9 +12,6 @@ import (
 // why says so. Then the changes up to and including the instant upTo must be removed, and the
 // later ones say what nodes were since the instant since.
 func Pasts(s *Store) (upTo, since int64, why string, err error) {
-	if s.Rows.Format() < row.NodePasts.Since() {
-		return 0, 0, "", nil
-	}
 	present := roaring.New()
 	err = s.Rows.Each(row.Nodes, nil, func(key, _ []byte) (bool, error) {
 		if len(key) == 4 {

@@ -30,9 +30,6 @@ func newDurations(tx *kernel.Tx) *durations {
 // durationsOf learns from the last jobs that have ended, archived and dropped ones included.
 func durationsOf(tx *kernel.Tx) (*durations, error) {
 	d := newDurations(tx)
-	if tx.File.Format() < row.Ended.Since() {
-		return d, nil
-	}
 	runs, err := d.ended()
 	if err != nil {
 		return nil, err

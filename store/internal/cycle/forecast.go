@@ -150,7 +150,7 @@ func FewWait(tx *kernel.Tx) (bool, error) {
 		n++
 		return n <= fewPlayed, nil
 	})
-	return n <= fewPlayed && n*int(tx.State.NextNode) <= fewJudged && tx.File.Format() >= kernel.FirstLog, err
+	return n <= fewPlayed && n*int(tx.State.NextNode) <= fewJudged, err
 }
 
 // PlayForecasts plays the queue twice: by walltimes, and by likely durations. Jobs that have not

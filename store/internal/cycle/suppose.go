@@ -1,11 +1,9 @@
 package cycle
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/placectl/placectl/store/internal/kernel"
-	"github.com/placectl/placectl/store/internal/row"
 )
 
 // Suppose runs fn on a separate transaction that sees what this reader sees and may change
@@ -13,11 +11,6 @@ import (
 // read and write meanwhile. In it, the policy local takes nodes in the order of their
 // declaration.
 func Suppose(tx *kernel.Tx, fn func(*kernel.Tx) error) error {
-	if tx.File.Format() < kernel.FirstLog {
-		return row.Clash("the database",
-			fmt.Sprintf("it has format %d: a play needs %d, and the first command that changes it brings it there",
-				tx.File.Format(), row.Format))
-	}
 	rows, err := tx.File.Suppose()
 	if err != nil {
 		return err

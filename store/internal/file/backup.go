@@ -139,9 +139,6 @@ func (f *File) commitNothing(o *opened) error {
 	if err := r.readFormat(); err != nil {
 		return err
 	}
-	if r.format < sumsSince {
-		return tx.Commit()
-	}
 	if err := r.readSums(); err != nil {
 		return err
 	}

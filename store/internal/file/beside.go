@@ -63,7 +63,7 @@ func (h *Reserved) Try(fn func(*Recorder) (keep bool, err error)) (d *Draft, err
 				if err := r.alone(); err != nil {
 					return err
 				}
-				if r.format < row.Format {
+				if r.format < Newest {
 					return errOlder
 				}
 			}

@@ -71,8 +71,8 @@ func (b *Bulk) Each(t row.Table, fn func(key, payload []byte) error) error {
 	return b.r.Each(t, nil, func(key, payload []byte) (bool, error) { return true, fn(key, payload) })
 }
 
-// SetFormat sets the format of the rows.
-func (b *Bulk) SetFormat(format uint32) error { return b.r.writeFormat(format) }
+// SetFormat gives the new file the format of the rows that will be put.
+func (b *Bulk) SetFormat(format uint32) error { return b.r.lower(format) }
 
 // PutOrRemove writes a row, or removes it if the payload is nil.
 func (b *Bulk) PutOrRemove(t row.Table, key, payload []byte) error {

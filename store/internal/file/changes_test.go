@@ -102,13 +102,13 @@ func (v *view) change(t *rapid.T, key string) {
 		"clear"}).Draw(t, "change") {
 	case "put":
 		value := rapid.SampledFrom([]string{"a", "b"}).Draw(t, "row")
-		err, v.rows[key] = v.file.Put(row.Keys, []byte(key), []byte(value)), value
+		err, v.rows[key] = v.file.Put(row.Config, []byte(key), []byte(value)), value
 	case "remove":
-		err = v.file.Remove(row.Keys, []byte(key))
+		err = v.file.Remove(row.Config, []byte(key))
 		delete(v.rows, key)
 	case "clear":
 		if rapid.IntRange(0, 5).Draw(t, "seldom") == 0 {
-			err = v.file.Clear(row.Keys)
+			err = v.file.Clear(row.Config)
 			clear(v.rows)
 		}
 	}
@@ -129,7 +129,7 @@ func (v *view) walk(t *rapid.T, key *rapid.Generator[string], nested int) {
 		want = append(want, k)
 	}
 	then := maps.Clone(v.rows)
-	err := v.file.EachFrom(row.Keys, []byte(from), []byte(prefix), func(k, value []byte) (bool, error) {
+	err := v.file.EachFrom(row.Config, []byte(from), []byte(prefix), func(k, value []byte) (bool, error) {
 		now, there := v.rows[string(k)]
 		switch {
 		case len(want) == 0 || want[0] != string(k):
@@ -156,7 +156,7 @@ func (v *view) walk(t *rapid.T, key *rapid.Generator[string], nested int) {
 // leap goes through the table with a cursor that skips, and changes it meanwhile. It gets the
 // first row after the last one, in the table as it is then.
 func (v *view) leap(t *rapid.T, key *rapid.Generator[string]) {
-	c := v.file.Cursor(row.Keys)
+	c := v.file.Cursor(row.Config)
 	at, past := "", false
 	for {
 		more := false
@@ -194,13 +194,13 @@ func TestReaderPatches(test *testing.T) {
 		f := newFile(test) // a transaction that fails by a panic leaves it locked
 		rows := make(map[string]string)
 		err := f.Update(func(r *Recorder) (bool, error) {
-			if err := r.Clear(row.Keys); err != nil {
+			if err := r.Clear(row.Config); err != nil {
 				return false, err
 			}
 			for range rapid.IntRange(0, 60).Draw(t, "rows") {
 				k := key.Draw(t, "key")
 				rows[k] = "0"
-				if err := r.Put(row.Keys, []byte(k), []byte("0")); err != nil {
+				if err := r.Put(row.Config, []byte(k), []byte("0")); err != nil {
 					return false, err
 				}
 			}
@@ -222,7 +222,7 @@ func TestReaderPatches(test *testing.T) {
 				}
 				for i := range 61 {
 					k := fmt.Sprintf("k%02d", i)
-					value, err := r.Get(row.Keys, []byte(k))
+					value, err := r.Get(row.Config, []byte(k))
 					if want, there := v.rows[k]; err != nil || string(value) != want || (value != nil) != there {
 						t.Fatalf("%v: %s is %q, want %q", err, k, value, want)
 					}
@@ -243,7 +243,7 @@ func TestReaderPatches(test *testing.T) {
 			})
 		} else {
 			err = f.View(func(r *Recorder) error {
-				if err := r.Clear(row.Keys); !errors.Is(err, ErrReadOnly) {
+				if err := r.Clear(row.Config); !errors.Is(err, ErrReadOnly) {
 					t.Fatalf("a reader clears a table: %v", err)
 				}
 				defer r.Pass()()

@@ -39,7 +39,7 @@ func checkPages(f *os.File, find func(format string, args ...any)) (sound bool, 
 	case len(metas) == 0:
 		return false, noMeta(f)
 	case len(metas) == 1:
-		find("one of the two meta pages is not valid: it was cut short in a commit, or damaged since; the newest " +
+		find("one of the two meta pages is not valid: it was cut short in a commit, or damaged since; the Newest " +
 			"transaction may be missing")
 		return false, nil
 	}
@@ -145,7 +145,7 @@ func (r *Recorder) checkTable(t row.Table, find func(t row.Table, format string,
 	err error) {
 	b := r.bucket(t)
 	if b == nil {
-		if r.format >= t.Since() {
+		if !r.Lacks(t) {
 			find(t, "table %s is missing", t)
 		}
 		return sum, nil

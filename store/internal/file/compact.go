@@ -86,7 +86,7 @@ func (f *File) compactInto(tmp string, from *bbolt.DB, watch Watch) error {
 // it.
 func resum(tx *bbolt.Tx) error {
 	r := &Recorder{bolt: tx}
-	if err := r.readFormat(); err != nil || r.format < sumsSince {
+	if err := r.readFormat(); err != nil {
 		return err
 	}
 	payload, err := r.Get(row.Meta, row.KeySums)

@@ -138,7 +138,7 @@ func (c *cursor) place() {
 	}
 	c.rows = b.Cursor()
 	if !c.past && bytes.Equal(c.from, c.prefix) && (len(c.prefix) == 0 ||
-		c.table.Parted() && !c.file.lacks(row.IndexSums)) {
+		c.table.Parted()) {
 		c.whole, c.sum = true, row.Sum{}
 		c.k, c.v = c.rows.Seek(c.from)
 		return

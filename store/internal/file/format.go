@@ -2,13 +2,14 @@ package file
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/placectl/placectl/store/internal/row"
 	"go.etcd.io/bbolt"
 )
 
 // Files of an older format are migrated in one transaction when they are first written to.
-// Readers leave them unchanged. Newer ones are refused.
+// Readers leave them unchanged. Newer ones are refused, and those from before the first release.
 
 // createTables lays out an empty file.
 func createTables(tx *bbolt.Tx) error {
@@ -18,7 +19,7 @@ func createTables(tx *bbolt.Tx) error {
 			return err
 		}
 	}
-	if err := r.writeFormat(row.Format); err != nil {
+	if err := r.writeFormat(Newest); err != nil {
 		return err
 	}
 	if err := r.identify(); err != nil {
@@ -46,80 +47,65 @@ func (r *Recorder) readFormat() error {
 	return nil
 }
 
-// migrations holds the steps to the next format, by the format that they start from. A step
-// makes room. After the last one, derived rows are rebuilt.
-var migrations = map[uint32]func(*Recorder) error{1: addTables(2), 2: addTables(3), 3: addSums, 4: addTables(5),
-	5: addTables(6), 6: addTables(7), 7: addTables(8), 8: addTables(9), 9: dropKick}
-
-// addTables makes the tables that a format introduced.
-func addTables(format uint32) func(*Recorder) error {
-	return func(r *Recorder) error {
-		for t := range row.TableCount {
-			if t.Since() != format {
-				continue
-			}
-			if err := r.create(t); err != nil {
-				return err
-			}
-		}
-		if format == row.IndexSums.Since() {
-			r.format = format // the rows count from now on
-			return r.countParts()
-		}
-		return nil
+// refused says why this version does not read a format; nil if it does.
+func refused(format uint32) error {
+	switch {
+	case !row.WasReleased(format):
+		return fmt.Errorf("%w of a released version: it has %s, the first is format %d, and no way leads there",
+			ErrNotOurs, row.FormatName(format), row.First)
+	case format > Newest:
+		return fmt.Errorf("%w: %s; %s", ErrNewer, row.FormatName(format), row.FormatKnown())
 	}
+	return nil
 }
 
-// dropKick migrates to the format in which the setting start replaces kick. If kick was never,
-// qsub and sbatch continue to start nothing.
-func dropKick(r *Recorder) error {
-	kick, err := r.Get(row.Config, []byte("kick"))
-	if err == nil && kick != nil && row.DecodeText(kick) == "never" {
-		err = r.Put(row.Config, []byte("start"), row.EncodeText("manual"))
-	}
-	if err == nil && kick != nil {
-		err = r.Remove(row.Config, []byte("kick"))
-	}
-	if err != nil {
-		return err
-	}
-	return addTables(10)(r)
-}
+// Newest is the format that this version writes. Only the tests of migrations change it.
+var Newest uint32 = row.Format
 
-// addSums migrates to the format with an identity and sums of rows. It verifies every row, so
-// that nothing is built on damage.
-func addSums(r *Recorder) error {
-	if err := addTables(4)(r); err != nil {
-		return err
-	}
-	for _, t := range []row.Table{row.Invalidations, row.Decided} { // caches of cycles, in another form
-		if err := r.Clear(t); err != nil {
+// Migrations are the steps to the next format, by the format that they start from. A step makes room. After the last
+// one, derived rows are rebuilt.
+var Migrations = map[uint32]func(*Recorder) error{}
+
+// Introduced are the tables that later formats than the first introduce, by format.
+var Introduced = map[uint32][]row.Table{}
+
+// introduce makes the tables that a format introduces.
+func (r *Recorder) introduce(format uint32) error {
+	for _, t := range Introduced[format] {
+		if err := r.create(t); err != nil {
 			return err
 		}
 	}
-	if err := r.sumUp(); err != nil {
-		return err
+	return nil
+}
+
+// Lacks reports whether the format of the file does not have a table.
+func (r *Recorder) Lacks(t row.Table) bool {
+	for format := r.format + 1; format <= Newest; format++ {
+		if slices.Contains(Introduced[format], t) {
+			return true
+		}
 	}
-	if err := r.identify(); err != nil {
-		return err
-	}
-	return r.PutOwner(nil)
+	return false
 }
 
 // migrate brings an older file up to date, inside the transaction that will write to it.
 func (r *Recorder) migrate() error {
 	r.older = r.format
-	for r.format < row.Format {
+	for r.format < Newest {
 		from := r.format
-		step := migrations[from]
+		step := Migrations[from]
 		if step == nil {
 			return fmt.Errorf("%w: no way from format %d to %d", row.ErrDamaged, from, from+1)
 		}
-		if err := step(r); err != nil {
-			return fmt.Errorf("migrating from format %d: %w", from, err)
+		if err := r.introduce(from + 1); err != nil {
+			return err
 		}
 		if err := r.writeFormat(from + 1); err != nil {
 			return err
+		}
+		if err := step(r); err != nil {
+			return fmt.Errorf("migrating from format %d: %w", from, err)
 		}
 	}
 	return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Identity returns the file's identity. Older formats have none: then it is zero.
+// Identity returns the file's identity.
 func (r *Recorder) Identity() (*row.Identity, error) {
 	id := new(row.Identity)
 	payload, err := r.Get(row.Meta, row.KeyIdentity)

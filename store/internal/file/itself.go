@@ -86,7 +86,7 @@ func (r *Recorder) Standing() (Standing, error) {
 	}
 	switch {
 	case known != nil:
-	case r.format < row.Format: // the first writer, which migrates it, notes which file it is
+	case r.format < Newest: // the first writer, which migrates it, notes which file it is
 		return Standing{}, nil
 	case r.bucket(row.Meta).Get(row.KeyReplica) != nil:
 		return Standing{Copy: "it is the replica of a log"}, nil
@@ -296,6 +296,6 @@ func (r *Recorder) Precedes(e Executed) (bool, error) {
 	if last == 0 || r.data == nil {
 		return false, nil
 	}
-	newest, err := newestMeta(r.data)
-	return err == nil && newest.transaction < last, err
+	Newest, err := newestMeta(r.data)
+	return err == nil && Newest.transaction < last, err
 }

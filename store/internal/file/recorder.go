@@ -65,8 +65,8 @@ func (f *File) begin(o *opened, tx *bbolt.Tx) (*Recorder, error) {
 	if err := r.readFormat(); err != nil {
 		return nil, err
 	}
-	if r.format > row.Format {
-		return nil, fmt.Errorf("%w: %s; %s", ErrNewer, row.FormatName(r.format), row.FormatKnown())
+	if err := refused(r.format); err != nil {
+		return nil, err
 	}
 	if err := r.readSums(); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func (f *File) begin(o *opened, tx *bbolt.Tx) (*Recorder, error) {
 	if !tx.Writable() || f.opt.Replica {
 		return r, nil
 	}
-	if err := r.alone(); err != nil || r.format == row.Format {
+	if err := r.alone(); err != nil || r.format == Newest {
 		return r, err
 	}
 	if err := r.migrate(); err != nil || f.opt.Scratch {
@@ -172,7 +172,7 @@ func (r *Recorder) bucket(t row.Table) *bbolt.Bucket {
 // table is bucket for readers. It is nil only if the file is older than the table.
 func (r *Recorder) table(t row.Table) (*bbolt.Bucket, error) {
 	b := r.bucket(t)
-	if b == nil && r.format >= t.Since() {
+	if b == nil && !r.Lacks(t) {
 		return nil, fmt.Errorf("%w: table %s is missing", row.ErrDamaged, t)
 	}
 	return b, nil
@@ -236,15 +236,12 @@ func (r *Recorder) PutOrRemove(t row.Table, key, payload []byte) error {
 // Mark writes a row whose key says everything.
 func (r *Recorder) Mark(t row.Table, key []byte) error { return r.Put(t, key, row.EncodeMark()) }
 
-// lacks reports whether the format of the file does not have a table.
-func (r *Recorder) lacks(t row.Table) bool { return r.format < t.Since() }
-
 // Remove deletes a row, if there is one.
 func (r *Recorder) Remove(t row.Table, key []byte) error { return r.put(t, key, nil) }
 
 // put writes a row as it is stored, or deletes it if value is nil.
 func (r *Recorder) put(t row.Table, key, value []byte) error {
-	if r.lacks(t) {
+	if r.Lacks(t) {
 		return nil
 	}
 	b, err := r.change(t)
@@ -278,7 +275,7 @@ func (r *Recorder) RemoveAll(t row.Table, prefix []byte) error {
 
 // Clear deletes every row of a table.
 func (r *Recorder) Clear(t row.Table) error {
-	if r.lacks(t) {
+	if r.Lacks(t) {
 		return nil
 	}
 	b, err := r.change(t)

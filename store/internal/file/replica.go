@@ -62,12 +62,12 @@ func (r *Recorder) PutStored(t row.Table, key, value []byte) error {
 	case !isFormat(t, key):
 		return r.put(t, key, value)
 	}
-	format, ok := row.DecodeFormat(value)
-	if !ok || format > row.Format {
-		return fmt.Errorf("%w: %s; %s", ErrNewer, row.FormatName(format), row.FormatKnown())
+	format, _ := row.DecodeFormat(value)
+	if err := refused(format); err != nil {
+		return err
 	}
 	for from := r.format; from < format; from++ {
-		if err := addTables(from + 1)(r); err != nil {
+		if err := r.introduce(from + 1); err != nil {
 			return err
 		}
 	}
@@ -76,8 +76,11 @@ func (r *Recorder) PutStored(t row.Table, key, value []byte) error {
 
 // lower gives a new file an older format.
 func (r *Recorder) lower(format uint32) error {
-	for t := range row.TableCount {
-		if t.Since() > format {
+	if err := refused(format); err != nil {
+		return err
+	}
+	for later := format + 1; later <= Newest; later++ {
+		for _, t := range Introduced[later] {
 			if err := r.drop(t); err != nil {
 				return err
 			}
@@ -119,7 +122,7 @@ func (r *Recorder) EachStored(t row.Table, fn func(key, value []byte) error) err
 // Upgrade migrates a replica of an older format. Its changes are recorded, and the caller
 // rebuilds what is derived.
 func (r *Recorder) Upgrade() error {
-	if r.format == row.Format {
+	if r.format == Newest {
 		return nil
 	}
 	return r.migrate()

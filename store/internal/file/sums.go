@@ -17,11 +17,8 @@ import (
 // Each transaction verifies that the row of the sums is that of the last transaction.
 
 // readSums verifies that the row of the sums is that of the file's last transaction. A writer
-// starts from it. Older formats have none.
+// starts from it.
 func (r *Recorder) readSums() error {
-	if r.format < sumsSince {
-		return nil
-	}
 	payload, err := r.Get(row.Meta, row.KeySums)
 	if err == nil && payload == nil {
 		err = fmt.Errorf("%w: the row that sums up the tables is missing", row.ErrDamaged)
@@ -44,15 +41,9 @@ func (r *Recorder) readSums() error {
 	return err
 }
 
-// sumsSince is the format that introduced the sums.
-const sumsSince = 4
-
-// storedSums returns the sums as the last transaction left them, or nil in an older format.
+// storedSums returns the sums as the last transaction left them.
 func (r *Recorder) storedSums() (*row.Sums, error) {
-	switch {
-	case r.format < sumsSince:
-		return nil, nil
-	case r.bolt.Writable() || r.stored:
+	if r.bolt.Writable() || r.stored {
 		return &r.sums, nil
 	}
 	payload, err := r.Get(row.Meta, row.KeySums)
@@ -119,7 +110,7 @@ func (r *Recorder) count(t row.Table, b *bbolt.Bucket, key, value []byte) (same 
 // they are not summed.
 func (r *Recorder) part(t row.Table, key []byte) (*row.Sum, error) {
 	n := t.Part(key)
-	if n < 0 || r.lacks(row.IndexSums) {
+	if n < 0 {
 		return nil, nil
 	}
 	if r.recent[t].sum != nil && string(r.recent[t].part) == string(key[:n]) {
@@ -211,7 +202,7 @@ func (r *Recorder) clearParts(t row.Table) error {
 	if t == row.IndexSums {
 		r.parts, r.recent = nil, [row.TableCount]recentPart{}
 	}
-	if !t.Parted() || r.lacks(row.IndexSums) {
+	if !t.Parted() {
 		return nil
 	}
 	all := row.IndexSumKey(nil, t, nil)
@@ -228,27 +219,4 @@ func (r *Recorder) writeSums() error {
 	}
 	r.sums.Transaction = uint64(r.bolt.ID())
 	return r.put(row.Meta, row.KeySums, row.Seal(row.KeySums, r.sums.Encode()))
-}
-
-// sumUp adds up the rows of every table, and verifies each.
-func (r *Recorder) sumUp() error {
-	r.sums = row.Sums{}
-	for t := range row.TableCount {
-		b := r.bucket(t)
-		if b == nil {
-			continue
-		}
-		err := b.ForEach(func(key, value []byte) error {
-			if !row.Counted(t, key) {
-				return nil
-			}
-			r.sums.Tables[t].Add(value)
-			_, err := row.Unseal(t, key, value)
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

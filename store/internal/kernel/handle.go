@@ -96,8 +96,7 @@ type Identity struct {
 	AnyTime bool
 }
 
-// Identity returns the database's identity. Files of older formats have none until their first
-// write.
+// Identity returns the database's identity.
 func (tx *Tx) Identity() (Identity, error) {
 	id, err := tx.File.Identity()
 	if err != nil || id.Epoch == 0 {
@@ -186,11 +185,6 @@ func IsLog(name string) bool {
 	scheme, _, is := strings.Cut(name, "://")
 	return is && scheme != "" && !strings.Contains(scheme, "/") && !strings.HasPrefix(name, URLScheme)
 }
-
-// FirstLog is the format of the first logs. A log of that format or a later one keeps its format
-// until it is upgraded, for machines that know no newer one. A table that the format lacks stays
-// empty (file.Recorder). Rows grow at their end, which older versions skip.
-const FirstLog = 8
 
 // logSkew is how many seconds a clock may be behind the time of a database in a log.
 const logSkew = 10

@@ -41,18 +41,3 @@ const MaxKey = 1000
 
 // ErrKey says that an idempotency key belongs to another request. It is an ErrConflict, too.
 var ErrKey = fmt.Errorf("the key belongs to another request%w", file.Wordless(row.ErrConflict))
-
-// UsedKey is an ErrKey for a key that was used before files kept answers. The jobs that it made are
-// known, but neither their request nor the answer.
-type UsedKey struct {
-	Key   string
-	First uint64 // the number of the first job that it made
-	Jobs  int    // number of those jobs; their numbers are consecutive
-}
-
-func (u *UsedKey) Error() string {
-	return fmt.Sprintf("key %q was used before the file kept answers: it made job %d", u.Key, u.First)
-}
-
-// Unwrap lets errors.Is match ErrKey.
-func (u *UsedKey) Unwrap() error { return ErrKey }

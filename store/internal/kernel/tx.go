@@ -86,7 +86,7 @@ func NewLoaded(tx *Tx) loaded {
 	rows := nodes.NewRows(tx.File, tx)
 	b := derived.Base{Transaction: tx, Rows: tx.File, Nodes: rows, State: &tx.State, Now: &tx.Now}
 	counters := &derived.Counters{Base: b, Rules: derived.NewRuled(b, rules.Source{Transaction: tx, Rows: tx.File})}
-	counts := &tallies.Tallies{Rows: tx.File, Jobs: tx}
+	counts := &tallies.Tallies{Rows: tx.File}
 	return loaded{Nodes: rows, Source: derived.NewSource(b), Rooms: derived.NewRooms(b),
 		Releases: &derived.Releases{Base: b}, Usage: &usage.Nodes{Rows: tx.File, Nodes: rows},
 		Book:     &usage.Book{Transaction: tx, Attempts: tx.Attempts(), Rows: tx.File},
@@ -142,14 +142,8 @@ func NewTx(opt *Options, path string, logged bool, warned *sync.Once, rows *file
 	if tx.State.AsOf == 0 {
 		tx.State.UsageSince, tx.State.NodesSince = tx.Now, tx.Now
 	}
-	if !tx.RecordsNodes() {
-		tx.State.NodesSince = 0
-	}
 	return tx, nil
 }
-
-// RecordsNodes reports whether the file records the past of nodes. Older formats do not.
-func (tx *Tx) RecordsNodes() bool { return tx.File.Format() >= row.NodePasts.Since() }
 
 // Writable reports whether the transaction may change things.
 func (tx *Tx) Writable() bool { return tx.File.Writable() }
@@ -216,15 +210,6 @@ func (tx *Tx) Index() (*index.Index, error) {
 		}
 		tx.Loaded.Index = index.New(defs, set.IndexedBy(defs), tx.Loaded.Source,
 			index.Limits{Buckets: tx.State.NextBucket, Nodes: tx.State.NextNode})
-		if tx.File.Format() < 2 {
-			tx.Loaded.Index.MarkAll(index.Ranked, index.Ruled)
-		}
-		if tx.File.Format() < 4 {
-			tx.Loaded.Index.ForgetSpeeds()
-		}
-		if tx.File.Format() < 6 {
-			tx.Loaded.Index.MarkAll(index.Judged)
-		}
 	}
 	return tx.Loaded.Index, nil
 }

@@ -52,7 +52,7 @@ func (l *Log) Removes(n *index.Node) {
 
 // Flush writes the gathered changes.
 func (l *Log) Flush() error {
-	if l.added == nil && l.was == nil || l.Rows.Format() < row.NodePasts.Since() {
+	if l.added == nil && l.was == nil {
 		return nil
 	}
 	var changes []*row.NodePast // sorted by their first nodes

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
@@ -27,49 +26,8 @@ type (
 
 const dumpKind = "dump"
 
-// Dump writes every row of a file that is not derived, at one instant. For a file of an older
-// format it dumps a migrated copy. The file does not change.
-func Dump(f *file.File, open Open, w io.Writer, watch file.Watch) (file.Content, error) {
-	var format uint32
-	err := f.View(func(r *file.Recorder) error {
-		format = r.Format()
-		return nil
-	})
-	if err == nil && format < row.Format {
-		return dumpMigrated(f, open, w, watch)
-	}
-	if err != nil {
-		return file.Content{}, err
-	}
-	return dump(f, w, watch)
-}
-
-// dumpMigrated dumps a copy that has been migrated.
-func dumpMigrated(f *file.File, open Open, w io.Writer, watch file.Watch) (content file.Content, err error) {
-	spool, err := os.CreateTemp("", "placectl-*")
-	if err != nil {
-		return content, err
-	}
-	defer os.Remove(spool.Name())
-	defer spool.Close()
-	if _, err := f.CopyTo(spool.Name(), nil); err != nil {
-		return content, err
-	}
-	migrated, err := open(spool.Name())
-	if err != nil {
-		return content, err
-	}
-	err = migrated.File().Update(func(r *file.Recorder) (bool, error) {
-		_, err := migrated.AsOf(r)
-		return true, err
-	})
-	if err == nil {
-		content, err = dump(migrated.File(), w, watch)
-	}
-	return content, errors.Join(err, migrated.Close())
-}
-
-func dump(f *file.File, w io.Writer, watch file.Watch) (content file.Content, err error) {
+// Dump writes every row of a file that is not derived, at one instant.
+func Dump(f *file.File, w io.Writer, watch file.Watch) (content file.Content, err error) {
 	out := bufio.NewWriterSize(w, 1<<16)
 	err = f.View(func(r *file.Recorder) error {
 		content, err = dumpRows(r, out, watch)

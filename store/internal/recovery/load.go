@@ -145,9 +145,6 @@ func (l *loader) head(b *file.Bulk) error {
 	if json.Unmarshal(line, &head) != nil || head.Placectl != dumpKind || head.Format == 0 {
 		return l.wrong(errors.New("this is not a dump: placectl dump writes one"))
 	}
-	if head.Format > row.Format {
-		return fmt.Errorf("%w: the dump has format %d, this one knows up to %d", file.ErrNewer, head.Format, row.Format)
-	}
 	return b.SetFormat(head.Format)
 }
 

@@ -301,15 +301,6 @@ func (s *salvage) links(db *check.Store) (list []mended, err error) {
 		}
 		return row.DecodeJob(row.Key64(id), payload)
 	}
-	keys := db.Rows.Each(row.Keys, nil, func(key, payload []byte) (bool, error) {
-		id, _ := row.DecodeNumber64(payload)
-		if j, err := job(id); err != nil || j != nil && j.Key == string(key) {
-			return true, err
-		}
-		s.note(row.Keys, "key %s led to job %d, which is lost", strconv.Quote(string(key)), id)
-		list = append(list, mended{row.Keys, slices.Clone(key), nil})
-		return true, nil
-	})
 	stops := db.Rows.Each(row.Stops, nil, func(key, _ []byte) (bool, error) {
 		if j, err := job(binary.BigEndian.Uint64(key)); err != nil || j != nil {
 			return true, err
@@ -318,7 +309,7 @@ func (s *salvage) links(db *check.Store) (list []mended, err error) {
 		list = append(list, mended{row.Stops, slices.Clone(key), nil})
 		return true, nil
 	})
-	return list, errors.Join(keys, stops)
+	return list, stops
 }
 
 // shares deletes settings of class shares that are no longer valid.

@@ -120,7 +120,7 @@ func (s *salvage) run(damaged string, opt SalvageOptions) error {
 
 // cached reports whether the rows of a table only save work. They would be wrong about missing
 // rows.
-func cached(t row.Table) bool { return t == row.Decided || t == row.Invalidations }
+func cached(t row.Table) bool { return t == row.Invalidations }
 
 // tell fills in the report about each table.
 func (s *salvage) tell(out *Salvaged) {

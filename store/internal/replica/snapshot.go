@@ -36,7 +36,7 @@ func takeSnapshot(r *file.Recorder, at Position, each func(t row.Table, fn func(
 	w.WriteByte(snapshotVersion)
 	var head []byte
 	for t := range row.TableCount {
-		if t.Since() > r.Format() { // versions that know only this format must be able to read it
+		if r.Lacks(t) { // versions that know only this format must be able to read it
 			continue
 		}
 		rows := uint64(0)

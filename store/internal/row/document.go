@@ -93,35 +93,6 @@ func textFields(f *Fields, s *string) {
 	}
 }
 
-// keyFields is the job that an idempotency key leads to.
-func keyFields(f *Fields, job *uint64) {
-	f.Version(linkVersion)
-	switch f.dir {
-	case writing:
-		f.b = append(f.b, Key64(*job)...)
-	case reading:
-		if f.Must(len(f.b) == 8); !f.bad {
-			*job = Number64(f.b)
-		}
-	default:
-		numberAside(f, "", job)
-	}
-}
-
-// oldFields is for rows that older versions have left and that no version reads any longer.
-func oldFields(f *Fields, payload *[]byte) {
-	switch f.dir {
-	case writing:
-		f.b = append(f.b, *payload...)
-	case reading:
-		*payload = bytes.Clone(f.take(len(f.b)))
-	default:
-		f.Blob("", payload)
-	}
-}
-
-var oldKind = kindOf(Decided, oldFields)
-
 // kinds holds the kinds of the tables with one kind of row each.
 var kinds = [TableCount]*kind{
 	Config:       kindOf(Config, textFields),
@@ -134,8 +105,6 @@ var kinds = [TableCount]*kind{
 	Standings:    kindOf(Standings, standingFields),
 	Usage:        kindOf(Usage, usageFields),
 	Events:       kindOf(Events, eventFields),
-	Keys:         kindOf(Keys, keyFields),
-	Decided:      oldKind,
 	Batches:      kindOf(Batches, batchFields),
 	BatchFiles:   kindOf(BatchFiles, batchFilesFields),
 	BatchJobs:    kindOf(BatchJobs, batchJobsFields),
@@ -183,7 +152,6 @@ var special = []struct {
 	{Shares, string(KeyShareSettings), true, kindOf(Shares, shareSettingsFields)},
 	{Shares, string(KeyShareState), true, kindOf(Shares, shareTimerFields)},
 	{Invalidations, string(KeyFreed), true, kindOf(Invalidations, freedFields)},
-	{Invalidations, "", false, oldKind},
 }
 
 // kindAt returns the kind of a key's row, or nil if there is none.
@@ -232,7 +200,7 @@ func Readable(t Table, key, payload []byte) error {
 var keyParts = map[Table][]int{
 	Resources: {2}, Nodes: {4}, Jobs: {8}, Usage: {4}, Events: {8}, Stops: {8}, Hosts: {4},
 	BatchFiles: {4, 4}, BatchJobs: {4, 4}, BatchTasks: {4, 4}, BatchHosts: {4, 4}, BatchRanges: {4, 8},
-	Decided: {}, Invalidations: {}, Payloads: {}, Attempts: {8, 4}, NodePasts: {8, 8}, PastRuns: {8},
+	Invalidations: {}, Payloads: {}, Attempts: {8, 4}, NodePasts: {8, 8}, PastRuns: {8},
 }
 
 // AppendDocument appends a row as a document, including the end of the line.

@@ -419,37 +419,6 @@ func samplesByName() map[string]*sampled {
 	return kinds
 }
 
-// TestFieldsOfOldFiles reads the rows of old files. Those of the latest format are written as
-// they were.
-func TestFieldsOfOldFiles(t *testing.T) {
-	kinds := samplesByName()
-	for _, version := range []string{"v1", "v2", "v3", "v3-last", "v4", "v5", "v6", "v7", "v8", "v9"} {
-		dump, err := os.ReadFile("../../../testdata/db/" + version + ".dump")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(dump)) {
-			var table string
-			var key, payload []byte
-			if n, err := fmt.Sscanf(line, "%s %x %x", &table, &key, &payload); n != 3 {
-				t.Fatalf("%q: %v", line, err)
-			}
-			name := table
-			if _, there := kinds[table+" "+string(key)]; there {
-				name = table + " " + string(key)
-			} else if table == "meta" {
-				name = string(key)
-			}
-			if c := kinds[name]; c != nil && (table != "wakes" || string(key) == string(KeyFreed)) {
-				if again, err := c.again(key, payload); err != nil || version == "v9" && name != "state" &&
-					!bytes.Equal(again, payload) {
-					t.Errorf("%s %x of file %s: %v\n%x is written as\n%x", name, key, version, err, payload, again)
-				}
-			}
-		}
-	}
-}
-
 // TestIdentityDocument: another file has its own epoch and owner.
 func TestIdentityDocument(t *testing.T) {
 	uid := uint32(7)

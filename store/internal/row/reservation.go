@@ -192,7 +192,7 @@ func standingFields(f *Fields, s *Standing) {
 	if f.More(len(q.Pools) > 0 || more) {
 		poolFields(f, "request.pools", &q.Pools)
 	}
-	if f.More(more) { // since format 10
+	if f.More(more) {
 		for i := range Items(f, "missing", &s.Missing) {
 			f.At("", &s.Missing[i], Made)
 			f.Next()

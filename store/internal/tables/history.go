@@ -87,9 +87,6 @@ func allocationsPast(c *Catalog, at int64) (query.Table, error) {
 			}
 			return out
 		})
-	if !c.src.Ends {
-		return all, nil
-	}
 	return &heldThen{all, c, at}, nil
 }
 

@@ -15,9 +15,9 @@ import (
 // mostKinds is the most kinds to search in this way. With more, rows are read.
 const mostKinds = 1 << 14
 
-// jobKinds returns the existing kinds, or nil if the file lists none, or too many.
+// jobKinds returns the existing kinds, or nil if there are too many.
 func (c *Catalog) jobKinds() []row.JobKind {
-	if c.kinds != nil || !c.src.Kinds {
+	if c.kinds != nil {
 		return c.kinds
 	}
 	kinds := []row.JobKind{}
@@ -66,8 +66,6 @@ func kindOf(k row.JobKind, column string) (text string, ok bool) {
 // findKind finds the jobs of a user, an account, a queue or a class.
 func (t *jobs) findKind(column string, v query.Value) (*roaring.Bitmap, bool) {
 	switch text := v.String(); {
-	case !t.c.src.Kinds:
-		return nil, false
 	case v.Kind() != query.Text || text == "": // the column is NULL then
 		return roaring.New(), true
 	case column == "user":

@@ -22,7 +22,7 @@ const worthRange = 8
 
 // Between finds jobs by submit, start and end.
 func (t *jobs) Between(column int, from, to int64) (query.Range, bool) {
-	if !t.c.src.Ends || t.c.src.NextJob > math.MaxUint32 {
+	if t.c.src.NextJob > math.MaxUint32 {
 		return query.Range{}, false
 	}
 	from = max(from, 1) // 0 is NULL

@@ -31,12 +31,7 @@ type takenThen struct {
 }
 
 func nodesPastTable(c *Catalog, at int64) (query.Table, error) {
-	switch since := row.NodePasts.Since(); {
-	case at < c.src.NodesSince && c.src.Rows.Format() < since:
-		return nil,
-			conflict(fmt.Sprintf("table nodes: AT %s is past, and what nodes were is on record from format %d on; "+
-				"the database has format %d: placectl upgrade", row.Stamp(at), since, c.src.Rows.Format()))
-	case at < c.src.NodesSince:
+	if at < c.src.NodesSince {
 		return nil, conflict(fmt.Sprintf("table nodes: AT %s is past, and what nodes were is on record since %s",
 			row.Stamp(at), row.Stamp(c.src.NodesSince)))
 	}

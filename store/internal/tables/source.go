@@ -35,21 +35,14 @@ type source struct {
 	Words      *row.Words // texts that rows share
 	Rows       *file.Recorder
 	NodesSince int64 // since when the past of nodes is recorded
-	Kinds      bool  // the file lists jobs by kind
-	Ends       bool  // and ended jobs by their end
 
 	ahead *ask.Outlook // of waiting jobs, once needed
 }
 
 func sourceOf(tx *kernel.Tx) *source {
-	s := &source{tx: tx, Now: tx.Now, NextNode: tx.State.NextNode, NextJob: tx.State.NextJob,
+	return &source{tx: tx, Now: tx.Now, NextNode: tx.State.NextNode, NextJob: tx.State.NextJob,
 		Events: tx.State.Events - tx.Unrecorded,
-		Words:  &tx.Loaded.Nodes.Words, Rows: tx.File, NodesSince: tx.State.NodesSince,
-		Kinds: tx.File.Format() >= row.JobKinds.Since(), Ends: tx.File.Format() >= row.Ended.Since()}
-	if !tx.RecordsNodes() {
-		s.NodesSince = tx.Now
-	}
-	return s
+		Words:  &tx.Loaded.Nodes.Words, Rows: tx.File, NodesSince: tx.State.NodesSince}
 }
 
 func (s *source) Index() (*index.Index, error)     { return s.tx.Index() }

@@ -14,15 +14,9 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// Jobs reads the jobs of a transaction, by state.
-type Jobs interface {
-	EachJob(fn func(*row.Job) error, in ...row.JobState) error
-}
-
 // Tallies holds the counts that a transaction has read and changed.
 type Tallies struct {
 	Rows   *file.Recorder
-	Jobs   Jobs // for files without counts
 	queues []*Queue
 	lots   map[string]int64 // changes of Lots that are not written yet
 }
@@ -80,15 +74,8 @@ func (ts *Tallies) add(q *Queue, state row.JobState, n int64) error {
 	return nil
 }
 
-// counted reports whether the file's format has counts. If not, this version has not written
-// to it yet.
-func (ts *Tallies) counted() bool { return ts.Rows.Format() >= row.Tallies.Since() }
-
 // Came counts a job that has changed from the state was (0 for a new job) to its present one.
 func (ts *Tallies) Came(j *row.Job, was row.JobState) error {
-	if !ts.counted() {
-		return nil
-	}
 	q, err := ts.of(j.Queue)
 	if err != nil {
 		return err
@@ -106,9 +93,6 @@ func (ts *Tallies) Came(j *row.Job, was row.JobState) error {
 // Count changes the number of jobs of a queue in a state, by the key of JobCounts, or the
 // number of equal waiting jobs of an array, by that of Lots.
 func (ts *Tallies) Count(t row.Table, key []byte, by int64) error {
-	if !ts.counted() {
-		return nil
-	}
 	if t == row.Lots {
 		if ts.lots == nil {
 			ts.lots = make(map[string]int64)
@@ -215,16 +199,6 @@ func (ts *Tallies) All() ([]*Queue, error) {
 			}
 			return true, err
 		}))
-	if err == nil && !ts.counted() {
-		err = ts.Jobs.EachJob(func(j *row.Job) error {
-			q, err := ts.of(j.Queue)
-			if err != nil {
-				return err
-			}
-			q.known[j.State] = true
-			return ts.add(q, j.State, 1)
-		})
-	}
 	slices.SortFunc(ts.queues, func(a, b *Queue) int { return cmp.Compare(a.Name, b.Name) })
 	return ts.queues, err
 }

@@ -169,10 +169,6 @@ func (r *Run) Site() (*remote.Answer, error) {
 		a, err = siteOf(tx)
 		return err
 	})
-	if err == nil && a.ID == "" {
-		err = &store.Conflict{What: "the database", Why: "it is of an older format, and nothing has been written to " +
-			"it since: any verb that writes does"}
-	}
 	return a, err
 }
 

@@ -30,11 +30,7 @@ func (r *Run) Once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) err
 			}
 			return err
 		})
-		var used *store.UsedKey
-		switch {
-		case errors.As(err, &used) && r.Verb.Used != nil:
-			return r.answerUsed(tx, c, used)
-		case err != nil:
+		if err != nil {
 			return err
 		}
 		rec, err := keyed.Decode(o.Answer)
@@ -47,19 +43,6 @@ func (r *Run) Once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) err
 		}
 		return r.Repeat(rec)
 	}
-}
-
-// answerUsed answers for a key that an older version used, with its jobs as they are now.
-func (r *Run) answerUsed(tx *store.Tx, c *cli.Context, used *store.UsedKey) error {
-	var jobs []*store.Job
-	for i := range used.Jobs {
-		j, err := tx.Jobs().Get(used.First + uint64(i))
-		if err != nil {
-			return err
-		}
-		jobs = append(jobs, j)
-	}
-	return r.Verb.Used(r, tx, c, jobs)
 }
 
 // requested encodes the request that a key is bound to: the verb, its flags in any order, its

@@ -45,8 +45,6 @@ type Verb[R any] struct {
 	// its answer. Access determines the kind of transaction.
 	Run  func(R, *cli.Context) error
 	InTx func(R, *store.Tx, *cli.Context) error
-	// Used answers for a key that an older version used for jobs. If it is nil, the key is refused.
-	Used func(R, *store.Tx, *cli.Context, []*store.Job) error
 	// Carry turns an invocation into the one to execute on the database's host. What that host
 	// lacks is sent along in its input. nil means that nothing need be sent.
 	Carry func(r R, inv Invocation[R], c *cli.Context, in io.Reader) (Invocation[R], io.Reader, error)

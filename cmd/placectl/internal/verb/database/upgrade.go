@@ -28,8 +28,8 @@ func Upgrade() *session.Verb {
 			"lists waiting\n" +
 			"unsigned jobs. --sign signs yours; other users sign theirs with placectl unhold.",
 		Flags: []cli.Flag{
-			&cli.BoolFlag{Name: "sign", Usage: "sign your waiting jobs: databases that others may write had no " +
-				"signatures before format 10"},
+			&cli.BoolFlag{Name: "sign", Usage: "sign your waiting jobs: they have no signature if they were " +
+				"submitted before others could write the file"},
 			verbs.DryRunFlag(),
 		},
 		Access:   verbs.Reads, // the signatures it writes add no data

@@ -44,9 +44,6 @@ func Place() *session.Verb {
 			"placectl place 2:ncpus=4 --place scatter:excl --or-reserve\n" +
 			"job=$(placectl place -l 1:ncpus=1 --place excl --wait 10m -o id)",
 		Run: place,
-		Used: func(r *session.Run, tx *store.Tx, c *cli.Context, jobs []*store.Job) error {
-			return r.PrintPlacement(tx, jobs[0], c.Bool("explain"), "")
-		},
 	}
 }
 

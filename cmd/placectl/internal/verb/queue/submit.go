@@ -95,9 +95,6 @@ func Submit() *session.Verb {
 			"placectl submit 1:ncpus=2 train.sh --export all,SEED=7 --out train.%j",
 		Carry: carry,
 		Run:   submit,
-		Used: func(r *session.Run, tx *store.Tx, _ *cli.Context, jobs []*store.Job) error {
-			return printSubmitted(r, tx, jobs)
-		},
 	}
 }
 
