@@ -231,3 +231,28 @@ func TestBadJobs(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestRankAsShown: a new host goes to the range with the greatest time left as Left tells it, by the credit of
+// all that is unfinished, in a host's hands or not.
+func TestRankAsShown(t *testing.T) {
+	b := newBench(t, Settings{Policy: "cursors", Hosts: 2, Team: 1}, 20, 1, "ann", "bob", "eve")
+	_, err := b.op().Next(b.host(0), Want{Jobs: 8, Lease: 1e6}) // the first range: 8 of 10 jobs are in a host's hands
+	b.must(err)
+	for range 4 { // the second: 6 of 10 jobs wait, and no others are unfinished
+		job := b.next(1)
+		b.now += 3600 // as fast as the other host is taken to be
+		_, err := b.op().Done(b.host(1), job)
+		b.must(err)
+	}
+	var longest, left int64 = -1, 0
+	b.must(b.rows.Longest(func(c *Cursor) (bool, error) {
+		if s, _ := c.Left(); s > left {
+			longest, left = int64(c.First), s
+		}
+		return true, nil
+	}))
+	if job := b.next(2); longest != 0 || job >= 10 {
+		t.Errorf("the range from %d has the most time left, and the host got job %d", longest, job)
+	}
+	b.sound()
+}

@@ -40,9 +40,9 @@ func (c *Cursor) Rate() int64 { return c.Ends[LowEnd].Rate + c.Ends[HighEnd].Rat
 // Hosts returns how many hosts work in it.
 func (c *Cursor) Hosts() int { return c.Ends[LowEnd].Hosts + c.Ends[HighEnd].Hosts }
 
-// TimeLeft returns the estimated number of seconds until nothing in the range waits any more.
+// TimeLeft returns the estimated seconds until the range is finished: its remaining credit, by the speed of its hosts.
 // It is infinite for work without a host. Ranges are ordered by it.
-func (c *Cursor) TimeLeft() float64 { return seconds(c.Waiting(), c.Rate()) }
+func (c *Cursor) TimeLeft() float64 { return seconds(c.Remaining(), c.Rate()) }
 
 // sideOf returns the end from which a slot was handed out.
 func (c *Cursor) sideOf(slot int) Side {

@@ -98,7 +98,7 @@ func (teams) stays(o *Op, m *Member) (bool, error) {
 	if err != nil || c.TimeLeft() >= longest/2 || c.Hosts() == 1 {
 		return true, err
 	}
-	return seconds(c.Waiting(), c.Rate()-m.Rate) >= longest, nil
+	return seconds(c.Remaining(), c.Rate()-m.Rate) >= longest, nil
 }
 
 // files is a model of BOINC's old locality scheduling: the jobs that begin with a file go to a

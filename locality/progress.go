@@ -31,8 +31,8 @@ func (b *Batch) End(now int64) int64 {
 // Left returns the estimated seconds until all of a range is finished; ok is false if that is
 // unknown.
 func (c *Cursor) Left() (left int64, ok bool) {
-	s := seconds(c.Remaining(), max(1, c.Rate()))
-	return int64(s), c.Rate() > 0 && s < maxEnd
+	s := c.TimeLeft()
+	return int64(min(s, maxEnd)), c.Rate() > 0 && s < maxEnd
 }
 
 // State returns the state of a job in a word: that of its least advanced slot.

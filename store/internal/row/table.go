@@ -13,7 +13,7 @@ const Format = 11
 
 // Stage counts the forms of Format before its release. Each change of the format raises it,
 // and a program refuses files of another stage. 0 means released.
-const Stage = 1
+const Stage = 2
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
