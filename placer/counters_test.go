@@ -122,8 +122,7 @@ func TestJointStarts(t *testing.T) {
 	for i := range cases {
 		c := randomCounted(r)
 		text := []string{"1:ncpus=1", "2:ncpus=1", "2:ncpus=2", "3:ncpus=1"}[r.IntN(4)]
-		spec,
-			err := Parse(c.Index.Defs(),
+		spec, err := Parse(c.Index.Defs(),
 			Request{Select: text, Place: []string{"scatter:excl", "free", "scatter"}[r.IntN(3)]})
 		if err != nil {
 			t.Fatal(err)

@@ -415,8 +415,7 @@ func (c *site) drawShared(t *rapid.T, hosts bool) Ask {
 		a.Ranking = rapid.SliceOfDistinct(rapid.Uint32Range(0, 7), rapid.ID).Draw(t, "ranking")
 	case Priority:
 		var err error
-		if a.PriorityF,
-			err = priorityf.Parse(c.defs,
+		if a.PriorityF, err = priorityf.Parse(c.defs,
 			rapid.SampledFrom([]string{"APROCS", "-APROCS + SPEED", "JOBCOUNT - LOAD", "NODEINDEX",
 				"FREETIME + 3*FEATURE[fast]"}).Draw(t, "priorityf")); err != nil {
 			t.Fatal(err)

@@ -17,8 +17,7 @@ func TestShortcuts(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawChoice(t, rapid.SampledFrom(policies).Draw(t, "drawn for"))
 		var err error
-		if c.a.PriorityF,
-			err = priorityf.Parse(c.defs,
+		if c.a.PriorityF, err = priorityf.Parse(c.defs,
 			rapid.SampledFrom([]string{priorityf.Default, "10*SPEED - CMEM", "PREF/(1 + SPEED)",
 				"max(SPEED, 3*FEATURE[fast]) + PRIORITY", "PREF*FEATURE[fast] - CPROCS",
 				"RESAFFINITY + FEATURE[slow]"}).Draw(t, "priorityf")); err != nil {

@@ -96,8 +96,7 @@ func TestQueryAttempts(t *testing.T) {
 	cycle := func(tx *Tx) error { _, err := tx.Cycle().Run(CycleSpec{}); return err }
 	must(func(tx *Tx) error { return tx.Attempts().LaunchBy(LaunchWork) })
 	must(func(tx *Tx) error {
-		_,
-			err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
 			Name: "x"}, Command: []string{"false"},
 			Payload: &Payload{Dir: "/", Ending: Ending{Retries: 1, RetryWait: time.Second}}})
 		return err
@@ -106,8 +105,7 @@ func TestQueryAttempts(t *testing.T) {
 	for number, use := range []ResourceUse{{CPUUser: 1500 * time.Millisecond, MaxRSS: 1 << 20},
 		{CPUUser: 2 * time.Second, CPUSystem: time.Second, MaxRSS: 5 << 20, MemPeak: 6 << 20, Leftover: 2}} {
 		must(func(tx *Tx) error {
-			_,
-				err := tx.Attempts().Claim(Claim{Job: 1, Attempt: number + 1, By: BySupervisor,
+			_, err := tx.Attempts().Claim(Claim{Job: 1, Attempt: number + 1, By: BySupervisor,
 				Nonce: Nonce{byte(number + 1)}, Process: Process{Host: "n00", PID: 7}})
 			return err
 		})

@@ -24,8 +24,7 @@ func BenchmarkEmbeddedPlace(b *testing.B) {
 		}
 		err := db.Update(func(tx *Tx) error {
 			for range 1000 {
-				if _,
-					err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl",
+				if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl",
 					Walltime: time.Hour}); err != nil {
 					return err
 				}

@@ -87,8 +87,7 @@ func TestClockReset(t *testing.T) {
 				}
 			}
 			for {
-				if _,
-					err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl",
+				if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl",
 					Walltime: time.Hour}); err != nil {
 					return nil
 				}

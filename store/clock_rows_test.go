@@ -98,8 +98,7 @@ func resetLeavesNothing(t *testing.T, backfill Backfill) {
 			return err
 		}
 		submit := func(command string, hold bool) (uint64, error) {
-			list,
-				err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
+			list, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
 				User: "ann"}, Command: []string{command}, Hold: hold, Priority: MaxPriority,
 				Payload: &Payload{Dir: "/", Ending: Ending{Retries: 3, RetryWait: time.Minute}}})
 			if err != nil {

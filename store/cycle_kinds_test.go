@@ -56,8 +56,7 @@ func TestCycleLooksAgainAtKinds(t *testing.T) {
 		return n
 	}
 	if n := started(func(tx *Tx) error {
-		_,
-			err := tx.Jobs().Submit(
+		_, err := tx.Jobs().Submit(
 			Submission{Request: placer.Request{Select: "1:ncpus=2+1:ncpus=1:mem=5gb", Place: "scatter",
 				Walltime: time.Hour}})
 		return err

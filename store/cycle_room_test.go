@@ -72,8 +72,7 @@ func TestPlannedByNumber(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 1, 1)
 	err := db.Update(func(tx *Tx) error {
-		_,
-			err := tx.Reservations().Add(ReserveSpec{Name: "kept", Nodes: []uint32{0},
+		_, err := tx.Reservations().Add(ReserveSpec{Name: "kept", Nodes: []uint32{0},
 			Start: kernel.Instant(tx.k.Now + 600), End: kernel.Instant(tx.k.Now + 7200),
 			Access: placer.AccessList{{Kind: placer.AccessJob, Value: "2"}}})
 		if err != nil {

@@ -55,8 +55,8 @@ func lively(t testing.TB) (*DB, *clock) {
 			return err
 		}
 		// Shared nodes, and reservations that admit someone.
-		if _,
-			err := tx.Jobs().Place(placer.Request{Select: "3:ncpus=1", Walltime: time.Hour, User: "ann"}); err != nil {
+		if _, err := tx.Jobs().Place(placer.Request{Select: "3:ncpus=1", Walltime: time.Hour,
+			User: "ann"}); err != nil {
 			return err
 		}
 		for i, s := range []ReserveSpec{
@@ -104,8 +104,7 @@ func countSome(t testing.TB, db *DB) {
 			}
 		}
 		r.Pools = r.Pools[1:]
-		if _,
-			err := tx.Reservations().Add(ReserveSpec{Name: "licences", Request: r,
+		if _, err := tx.Reservations().Add(ReserveSpec{Name: "licences", Request: r,
 			Start: kernel.Instant(tx.k.Now + 20_000)}); err != nil {
 			return err
 		}

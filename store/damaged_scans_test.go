@@ -254,8 +254,8 @@ func TestLostDependency(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 1, 4)
 	mustUpdate(t, db, func(tx *Tx) error {
-		first,
-			err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1", User: "ann", Walltime: time.Hour}})
+		first, err := tx.Jobs().Submit(
+			Submission{Request: placer.Request{Select: "1", User: "ann", Walltime: time.Hour}})
 		if err != nil {
 			return err
 		}

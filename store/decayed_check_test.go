@@ -26,8 +26,7 @@ func TestDecayedRates(t *testing.T) {
 			return err
 		}
 		for _, user := range []string{"ann", "ann", "bob"} {
-			if _,
-				err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=2", User: user,
+			if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=2", User: user,
 				Walltime: time.Hour}); err != nil {
 				return err
 			}

@@ -125,8 +125,7 @@ func TestDevicesOfJobs(t *testing.T) {
 	if got := devicesOf(t, db, a); got != "" {
 		t.Error("ended:", got)
 	}
-	if _,
-		got := begin(t, db, placer.Request{Select: "1:ncpus=1:ngpus=2",
+	if _, got := begin(t, db, placer.Request{Select: "1:ncpus=1:ngpus=2",
 		Bind: "scatter"}); got != "g1:ngpus=0-1:ncpus=0" {
 		t.Error(got)
 	}
@@ -140,8 +139,7 @@ func TestDevicesOfWholeNodes(t *testing.T) {
 	gpuNode(t, db, "g2", "ncpus=8", "ngpus=a,b@0")
 	addNodes(t, db, "n", 1, 8)
 	mustUpdate(t, db, func(tx *Tx) error { _, err := tx.Devices().Drain(0, "ngpus", []string{"2"}, "ecc"); return err })
-	if _,
-		got := begin(t, db,
+	if _, got := begin(t, db,
 		placer.Request{Select: "3:ncpus=1", Place: "scatter:excl"}); got != "g1:ngpus=0-1,3+g2:ngpus=a,b" {
 		t.Error(got)
 	}
@@ -307,8 +305,7 @@ func TestDevicesOfAttemptsThatAreOver(t *testing.T) {
 	plain, _ := begin(t, db, placer.Request{Select: "1:ngpus=2:host=n1"})
 	var queued uint64
 	mustUpdate(t, db, func(tx *Tx) error {
-		j,
-			err := tx.Jobs().Submit(
+		j, err := tx.Jobs().Submit(
 			Submission{Request: placer.Request{Select: "1:ngpus=1:host=g1", Walltime: time.Hour}})
 		if err == nil {
 			queued = j[0].ID

@@ -207,8 +207,7 @@ func ExampleTx_Cycle() {
 func ExampleDB_Query() {
 	db, remove := exampleDB()
 	defer remove()
-	rows,
-		err := db.Query(context.Background(),
+	rows, err := db.Query(context.Background(),
 		"SELECT name, ncpus FROM nodes WHERE mem >= '64GiB' AND name > ? ORDER BY name", "n2")
 	if err != nil {
 		log.Fatal(err)

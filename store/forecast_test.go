@@ -35,8 +35,7 @@ func (l *line) submit(n int, asked time.Duration) {
 	l.Helper()
 	l.do(func(tx *Tx) error {
 		for range n {
-			if _,
-				err := tx.Jobs().Submit(
+			if _, err := tx.Jobs().Submit(
 				Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: asked, User: "ann"}}); err != nil {
 				return err
 			}

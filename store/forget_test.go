@@ -43,8 +43,7 @@ func TestKeepEnded(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if _,
-			err := tx.Jobs().Submit(Submission{Request: one, Hold: true,
+		if _, err := tx.Jobs().Submit(Submission{Request: one, Hold: true,
 			After: []Dependency{{When: AfterAny, Job: needed[0].ID}}}); err != nil {
 			return err
 		}

@@ -154,8 +154,7 @@ func TestHookEvents(t *testing.T) {
 	}
 	submit := func(e Ending) func(tx *Tx) error {
 		return func(tx *Tx) error {
-			_,
-				err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
 				User: "ann"}, Command: []string{"true"},
 				Payload: &Payload{Dir: "/", Owner: &Submitter{UID: 7, Name: "anna"}, Ending: e}})
 			return err

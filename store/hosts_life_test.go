@@ -82,8 +82,7 @@ func TestClockLives(t *testing.T) {
 					r.Fatalf("%s at %s is %s, %v", word, l.clock.now().In(loc), at, err)
 				}
 				l.update(func(tx *Tx) error {
-					list,
-						err := tx.Jobs().Submit(
+					list, err := tx.Jobs().Submit(
 						Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n1", Walltime: time.Second},
 							Begin: at, Command: []string{"true"},
 							Payload: &Payload{Dir: "/", Owner: &Submitter{Name: "ann"}}})

@@ -26,8 +26,7 @@ func (l *hostLife) claimed(user string, by Claimant, walltime time.Duration) uin
 	l.t.Helper()
 	var id uint64
 	l.update(func(tx *Tx) error {
-		list,
-			err := tx.Jobs().Submit(
+		list, err := tx.Jobs().Submit(
 			Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: walltime},
 				Command: []string{"true"}, Attended: by == ByRun,
 				Payload: &Payload{Dir: "/", Owner: &Submitter{Name: user}}})

@@ -94,8 +94,7 @@ func TestFarInstants(t *testing.T) {
 		}
 	}
 	mustUpdate(t, db, func(tx *Tx) error {
-		_,
-			err := tx.Jobs().Submit(
+		_, err := tx.Jobs().Submit(
 			Submission{Request: placer.Request{Select: "2:ncpus=8", Walltime: 100 * 365 * 24 * time.Hour}, Array: 800})
 		return err
 	})

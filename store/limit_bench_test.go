@@ -30,8 +30,7 @@ func BenchmarkLimitedPass(b *testing.B) {
 					if _, err := tx.Nodes().Put(n); err != nil {
 						return err
 					}
-					if _,
-						err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", User: "eve",
+					if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", User: "eve",
 						Walltime: 100 * time.Hour}); err != nil {
 						return err
 					}

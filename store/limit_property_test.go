@@ -193,8 +193,7 @@ func TestLimitLaws(tt *testing.T) {
 				var one *Job
 				switch what {
 				case "submit":
-					made,
-						err = tx.Jobs().Submit(
+					made, err = tx.Jobs().Submit(
 						Submission{Request: request, Array: rapid.IntRange(0, 3).Draw(t, "array")})
 				case "place":
 					one, err = tx.Jobs().Place(request)
@@ -318,8 +317,7 @@ func TestAlterCounts(t *testing.T) {
 	})
 	submit := func(account, sel string) error {
 		return db.Update(func(tx *Tx) error {
-			_,
-				err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: sel, User: "ann", Account: account,
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: sel, User: "ann", Account: account,
 				Walltime: time.Hour}})
 			return err
 		})

@@ -232,12 +232,10 @@ func (l *lifeOfJobs) act() {
 			}
 			_, err = tx.Jobs().Submit(s)
 		case "place":
-			_,
-				err = tx.Jobs().PlaceAt(l.request(),
+			_, err = tx.Jobs().PlaceAt(l.request(),
 				kernel.Instant(tx.k.Now+int64(rapid.IntRange(0, 300).Draw(l.T, "at"))))
 		case "cycle":
-			_,
-				err = tx.Cycle().Run(
+			_, err = tx.Cycle().Run(
 				CycleSpec{Backfill: rapid.SampledFrom([]Backfill{EASY, Conservative, FCFS, Relaxed}).Draw(l.T,
 					"backfill")})
 		case "extend":
@@ -280,8 +278,7 @@ func (l *lifeOfJobs) act() {
 				return err
 			}
 			l.own = id
-			_,
-				err = tx.Attempts().Report(Result{Job: id, Attempt: j.CurrentAttempt(),
+			_, err = tx.Attempts().Report(Result{Job: id, Attempt: j.CurrentAttempt(),
 				Nonce: Nonce{byte(id), l.jobs[id].nonce}, Exit: rapid.IntRange(0, 2).Draw(l.T, "exit"),
 				Outcome: rapid.SampledFrom([]Outcome{OutcomeExited, OutcomeExited, OutcomeUnbegun, OutcomeRefused,
 					OutcomeLost, OutcomeStopped, OutcomeWalltime}).Draw(l.T, "outcome")})
@@ -488,8 +485,7 @@ func TestExtendIsAsked(t *testing.T) {
 	runs := s.started(Submission{Request: hourOn(4)})
 	var waits, plan uint64
 	s.do(func(tx *Tx) error {
-		list,
-			err := tx.Jobs().Submit(Submission{Request: hourOn(1), Hold: true,
+		list, err := tx.Jobs().Submit(Submission{Request: hourOn(1), Hold: true,
 			Deadline: kernel.Instant(tx.k.Now + 5000)})
 		if err != nil {
 			return err

@@ -185,8 +185,7 @@ func (m *model) place(t *rapid.T) {
 	var job *Job
 	nodes, err := m.both(t, func(tx *Tx) (string, error) {
 		var err error
-		if job,
-			err = tx.Jobs().Place(placer.Request{Select: sel, Place: "scatter:excl",
+		if job, err = tx.Jobs().Place(placer.Request{Select: sel, Place: "scatter:excl",
 			Walltime: time.Duration(walltime) * time.Second}); err != nil {
 			return "", err
 		}
@@ -375,8 +374,7 @@ func (m *model) begin(t *rapid.T) {
 	}
 	// A writer decides where late jobs go; until then, what a reader sees of them depends on
 	// when it reads.
-	if _,
-		err := m.both(t, func(tx *Tx) (string, error) {
+	if _, err := m.both(t, func(tx *Tx) (string, error) {
 		return "", tx.Config().Set("default_walltime", "3600")
 	}); err != nil {
 		t.Fatal(err)

@@ -155,8 +155,7 @@ func TestPlayEnds(t *testing.T) {
 	db, _ := newDB(t)
 	addNodes(t, db, "n", 3, 4)
 	mustUpdate(t, db, func(tx *Tx) error {
-		_,
-			err := tx.Reservations().Add(
+		_, err := tx.Reservations().Add(
 			ReserveSpec{Name: "night", Request: placer.Request{Select: "1:ncpus=4", Place: "excl",
 				Walltime: 8 * time.Hour},
 				Start: tx.Now().Add(12 * time.Hour), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2})
@@ -166,8 +165,7 @@ func TestPlayEnds(t *testing.T) {
 		if err := tx.Limits().Set(Limit{Key: "user:bob", Measure: "running", Max: 0}); err != nil {
 			return err
 		}
-		_,
-			err = tx.Jobs().Submit(
+		_, err = tx.Jobs().Submit(
 			Submission{Request: placer.Request{Select: "4:ncpus=4", Place: "scatter", User: "ann",
 				Walltime: time.Hour}})
 		return err
@@ -189,8 +187,7 @@ func TestPlayEnds(t *testing.T) {
 		t.Errorf("a job that can never run is played for %d instants", n)
 	}
 	mustUpdate(t, db, func(tx *Tx) error {
-		_,
-			err := tx.Jobs().Submit(
+		_, err := tx.Jobs().Submit(
 			Submission{Request: placer.Request{Select: "1:ncpus=4", User: "bob", Walltime: time.Hour}})
 		return err
 	})
@@ -212,15 +209,13 @@ func TestPlayForgetsMarks(t *testing.T) {
 			Walltime: 72 * time.Hour}); err != nil {
 			return err
 		}
-		_,
-			err := tx.Reservations().Add(
+		_, err := tx.Reservations().Add(
 			ReserveSpec{Name: "night", Request: placer.Request{Select: "1:ncpus=1", Walltime: 8 * time.Hour},
 				Start: start.Add(12 * time.Hour), Repeat: recur.Repeat{Rule: "daily"}, Depth: 2})
 		if err != nil {
 			return err
 		}
-		if _,
-			err := tx.Jobs().Submit(
+		if _, err := tx.Jobs().Submit(
 			Submission{Request: placer.Request{Select: "4:ncpus=3", Place: "scatter", User: "bob",
 				Walltime: time.Hour}}); err != nil {
 			return err
@@ -351,8 +346,7 @@ func TestForecastOfPlan(t *testing.T) {
 	l := newLine(t)
 	l.submit(2, 100*time.Second)
 	l.do(func(tx *Tx) error { // the plan stands, whatever comes before it
-		_,
-			err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute,
+		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: time.Minute,
 			User: "ann"}, Priority: 5})
 		return err
 	})

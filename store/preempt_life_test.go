@@ -50,8 +50,7 @@ func (l *preemptLife) submit(t *rapid.T) {
 func jobsOrNil(list []*Job, err error) (any, error) { return len(list), err }
 
 func (l *preemptLife) rule(t *rapid.T) {
-	r,
-		err := preempt.Parse(
+	r, err := preempt.Parse(
 		rapid.SampledFrom([]string{"class:a over all", "class:a over class:b", "class:b over class:c",
 			"class:c over class:a", "user:ann over user:bob", "soft", "soft"}).Draw(t, "rule"))
 	if err != nil {

@@ -184,8 +184,7 @@ func TestPlanTakesNoStartBack(t *testing.T) {
 			return err
 		}
 		r.MinRun, r.Grace = 0, 100
-		_,
-			err = tx.Jobs().Submit(Submission{Request: placer.Request{User: "eve", Select: "1:ncpus=1:host=n0",
+		_, err = tx.Jobs().Submit(Submission{Request: placer.Request{User: "eve", Select: "1:ncpus=1:host=n0",
 			Walltime: 75 * time.Second}})
 		return errors.Join(err, tx.Preemption().Set(r), tx.Config().Set("backfill", "easy"))
 	})

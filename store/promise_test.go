@@ -16,8 +16,7 @@ func TestPromiseFallsAtStart(t *testing.T) {
 	addNodes(t, db, "n", 2, 4)
 	submit := func(tx *Tx, cpus string, walltime time.Duration) {
 		t.Helper()
-		if _,
-			err := tx.Jobs().Submit(
+		if _, err := tx.Jobs().Submit(
 			Submission{Request: placer.Request{Select: "1:ncpus=" + cpus, Walltime: walltime}}); err != nil {
 			t.Fatal(err)
 		}

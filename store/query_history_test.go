@@ -20,8 +20,7 @@ func TestHistory(t *testing.T) {
 	}
 	submit := func(sel, place string) func(tx *Tx) error {
 		return func(tx *Tx) error {
-			_,
-				err := tx.Jobs().Submit(
+			_, err := tx.Jobs().Submit(
 				Submission{Request: placer.Request{Select: sel, Place: place, Walltime: 2 * time.Hour, User: "ann"}})
 			return err
 		}

@@ -76,8 +76,7 @@ func (c recordedQueue) run(t *testing.T) {
 				return err
 			}
 			for _, r := range n.Running {
-				if _,
-					err := tx.Jobs().Place(placer.Request{Select: "1:vnode=" + n.Name,
+				if _, err := tx.Jobs().Place(placer.Request{Select: "1:vnode=" + n.Name,
 					Walltime: time.Duration(r.End) * time.Second}); err != nil {
 					return err
 				}

@@ -120,8 +120,7 @@ func TestLogForecasts(t *testing.T) {
 	m, open := inLog(t, Options{Now: func() time.Time { return now }})
 	a, b := open(), open()
 	err := a.Update(func(tx *Tx) error {
-		if _,
-			err := tx.Nodes().Put(
+		if _, err := tx.Nodes().Put(
 			&index.Node{Name: "n1", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 1}}}}); err != nil {
 			return err
 		}

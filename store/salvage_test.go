@@ -199,8 +199,7 @@ func TestSalvageMost(t *testing.T) {
 	db, clock := lively(t)
 	for range 3 {
 		err := db.Update(func(tx *Tx) error {
-			_,
-				err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
+			_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
 				User: "ann"}, Array: 800, Hold: true})
 			return err
 		})

@@ -36,8 +36,7 @@ func TestShareLaws(t *testing.T) {
 				for range waiting[c] {
 					r := placer.Request{Select: "1:ncpus=1", Class: c, User: "ann",
 						Walltime: time.Duration(rapid.IntRange(1, 9).Draw(rt, "walltime")) * time.Minute}
-					if _,
-						err := tx.Jobs().Submit(
+					if _, err := tx.Jobs().Submit(
 						Submission{Request: r,
 							Priority: int64(rapid.IntRange(0, 2).Draw(rt, "priority"))}); err != nil {
 						return err

@@ -230,8 +230,7 @@ func TestDelayedPlansAreInNoOnesWay(t *testing.T) {
 	t.Parallel()
 	s := newShareStory(t, Conservative, 1, 1)
 	s.update(func(tx *Tx) error {
-		list,
-			err := tx.Jobs().Submit(
+		list, err := tx.Jobs().Submit(
 			Submission{Request: placer.Request{Name: "a", Class: "a", User: "ann", Select: "4:ncpus=1",
 				Walltime: 100 * time.Second}, Begin: tx.Now().Add(400 * time.Second)})
 		if err == nil {

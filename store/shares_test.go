@@ -133,8 +133,7 @@ func TestShareState(t *testing.T) {
 				return err
 			}
 		}
-		if _,
-			err := tx.Jobs().Submit(
+		if _, err := tx.Jobs().Submit(
 			Submission{Request: placer.Request{Select: "3:ncpus=2", User: "cron-3"}}); err != nil {
 			return err
 		}
@@ -246,8 +245,7 @@ func TestSharesCountPlansOnce(t *testing.T) {
 	submit := func(class string, cpus int, walltime time.Duration) {
 		t.Helper()
 		update(func(tx *Tx) error {
-			_,
-				err := tx.Jobs().Submit(
+			_, err := tx.Jobs().Submit(
 				Submission{Request: placer.Request{Select: fmt.Sprintf("1:ncpus=%d", cpus), Class: class,
 					Walltime: walltime}})
 			return err

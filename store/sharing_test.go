@@ -88,8 +88,7 @@ func TestOperatorsAlone(t *testing.T) {
 		"another's beat":    func(tx *Tx) error { return tx.Hosts().Beat("n1", "ann", "1") },
 		"another's command": func(tx *Tx) error { return tx.Jobs().SetCommand(1, []string{"id"}) },
 		"a group": func(tx *Tx) error {
-			_,
-				err := tx.Jobs().Submit(
+			_, err := tx.Jobs().Submit(
 				Submission{Request: placer.Request{Select: "1:ncpus=1", User: "eve", Group: "lab"}})
 			return err
 		},

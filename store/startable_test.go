@@ -31,8 +31,7 @@ func TestStartable(t *testing.T) {
 	}
 	submit := func(walltime time.Duration) func(*Tx) error {
 		return func(tx *Tx) error {
-			_,
-				err := tx.Jobs().Submit(
+			_, err := tx.Jobs().Submit(
 				Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: walltime, User: "ann"},
 					Command: []string{"true"}})
 			return err

@@ -53,8 +53,8 @@ func addNodes(t testing.TB, db *DB, prefix string, n int, ncpus int64) {
 
 func place(db *DB, sel string, walltime time.Duration) (job *Job, vnodes string, err error) {
 	err = db.Update(func(tx *Tx) error {
-		if job,
-			err = tx.Jobs().Place(placer.Request{Select: sel, Place: "scatter:excl", Walltime: walltime}); err != nil {
+		if job, err = tx.Jobs().Place(placer.Request{Select: sel, Place: "scatter:excl",
+			Walltime: walltime}); err != nil {
 			return err
 		}
 		vnodes, err = tx.Jobs().ExecVNode(job)

@@ -86,8 +86,7 @@ func (s *story) submit(name, sel string, walltime int, with ...func(*Submission)
 func (s *story) place(name, sel string, in, walltime int) {
 	s.t.Helper()
 	s.do(func(tx *Tx) error {
-		j,
-			err := tx.Jobs().PlaceAt(placer.Request{Name: name, User: "bob", Select: sel,
+		j, err := tx.Jobs().PlaceAt(placer.Request{Name: name, User: "bob", Select: sel,
 			Walltime: time.Duration(walltime) * time.Second}, tx.Now().Add(time.Duration(in)*time.Second))
 		if err == nil {
 			s.ids[name] = j.ID

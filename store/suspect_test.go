@@ -30,8 +30,7 @@ func (l *suspectLife) update(fn func(tx *Tx) error) {
 func (l *suspectLife) next() uint64 {
 	l.t.Helper()
 	l.update(func(tx *Tx) error {
-		list,
-			err := tx.Jobs().Submit(
+		list, err := tx.Jobs().Submit(
 			Submission{Request: placer.Request{Select: "1:ncpus=1:vnode=n0", Walltime: time.Hour},
 				Command: []string{"true"}})
 		if err == nil {

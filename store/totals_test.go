@@ -39,14 +39,12 @@ func TestTotalsFollowAttempts(t *testing.T) {
 			}
 		}
 		do(func(tx *Tx) error {
-			if _,
-				err := tx.Nodes().Put(
+			if _, err := tx.Nodes().Put(
 				&index.Node{Name: "n1", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}},
 					{Res: index.Mem, Value: index.Value{Num: 8 << 20}}}}); err != nil {
 				return err
 			}
-			_,
-				err := tx.Nodes().Put(
+			_, err := tx.Nodes().Put(
 				&index.Node{Name: "n2", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}}})
 			return err
 		})
@@ -101,8 +99,7 @@ func TestTotalsFollowAttempts(t *testing.T) {
 						User:     rapid.SampledFrom([]string{"ann", "bob"}).Draw(rt, "user"),
 						Account:  rapid.SampledFrom([]string{"", "a\x00b"}).Draw(rt, "account"),
 						Walltime: 30 * time.Hour}
-					_,
-						err := tx.Jobs().Submit(
+					_, err := tx.Jobs().Submit(
 						Submission{Request: ask, Payload: &Payload{Dir: "/", Script: "#!/bin/sh\n"}})
 					return err
 				})
@@ -223,8 +220,7 @@ func TestTotalsOfResourcesThatGo(t *testing.T) {
 				return err
 			}
 			def, _ := defs.Lookup("lic")
-			_,
-				err = tx.Nodes().Put(
+			_, err = tx.Nodes().Put(
 				&index.Node{Name: "n", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}},
 					{Res: def.ID, Value: index.Value{Num: 8}}}})
 			return err
@@ -236,8 +232,7 @@ func TestTotalsOfResourcesThatGo(t *testing.T) {
 		func(tx *Tx) error { clock.t += 100; return nil },
 		func(tx *Tx) error { _, err := tx.Jobs().Release(1); return err },
 		func(tx *Tx) error {
-			_,
-				err := tx.Nodes().Put(
+			_, err := tx.Nodes().Put(
 				&index.Node{Name: "n", Res: []index.Amount{{Res: index.NCPUs, Value: index.Value{Num: 8}}}})
 			return err
 		},
@@ -279,8 +274,7 @@ func TestTotalsOfAltered(t *testing.T) {
 	bob, more := "bob", "1:ncpus=3"
 	for i, step := range []func(tx *Tx) error{
 		func(tx *Tx) error {
-			_,
-				err := tx.Jobs().Submit(
+			_, err := tx.Jobs().Submit(
 				Submission{Request: placer.Request{Select: "1:ncpus=2", User: "ann", Walltime: time.Hour}})
 			return err
 		},

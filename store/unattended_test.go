@@ -28,8 +28,7 @@ func TestUnattended(t *testing.T) {
 			submit := func(uid uint32, name string, walltime time.Duration) (id uint64) {
 				t.Helper()
 				update(func(tx *Tx) error {
-					list,
-						err := tx.Jobs().Submit(
+					list, err := tx.Jobs().Submit(
 						Submission{Request: placer.Request{Select: "1:ncpus=2", Walltime: walltime, User: name},
 							Command: []string{"true"},
 							Payload: &Payload{Dir: "/", Owner: &Submitter{UID: uid, Name: name}}})

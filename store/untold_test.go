@@ -191,8 +191,7 @@ func TestStopIsTold(tt *testing.T) {
 			err := db.Update(func(tx *Tx) (err error) {
 				switch what {
 				case "submit":
-					_,
-						err = tx.Jobs().Submit(
+					_, err = tx.Jobs().Submit(
 						Submission{Request: placer.Request{Select: "1:ncpus=3", Walltime: 20 * time.Minute}})
 				case "cancel":
 					_, err = tx.Jobs().Cancel(job, "")

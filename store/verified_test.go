@@ -41,8 +41,7 @@ func TestPlansAreVerified(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				if _,
-					err := tx.Jobs().Place(placer.Request{Select: c.has, Place: "shared",
+				if _, err := tx.Jobs().Place(placer.Request{Select: c.has, Place: "shared",
 					Walltime: time.Hour}); err != nil {
 					return err
 				}

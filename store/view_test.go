@@ -40,8 +40,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 	var array []*Job
 	var executed uint64
 	err := db.Update(func(tx *Tx) (err error) {
-		array,
-			err = tx.Jobs().Submit(
+		array, err = tx.Jobs().Submit(
 			Submission{Request: ask, Array: 2, Payload: &Payload{Dir: "/", Script: "#!/bin/sh\n"}})
 		if err != nil {
 			return err

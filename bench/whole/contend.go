@@ -106,8 +106,7 @@ func embedded(dir string, n int) error {
 	for done := 0; done < n; done += 1000 {
 		err := db.Update(func(tx *store.Tx) error {
 			for range min(1000, n-done) {
-				if _,
-					err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl",
+				if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl",
 					Walltime: time.Hour}); err != nil {
 					return err
 				}

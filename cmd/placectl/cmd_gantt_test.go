@@ -32,8 +32,7 @@ func BenchmarkGantt(b *testing.B) {
 			}
 		}
 		for i := range 10_000 {
-			if _,
-				err := tx.Jobs().Place(placer.Request{Select: "1", Place: "excl",
+			if _, err := tx.Jobs().Place(placer.Request{Select: "1", Place: "excl",
 				Walltime: time.Duration(60+i*7919%500) * time.Minute}); err != nil {
 				return err
 			}

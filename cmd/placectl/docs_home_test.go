@@ -62,8 +62,7 @@ func newHome(t *testing.T, program string) *home {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { // of launch, if the test fails
-		cmd,
-			said := h.command(context.Background(),
+		cmd, said := h.command(context.Background(),
 			`for pid in jobs/*.pid; do test ! -e $pid || { read -r host boot leader <$pid; kill -- -$leader; }; done`)
 		if err := cmd.Run(); err != nil {
 			t.Logf("%v: %s", err, said)

@@ -164,8 +164,7 @@ func (s *stranger) holds(h *home) error {
 
 // jobs returns how many jobs each database in a home has.
 func (h *home) jobs() string {
-	cmd,
-		said := h.command(h.t.Context(),
+	cmd, said := h.command(h.t.Context(),
 		`for db in *.db lab/*.db; do test ! -e $db || echo $db $(placectl --db $db query "SELECT count(*) FROM jobs" -o id); done`)
 	if err := cmd.Run(); err != nil {
 		h.t.Fatalf("%v: %s", err, said)

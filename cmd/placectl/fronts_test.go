@@ -59,8 +59,7 @@ func frontCluster(t *testing.T, script string) (dir string, cmd *exec.Cmd) {
 }
 
 func (row *frontRow) try(t *testing.T) {
-	dir,
-		cmd := frontCluster(t, "{ "+strings.Join(append(row.Setup, "true"), "\n")+
+	dir, cmd := frontCluster(t, "{ "+strings.Join(append(row.Setup, "true"), "\n")+
 		"\n} >setup.out 2>setup.err || exit 98\necho \"$J\" >J; echo \"$N\" >N\n"+row.Command)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -159,8 +158,7 @@ func (r *replay) play(t *testing.T) {
 		}
 		return out.String(), errs.String(), cmd.ProcessState.ExitCode()
 	}
-	if _, said,
-		rc := run(
+	if _, said, rc := run(
 		`placectl init -q --set start=manual --set state_dir=$HOME/state && placectl node add "$(hostname)" ncpus=8 mem=16gb -q`); rc != 0 {
 		t.Fatal(said)
 	}

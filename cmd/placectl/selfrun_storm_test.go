@@ -129,8 +129,7 @@ func (s *selfrun) live(verbs ...string) (n int) {
 
 // waiting returns how many jobs have not ended.
 func (s *selfrun) waiting() int {
-	n,
-		err := strconv.Atoi(s.looks("query", "SELECT count(*) FROM jobs WHERE state IN ('queued', 'reserved', "+
+	n, err := strconv.Atoi(s.looks("query", "SELECT count(*) FROM jobs WHERE state IN ('queued', 'reserved', "+
 		"'running', 'held', 'late')", "-o", "csv", "--no-header"))
 	if err != nil {
 		s.t.Fatal(err)

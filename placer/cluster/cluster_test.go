@@ -66,8 +66,8 @@ func TestOneNodeIsProcessors(t *testing.T) {
 			var want []int64
 			replay, err := backfill.NewReplay(jobs)
 			if err == nil && p == backfill.Conservative {
-				want,
-					err = replay.Run(&conservative{replay: replay, jobs: jobs, procs: procs, on: make(map[int32]taken)},
+				want, err = replay.Run(&conservative{replay: replay, jobs: jobs, procs: procs,
+					on: make(map[int32]taken)},
 					nil)
 			} else if err == nil && p == backfill.Relaxed {
 				want, _, err = backfill.RunRelaxed(procs, jobs, slack, nil)

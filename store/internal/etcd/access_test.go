@@ -209,8 +209,7 @@ func TestTLS(t *testing.T) {
 			t.Error(err)
 		}
 		began := time.Now()
-		if _,
-			err := dial(map[string]string{envCA: other.path, envCert: at("client.pem"),
+		if _, err := dial(map[string]string{envCA: other.path, envCert: at("client.pem"),
 			envKey: at("client.key")}).After(ending(t), start); err == nil ||
 			!strings.Contains(err.Error(), "certificate") {
 			t.Errorf("of another CA: %v", err)

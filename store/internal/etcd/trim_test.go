@@ -32,8 +32,8 @@ func TestTrimOrder(t *testing.T) {
 	for i := range 3 {
 		at = appended(t, d, at, []byte{1, byte(i)}, nil)
 	}
-	if kept,
-		err := d.Keep(ending(t), start, &replica.Snapshot{At: at, Format: 7, Body: []byte("the second")}); err != nil ||
+	if kept, err := d.Keep(ending(t), start,
+		&replica.Snapshot{At: at, Format: 7, Body: []byte("the second")}); err != nil ||
 		!kept {
 		t.Fatal(kept, err)
 	}

@@ -275,8 +275,7 @@ func follows(t *testing.T, r *rand.Rand) (followed, ends int) {
 		}
 		var asked []store.Claim
 		q.on.Cycles = always
-		answer,
-			err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{ended},
+		answer, err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{ended},
 			Claim: func(k attempts.Key) (store.Claim, bool) {
 				c, ok := q.claim(k)
 				asked = append(asked, c)
@@ -375,8 +374,7 @@ func TestTurn(t *testing.T) {
 			if q.on.Cycles = always; c.cycles != nil {
 				q.on.Cycles = c.cycles
 			}
-			answer,
-				err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{ended},
+			answer, err := q.on.Turn(t.Context(), &attempts.Request{Ended: []*store.Result{ended},
 				Claim: func(k attempts.Key) (store.Claim, bool) {
 					if c.refuse {
 						return store.Claim{}, false

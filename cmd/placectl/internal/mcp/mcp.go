@@ -227,8 +227,7 @@ func (t *Tool) words(given object) ([]string, error) {
 func (s *Server) call(ctx context.Context, t *Tool, given object) object {
 	words, err := t.words(given)
 	if err != nil {
-		failure,
-			_ := bytejson.Marshal(object{"error": object{"status": 2, "code": "usage", "message": err.Error(),
+		failure, _ := bytejson.Marshal(object{"error": object{"status": 2, "code": "usage", "message": err.Error(),
 			"earliest": nil}})
 		return failed(failure)
 	}

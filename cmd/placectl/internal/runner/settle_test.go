@@ -37,8 +37,7 @@ func (s *site) leave(k Key, i *intent, lines ...string) store.Nonce {
 		s.t.Fatal(err)
 	}
 	for _, text := range lines {
-		if _,
-			err := sl.lines.Write(
+		if _, err := sl.lines.Write(
 			launch.Sealed([]byte(strings.ReplaceAll(text, "TAG", fmt.Sprint(tag(i.Nonce)))))); err != nil {
 			s.t.Fatal(err)
 		}

@@ -25,8 +25,8 @@ func busy(t testing.TB, submit func(*store.Tx) error) *store.DB {
 		if _, err := tx.Nodes().Put(n); err != nil {
 			return err
 		}
-		if _,
-			err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=8", Walltime: time.Hour, User: "bob"}); err != nil {
+		if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=8", Walltime: time.Hour,
+			User: "bob"}); err != nil {
 			return err
 		}
 		return submit(tx)
@@ -143,8 +143,7 @@ func BenchmarkWaiting(b *testing.B) {
 					return err
 				}
 				for range c.many {
-					jobs,
-						err := tx.Jobs().Submit(
+					jobs, err := tx.Jobs().Submit(
 						store.Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"},
 							Command: []string{"true"}})
 					if err != nil {

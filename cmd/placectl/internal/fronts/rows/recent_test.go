@@ -67,8 +67,7 @@ func TestEndedSince(t *testing.T) {
 			p.now = p.now.Add(time.Duration(rapid.IntRange(0, 4).Draw(t, "minutes")) * time.Minute)
 			err := p.Update(func(tx *store.Tx) error {
 				for range rapid.IntRange(0, 2).Draw(t, "begin") {
-					j,
-						err := tx.Jobs().Place(
+					j, err := tx.Jobs().Place(
 						placer.Request{Select: "1:ncpus=1",
 							Walltime: time.Duration(rapid.IntRange(1, 10).Draw(t, "walltime")) * time.Minute,
 							User:     "ann"})

@@ -92,8 +92,7 @@ func ownJob(c *fronts.Call, given []fronts.Given) error {
 	if err != nil {
 		return err
 	}
-	status,
-		err := c.Allocate(submission(c, "srun", asks, slices.Concat([]string{fronts.Ourselves, "slurm", "srun"},
+	status, err := c.Allocate(submission(c, "srun", asks, slices.Concat([]string{fronts.Ourselves, "slurm", "srun"},
 		c.Args)), func(j *fronts.Job) {
 		what := "queued and waiting for resources"
 		if j.State >= fronts.Running {

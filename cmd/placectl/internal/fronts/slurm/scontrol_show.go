@@ -128,8 +128,7 @@ func listed(c *fronts.Call, list string) ([]string, error) {
 		}
 		list = string(whole)
 	}
-	names,
-		err := expand(
+	names, err := expand(
 		strings.Join(strings.FieldsFunc(list, func(r rune) bool { return r == '\n' || r == '\r' || r == ' ' }), ","))
 	if err != nil {
 		return nil, fronts.Failf(1, "Invalid hostlist: %s", text.Printable(list))

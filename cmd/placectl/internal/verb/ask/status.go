@@ -196,8 +196,8 @@ func (v *topView) show(in *os.File, delay time.Duration) error {
 			return v.run.Ctx.Err()
 		}
 		if wish == daily.Act {
-			out, complaint, status,
-				err := launch.Self(v.run.Ctx, append([]string{"--db", v.run.DatabasePath()}, v.Deed()...)...)
+			out, complaint, status, err := launch.Self(v.run.Ctx, append([]string{"--db", v.run.DatabasePath()},
+				v.Deed()...)...)
 			if err != nil {
 				complaint = []byte(err.Error())
 			}
