@@ -20,15 +20,15 @@ import (
 	"github.com/placectl/placectl/internal/attribute"
 )
 
-// The JSON for programs is frozen, and docs/json has a JSON Schema of each verb's answer. While scripts
+// The JSON for programs is frozen, and docs/json.txt has a schema of each verb's answer. While scripts
 // run, each process that answers in JSON saves the columns of its answers and its output. The schemas are
 // made from the columns, and all output is validated by them.
 
 // answersVariable names the folder for that.
 const answersVariable = "TEST_ANSWERS"
 
-// schemas is the folder of the schemas.
-const schemas = "../../docs/json"
+// schemas is the file of the schemas.
+const schemas = "../../docs/json.txt"
 
 // seenAnswer is the description of an answer, and of the objects in it.
 type seenAnswer struct {
@@ -120,15 +120,16 @@ func testAnswers(t *testing.T, dir string) {
 	}
 	delete(all, "query") // its columns are chosen by the user
 	if *update && len(all) > 40 {
-		if err := os.MkdirAll(schemas, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		of := readSchemas(t)
+		maps.DeleteFunc(of, func(name string, _ *output.Schema) bool { return !strings.HasPrefix(name, "record ") })
 		for verb, answers := range all {
-			writeSchema(t, verb, schemaOf(verb, answers))
+			of[verb] = schemaOf(verb, answers)
 		}
+		writeSchemas(t, of)
 	}
+	of := readSchemas(t)
 	for verb, answers := range all {
-		compareSchema(t, verb, schemaOf(verb, answers))
+		compareSchema(t, of, verb, schemaOf(verb, answers))
 	}
 	for name, verb := range printed {
 		data, err := os.ReadFile(name)
@@ -136,7 +137,7 @@ func testAnswers(t *testing.T, dir string) {
 			t.Fatal(err)
 		}
 		if verb != "query" && len(data) > 0 {
-			validateAnswer(t, verb, data, strings.HasSuffix(name, ".jsonl"))
+			validateAnswer(t, of, verb, data, strings.HasSuffix(name, ".jsonl"))
 		}
 	}
 }
@@ -179,14 +180,9 @@ func schemaOf(verb string, answers []seenAnswer) *output.Schema {
 	object := &output.Schema{Type: []string{"object"}, Properties: map[string]*output.Schema{}}
 	counts := map[string]int{}
 	for _, a := range answers {
-		jobs := slices.ContainsFunc(a.Columns, func(c seenColumn) bool { return c.Name == "job" && c.Number })
 		for _, c := range a.Columns {
 			counts[c.Name]++
 			s := cmp.Or(c.Schema, new(output.Schema))
-			if i := slices.IndexFunc(attribute.Job, func(a attribute.Attribute) bool { return a.Name == c.Name }); i >=
-				0 && jobs && verb != "events" {
-				s.Description = attribute.Job[i].Doc
-			}
 			if was := object.Properties[c.Name]; was == nil || len(schemaText(s)) > len(schemaText(was)) {
 				object.Properties[c.Name] = s
 			}
@@ -216,38 +212,122 @@ func schemaText(s *output.Schema) string {
 	return string(text) + "\n"
 }
 
-func schemaFile(verb string) string {
-	return filepath.Join(schemas, strings.ReplaceAll(verb, " ", "-")+".json")
-}
+// schemasHead begins the file of the schemas.
+const schemasHead = `# The answers in JSON: verb, key and type, a line each. "." is the whole answer, [] the elements of a list, .* the
+# values of an object whose keys are data, ? a key that may be missing. Records are whole rows that several verbs show.
+# Tests compare it with the answers of all scripts: go test ./cmd/placectl -run 'TestScripts$|TestJobSchema' -update
+`
 
-func writeSchema(t *testing.T, verb string, s *output.Schema) {
+// writeSchemas writes the schemas, a line for each value.
+func writeSchemas(t *testing.T, of map[string]*output.Schema) {
 	t.Helper()
-	if err := os.WriteFile(schemaFile(verb), []byte(schemaText(s)), 0o644); err != nil {
+	if err := os.WriteFile(schemas, []byte(schemasText(of)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func readSchema(t *testing.T, verb string) *output.Schema {
+func schemasText(of map[string]*output.Schema) string {
+	var b strings.Builder
+	b.WriteString(schemasHead)
+	for _, verb := range slices.Sorted(maps.Keys(of)) {
+		appendSchema(&b, verb, "", of[verb])
+	}
+	return b.String()
+}
+
+func appendSchema(b *strings.Builder, verb, path string, s *output.Schema) {
+	is := cmp.Or(strings.Join(s.Type, "|"), "any")
+	if s.Format != "" {
+		is = strings.Replace(is, "string", s.Format, 1)
+	}
+	fmt.Fprintf(b, "%s\t%s\t%s\n", verb, cmp.Or(path, "."), is)
+	if s.Items != nil {
+		appendSchema(b, verb, path+"[]", s.Items)
+	}
+	if s.Values != nil {
+		appendSchema(b, verb, path+".*", s.Values)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		key := "." + name
+		if !slices.Contains(s.Required, name) {
+			key += "?"
+		}
+		appendSchema(b, verb, path+key, s.Properties[name])
+	}
+}
+
+var schemaKey = regexp.MustCompile(`\[\]|\.[^.\[]+`)
+
+// readSchemas reads what writeSchemas wrote.
+func readSchemas(t *testing.T) map[string]*output.Schema {
 	t.Helper()
-	data, err := os.ReadFile(schemaFile(verb))
+	data, err := os.ReadFile(schemas)
 	if err != nil {
-		t.Errorf("no schema: %v; run TestScripts with -update", err)
-		return nil
+		t.Fatal(err)
 	}
-	s := new(output.Schema)
-	if err := json.Unmarshal(data, s); err != nil {
-		t.Errorf("%s: %v", schemaFile(verb), err)
-		return nil
+	of := map[string]*output.Schema{}
+	for line := range strings.Lines(strings.TrimPrefix(string(data), schemasHead)) {
+		parts := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		if len(parts) != 3 {
+			t.Fatalf("%s: %q is not verb, key and type", schemas, line)
+		}
+		s, at := new(output.Schema), of[parts[0]]
+		if parts[2] != "any" {
+			s.Type = strings.Split(parts[2], "|")
+		}
+		if len(s.Type) > 0 && s.Type[0] == "date-time" {
+			s.Type[0], s.Format = "string", "date-time"
+		}
+		if at == nil {
+			of[parts[0]] = s
+			continue
+		}
+		keys := schemaKey.FindAllString(parts[1], -1)
+		for i, key := range keys {
+			name, optional := strings.CutSuffix(key[1:], "?")
+			last := i == len(keys)-1
+			switch {
+			case last && key == "[]":
+				at.Items = s
+			case last && key == ".*":
+				at.Values = s
+			case last:
+				if at.Properties == nil {
+					at.Properties = map[string]*output.Schema{}
+				}
+				if at.Properties[name] = s; !optional {
+					at.Required = append(at.Required, name)
+				}
+			case key == "[]":
+				at = at.Items
+			case key == ".*":
+				at = at.Values
+			default:
+				at = at.Properties[name]
+			}
+		}
 	}
-	return s
+	return of
+}
+
+// TestSchemas: what is read of the schemas is written again.
+func TestSchemas(t *testing.T) {
+	data, err := os.ReadFile(schemas)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := schemasText(readSchemas(t)); text != string(data) {
+		t.Errorf("%s is not as it is written: run TestScripts with -update", schemas)
+	}
 }
 
 // compareSchema fails if answers have a shape, a key or a type that the schema lacks. The schema may have
 // more, because perhaps not all scripts were run.
-func compareSchema(t *testing.T, verb string, seen *output.Schema) {
+func compareSchema(t *testing.T, of map[string]*output.Schema, verb string, seen *output.Schema) {
 	t.Helper()
-	want := readSchema(t, verb)
+	want := of[verb]
 	if want == nil {
+		t.Errorf("%s has no schema of %s: run TestScripts with -update", schemas, verb)
 		return
 	}
 	if !slices.Equal(want.Type, seen.Type) {
@@ -270,10 +350,10 @@ func compareSchema(t *testing.T, verb string, seen *output.Schema) {
 }
 
 // validateAnswer validates a verb's output.
-func validateAnswer(t *testing.T, verb string, data []byte, lines bool) {
+func validateAnswer(t *testing.T, of map[string]*output.Schema, verb string, data []byte, lines bool) {
 	t.Helper()
-	s := readSchema(t, verb)
-	if s == nil {
+	s := of[verb]
+	if s == nil { // compareSchema has said so
 		return
 	}
 	if lines && s.Items != nil {
@@ -386,13 +466,12 @@ func TestJobSchema(t *testing.T) {
 		"error": attribute.Error, "warning": attribute.Warning} {
 		s := recordSchema(record)
 		if *update {
-			if err := os.MkdirAll(schemas, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			writeSchema(t, "record "+name, s)
+			of := readSchemas(t)
+			of["record "+name] = s
+			writeSchemas(t, of)
 		}
-		if has := readSchema(t, "record "+name); has == nil || schemaText(has) != schemaText(s) {
-			t.Errorf("%s is stale: run TestJobSchema with -update", schemaFile("record "+name))
+		if has := readSchemas(t)["record "+name]; has == nil || schemaText(has) != schemaText(s) {
+			t.Errorf("record %s in %s is stale: run TestJobSchema with -update", name, schemas)
 		}
 	}
 }
@@ -406,7 +485,7 @@ func recordSchema(record []attribute.Attribute) *output.Schema {
 			attribute.Ratio: "number", attribute.Truth: "boolean", attribute.Time: "string",
 			attribute.Duration: "number", attribute.Size: "integer",
 			attribute.Nodes: "array", attribute.List: "array", attribute.Words: "array", attribute.Object: "array"}
-		of := &output.Schema{Type: []string{types[a.Type]}, Description: a.Doc}
+		of := &output.Schema{Type: []string{types[a.Type]}}
 		if a.Type == attribute.Time {
 			of.Format = "date-time"
 		}

@@ -1,6 +1,6 @@
 // Package attribute declares the record of a job: the name, type and meaning of each of its
 // attributes. Everything that shows a job takes them from here: the answers of verbs, the jobs
-// table of queries, and the JSON Schemas in docs/json; so do the flags and the lines of job scripts
+// table of queries, and docs/json.txt; so do the flags and the lines of job scripts
 // that set one. They read an attribute from the field of a
 // job with its name, or have code of their own for it.
 package attribute

@@ -18,7 +18,7 @@ mkdir -p "$root"/{bin,src/cmd/placectl,src/testdata/script,src/docs}
 cp "$unpacked/bin/busybox" "$root/bin/"
 cp testdata/cgroups/init "$root/init"
 cp testdata/script/enforce.txtar "$root/src/testdata/script/"
-cp -r docs/json "$root/src/docs/"
+cp docs/json.txt "$root/src/docs/"
 CGO_ENABLED=0 GOARCH=amd64 go test -c -ldflags '-s -w' -o "$root/src/runner.test" ./cmd/placectl/internal/runner
 CGO_ENABLED=0 GOARCH=amd64 go test -c -ldflags '-s -w' -o "$root/src/cmd/placectl/placectl.test" ./cmd/placectl
 (cd "$root" && find . | "$unpacked/bin/busybox" cpio -o -H newc) >"$work/root.cpio" 2>/dev/null

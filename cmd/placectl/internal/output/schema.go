@@ -7,13 +7,12 @@ import (
 
 // Schema is the part of JSON Schema that answers need.
 type Schema struct {
-	Type        []string           `json:"type,omitempty"`
-	Format      string             `json:"format,omitempty"`
-	Description string             `json:"description,omitempty"`
-	Items       *Schema            `json:"items,omitempty"`
-	Properties  map[string]*Schema `json:"properties,omitempty"`
-	Required    []string           `json:"required,omitempty"`
-	Values      *Schema            `json:"additionalProperties,omitempty"` // of a map
+	Type       []string           `json:"type,omitempty"`
+	Format     string             `json:"format,omitempty"`
+	Items      *Schema            `json:"items,omitempty"`
+	Properties map[string]*Schema `json:"properties,omitempty"`
+	Required   []string           `json:"required,omitempty"`
+	Values     *Schema            `json:"additionalProperties,omitempty"` // of a map
 }
 
 // SchemaOf describes the values of a column. For an object, value adds detail.
