@@ -77,9 +77,7 @@ func (t *Trace) Run(r Rule, progress func(started int) error) (run *Run, err err
 	if t.cluster != nil {
 		return run, t.onNodes(run, progress)
 	}
-	if t.planned == LearnedDurations {
-		run.starts, err = backfill.RunLearned(t.procs, t.jobs, t.users(), progress)
-	} else if t.shares != nil {
+	if t.shares != nil {
 		run.starts, err = backfill.RunShared(t.procs, t.shares.gate(t), t.jobs, r.Policy, progress)
 	} else if r.Policy == backfill.Relaxed {
 		run.starts, run.promises, err = backfill.RunRelaxed(t.procs, t.jobs, r.Slack, progress)

@@ -71,8 +71,8 @@ func Simulate() *session.Verb {
 			&cli.StringFlag{Category: "nodes", Name: "slack", Usage: "with --policy relaxed: promise the first job a " +
 				"start at most `X` times its requested time late (1)"},
 			verbs.Choice(&cli.StringFlag{Category: "nodes", Name: "durations",
-				Value: simulate.DurationNames[simulate.AskedDurations], Usage: "plan by `DURATIONS`: asked, actual " +
-					"(known in advance) or learned (EASY++: the mean of the user's last two, the shortest first)"},
+				Value: simulate.DurationNames[simulate.AskedDurations],
+				Usage: "plan by `DURATIONS`: asked, or actual (known in advance)"},
 				simulate.DurationNames...),
 			&cli.BoolFlag{Name: "forecast", Usage: "show how well starts are forecast instead"},
 			&cli.StringFlag{Name: "compare",
