@@ -86,6 +86,9 @@ func (p *parser) infix(x Expr, pos, b int) Expr {
 	op := p.tok
 	p.advance()
 	if op.kind == tokenOp {
+		if op.text == "->" || op.text == "->>" {
+			p.refuse(op.pos, op.text)
+		}
 		y := p.expr(b + 1)
 		text := map[string]string{"==": "=", "!=": "<>"}[op.text]
 		if text == "" {

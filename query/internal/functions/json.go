@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query/fault"
@@ -84,44 +85,13 @@ func shorten(s string) string {
 	return s
 }
 
-func compactJSON(text []byte) string {
-	var b bytes.Buffer
-	if json.Compact(&b, text) != nil {
-		return string(text)
-	}
-	return b.String()
-}
-
-// jsonValue converts a document to a value. Arrays and objects stay text.
-func jsonValue(text []byte) values.Value {
-	text = bytes.TrimSpace(text)
-	switch text[0] {
-	case 'n':
-		return values.Value{}
-	case 't', 'f':
-		return values.Bool(text[0] == 't')
-	case '"':
-		var s string
-		if json.Unmarshal(text, &s) != nil {
-			return values.Value{}
-		}
-		return values.String(s)
-	case '{', '[':
-		return values.String(compactJSON(text))
-	}
-	v, _ := values.LeadingNumber(string(text))
-	return v
-}
-
-func jsonExtract(e *Budget, a []values.Value) values.Value {
-	if a[1].Kind() != values.Null && !strings.HasPrefix(a[1].String(), "$") {
-		return e.Fail(fmt.Errorf("%w: bad JSON path: %s", fault.ErrQuery, values.Quote(shorten(a[1].String()))))
-	}
-	return JSONAt(e, a[0], a[1], true)
-}
-
+// jsonMinified is json(): the same document without blanks.
 func jsonMinified(e *Budget, a []values.Value) values.Value {
-	return JSONAt(e, a[0], values.String("$"), false)
+	var b bytes.Buffer
+	if text := a[0].String(); json.Compact(&b, []byte(text)) != nil || !utf8.ValidString(text) {
+		return e.Fail(fmt.Errorf("%w: malformed JSON: %s", fault.ErrQuery, values.Quote(shorten(text))))
+	}
+	return values.String(b.String())
 }
 
 // JSONList is json() of a column with a list as text: folded names of nodes, or items joined by commas.

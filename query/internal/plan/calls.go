@@ -27,6 +27,7 @@ func (s *scope) call(x *syntax.Call) exec.Code {
 		s.c.fail(x, "%s makes a table: write FROM %[1]s(...)", x.Name)
 	}
 	if !ok {
+		s.c.gone(x, x.Name)
 		s.c.fail(x, "no function %s%s", x.Name, didYouMean(x.Name, functions.Names()))
 	}
 	switch {
@@ -60,7 +61,7 @@ func (s *scope) call(x *syntax.Call) exec.Code {
 			s.c.fail(x, "json_object takes names and values, one after the other")
 		}
 	}
-	c.JSON = strings.HasPrefix(x.Name, "json") && x.Name != "json_extract" && x.Name != "json_valid"
+	c.JSON = strings.HasPrefix(x.Name, "json") && x.Name != "json_valid"
 	if run == nil {
 		at := min(timeArgument(x), len(args))
 		seconds := at < len(args) && args[at].Unit == tables.Time

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"github.com/placectl/placectl/query/internal/exec"
-	"github.com/placectl/placectl/query/internal/functions"
 	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/query/values"
@@ -62,9 +61,6 @@ func (s *scope) binary(x *syntax.Binary) exec.Code {
 			return e.Text(v.String() + w.String())
 		}
 		return c
-	}
-	if x.Op == "->" || x.Op == "->>" {
-		return s.jsonArrow(x, a, b)
 	}
 	return s.arithmetic(x, a, b)
 }
@@ -156,21 +152,5 @@ func (s *scope) cast(x *syntax.Cast) exec.Code {
 	c.Affinity = x.To // and no unit: a CAST makes a plain number, or text
 	c.Prefix = c.Prefix || x.To.Numeric() && a.IsPrefix()
 	c.Eval = func(e *exec.Env) values.Value { return x.To.Cast(a.Eval(e)) }
-	return c
-}
-
-// jsonArrow compiles -> and ->>.
-func (s *scope) jsonArrow(x *syntax.Binary, a, b exec.Code) exec.Code {
-	s.onlyText(x.Op, a, x.X)
-	c := exec.Over(a, b)
-	c.JSON = x.Op == "->"
-	failed := s.c.failed(x)
-	c.Eval = func(e *exec.Env) values.Value {
-		v := functions.JSONAt(&e.Budget, a.Eval(e), b.Eval(e), !c.JSON)
-		if e.Err != nil {
-			e.Err = failed(e.Err)
-		}
-		return v
-	}
 	return c
 }

@@ -154,7 +154,15 @@ func (c *compiler) table(f *syntax.FromItem) tables.Table {
 	return t
 }
 
+// gone refuses a function of SQLite that is not supported.
+func (c *compiler) gone(at syntax.Node, name string) {
+	if instead := syntax.Instead(values.Lower(name)); instead != "" {
+		c.fail(at, "%s is not supported: %s", name, instead)
+	}
+}
+
 func (c *compiler) noTable(f *syntax.FromItem) {
+	c.gone(f, f.Table)
 	names := c.catalog.Names()
 	what := "table"
 	if f.Call {
