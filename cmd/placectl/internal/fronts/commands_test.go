@@ -114,7 +114,7 @@ func FuzzCommands(f *testing.F) {
 	for _, line := range []string{
 		"qsub -l select=2:ncpus=4 -N x -J 1-10:2%3", "qsub -hV -o a/ -W block=true,depend=afterok:3 -- sleep 1",
 		"qstat -x -f -F json 5[]", "qstat -an1 -u ann", "qselect -s QR -l.ncpus.gt.2 -N x",
-		"qalter -l walltime=1:00:00 2", "qdel 3[1-2].placectl x", "pbsnodes -av -F dsv", "qmove q 2", "qstat -Qf q",
+		"qalter -l walltime=1:00:00 2", "qdel 3[1-2].placectl x", "pbsnodes -av -F dsv", "qalter -q q 2", "qstat -Qf q",
 		"sbatch --parsable -n 4 -t 1-2 --mem=4G --wrap true", "sbatch -a 1-9:2%3 -d afterok:3 -",
 		"squeue -h -o %.18i|%5j|%T -j 1,5_2 -S -i", "squeue -O jobid:.20,name:-5 --start",
 		"sacct -P -X -o jobid%20,state,exitcode -j 5_[1-3] -S now-1day", "scancel 5_[1-3] --state=PENDING",

@@ -200,26 +200,3 @@ func qalter(c *fronts.Call) error {
 	}
 	return err
 }
-
-// qmove moves jobs to another queue.
-func qmove(c *fronts.Call) error {
-	if len(c.Args) < 2 || strings.HasPrefix(c.Args[0], "-") {
-		return fronts.Failf(2, "usage: qmove destination job_identifier...")
-	}
-	queue, _, _ := strings.Cut(c.Args[0], "@")
-	var view fronts.View
-	err := each(c, c.Args[1:], false, func(j *fronts.Job) (int, string) {
-		if j.State == fronts.Running {
-			return badState, stateForbids
-		}
-		return 0, ""
-	}, func(ch fronts.Change, j *fronts.Job) error {
-		view = ch
-		return ch.Alter(j.ID, directives.PBS, []fronts.Given{{Name: "q", Value: queue}})
-	})
-	var s *fronts.Status
-	if err != nil && !errors.As(err, &s) && view != nil {
-		return refused(c, view, err)
-	}
-	return err
-}

@@ -28,17 +28,19 @@ func System() *fronts.System {
 		Failure: "%s: %v\n", Code: ourOwn, Denied: &fronts.Status{Code: notAllowed,
 			Text: "%s: Unauthorized Request  (%v)\n"},
 		Elsewhere: map[string]string{"qorder": "qalter -p N JOB, placectl priority set",
-			"qmsg":     "a job reads no messages: placectl logs shows what it wrote",
-			"qterm":    "there is no server that could be ended",
-			"tracejob": "placectl show JOB, placectl events --job JOB"}}
+			"qmove":     "qalter -q QUEUE JOB",
+			"qmgr":      "placectl config, queue, node and limit",
+			"pbs_rstat": "placectl reservation list",
+			"qmsg":      "a job reads no messages: placectl logs shows what it wrote",
+			"qterm":     "there is no server that could be ended",
+			"tracejob":  "placectl show JOB, placectl events --job JOB"}}
 }
 
 func commands() map[string]func(*fronts.Call) error {
 	return map[string]func(*fronts.Call) error{"qsub": qsub, "qstat": qstat, "qselect": qselect, "pbsnodes": pbsnodes,
 		"qdel": deeds("qdel", "W= x", fronts.Cancel), "qhold": deeds("qhold", "h=", fronts.Hold),
 		"qrls":   deeds("qrls", "h=", fronts.Unhold),
-		"qrerun": deeds("qrerun", "W=", fronts.Requeue), "qsig": deeds("qsig", "s=", fronts.Cancel), "qalter": qalter,
-		"qmove": qmove, "pbs_rstat": rstat, "qmgr": qmgr}
+		"qrerun": deeds("qrerun", "W=", fronts.Requeue), "qsig": deeds("qsig", "s=", fronts.Cancel), "qalter": qalter}
 }
 
 // options reads options as getopt does: in PBS they end at the first argument.

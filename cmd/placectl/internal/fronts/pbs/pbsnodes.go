@@ -278,18 +278,3 @@ func changeNodes(c *fronts.Call, set fronts.Set, names []string) error {
 	}
 	return err
 }
-
-// rstat lists reservations.
-func rstat(c *fronts.Call) error {
-	return c.View(func(v fronts.View) error {
-		about, err := v.About()
-		if err != nil || len(about.Reserved) == 0 {
-			return err
-		}
-		fmt.Fprintf(c.Stdout, "%-15s %s\n%s\n", "Resv ID", "Name", strings.Repeat("-", 31))
-		for _, r := range about.Reserved {
-			fmt.Fprintf(c.Stdout, "%-15s %s\n", r.Name, r.Name)
-		}
-		return nil
-	})
-}

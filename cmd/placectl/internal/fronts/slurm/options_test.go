@@ -13,8 +13,8 @@ import (
 
 // without are options that are accepted and change nothing, because there is nothing here to change.
 var without = map[string][]string{
-	// a database is one cluster, and hides no partition
-	"squeue": {"all", "hide", "local", "federation", "sibling", "noconvert", "verbose"},
+	// a database is one cluster, and hides no partition; a job is in one of them
+	"squeue": {"all", "hide", "local", "federation", "sibling", "noconvert", "priority", "verbose"},
 	"sacct": {"cluster", "local", "federation", "allclusters", "duplicates", "noconvert", "timezone", "use-local-uid",
 		"verbose"},
 	"sinfo":   {"bg", "cluster", "exact", "federation", "future", "hide", "local", "noconvert", "verbose"},

@@ -65,6 +65,9 @@ func sacct(c *fronts.Call) error {
 			return fronts.Failf(1, "sacct: error: --%s is not available here; use placectl show JOB", no)
 		}
 	}
+	if set.Has("json") {
+		return fronts.Failf(2, "sacct: error: --json is not available here; use placectl job list --all -o json")
+	}
 	if len(rest) > 0 {
 		return fronts.Failf(1, "sacct: error: Unrecognized argument: %s", rest[0])
 	}
@@ -100,9 +103,6 @@ func sacct(c *fronts.Call) error {
 	})
 	if err != nil {
 		return err
-	}
-	if set.Has("json") {
-		return sacctJSON(c, docs)
 	}
 	for _, a := range docs {
 		a.unit = unit

@@ -196,32 +196,3 @@ func cpu(d time.Duration) string {
 	}
 	return fmt.Sprintf("%02d:%02d.%03d", d/time.Minute, d/time.Second%60, d/time.Millisecond%1000)
 }
-
-// sacctJSON writes jobs in the form of --json.
-func sacctJSON(c *fronts.Call, rows []*account) error {
-	jobs := []map[string]any{}
-	for _, a := range rows {
-		if a.batch {
-			continue
-		}
-		code, signal, _ := strings.Cut(exitCode(a.Job), ":")
-		jobs = append(jobs, map[string]any{
-			"account": a.Account, "job_id": a.ID, "name": a.Name, "user": a.User, "partition": a.partition(),
-			"qos": a.Class, "nodes": a.nodes(),
-			"state":             map[string]any{"current": long(a.Job), "reason": reason(a.Job)},
-			"working_directory": a.detail().Dir, "submit_line": a.detail().Line,
-			"exit_code": map[string]any{"status": long(a.Job), "return_code": asNumber(code),
-				"signal": asNumber(signal)}, "allocation_nodes": len(a.Nodes),
-			"array": map[string]any{"job_id": cmp.Or(a.Array, 0), "task_id": a.Index},
-			"time": map[string]any{"elapsed": int64(a.elapsed() / time.Second), "submission": unix(a.Submit),
-				"start": unix(a.Start), "end": unix(a.ended()), "limit": int64(a.Walltime / time.Minute)},
-			"required": map[string]any{"CPUs": a.CPUs, "memory": (a.Mem + 1023) / 1024},
-		})
-	}
-	return writeJSON(c, map[string]any{"meta": newHead(), "errors": []string{}, "jobs": jobs})
-}
-
-func asNumber(s string) int {
-	n, _ := strconv.Atoi(s)
-	return n
-}

@@ -29,7 +29,7 @@ func newSheet(b *strings.Builder, set fronts.Set, cols []accountColumn) *sheet {
 func (s *sheet) parsable() bool { return s.set.Has("parsable", "parsable2") }
 
 func (s *sheet) head() {
-	if s.set.Has("noheader", "json") {
+	if s.set.Has("noheader") {
 		return
 	}
 	s.line(func(c accountColumn) string { return c.field.name })

@@ -204,7 +204,7 @@ func showJSON(c *fronts.Call, what, name string) error {
 	case err != nil:
 		return err
 	case isJob:
-		return squeueJSON(c, rows)
+		return jobsJSON(c, rows)
 	}
 	return nodesJSON(c, nodes)
 }

@@ -37,6 +37,9 @@ func squeue(c *fronts.Call) error {
 			return fronts.Failf(1, "squeue: error: --%s is not available here; use placectl job list", no)
 		}
 	}
+	if set.Has("json") {
+		return fronts.Failf(2, "squeue: error: --json is not available here; use placectl job list -o json")
+	}
 	if len(rest) > 0 {
 		return fronts.Failf(1, "squeue: error: Unrecognized option: %s", rest[0])
 	}
@@ -55,9 +58,7 @@ func squeue(c *fronts.Call) error {
 		return fronts.Failf(1, "squeue: error: %v", err)
 	}
 	shows := func(heads []string) bool {
-		return set.Has("json") || slices.ContainsFunc(l.cols, func(c column[*queued]) bool {
-			return slices.Contains(heads, c.head)
-		})
+		return slices.ContainsFunc(l.cols, func(c column[*queued]) bool { return slices.Contains(heads, c.head) })
 	}
 	want.details, want.starts = shows(detailed), set.Has("start") || strings.Contains(set["sort"], "S") ||
 		shows(foretold)
@@ -84,9 +85,6 @@ func squeue(c *fronts.Call) error {
 	}
 	if err := arrange(rows, set["sort"], set.Has("sort")); err != nil {
 		return fronts.Failf(1, "squeue: error: %v", err)
-	}
-	if set.Has("json") {
-		return squeueJSON(c, rows)
 	}
 	if set.Has("long") && !set.Has("noheader") {
 		fmt.Fprintln(c.Stdout, about.Now.In(c.Zone).Format(dated))

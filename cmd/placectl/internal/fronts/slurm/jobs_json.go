@@ -32,26 +32,18 @@ func newHead() (h jsonHead) {
 	return h
 }
 
-// squeueJSON writes jobs in the form of --json. Numbers that an array element or a planned start lacks
-// are 0.
-func squeueJSON(c *fronts.Call, rows []*queued) error {
+// jobsJSON writes jobs in the form of --json. Numbers that an array element or a planned start lacks are 0.
+func jobsJSON(c *fronts.Call, rows []*queued) error {
 	jobs := make([]map[string]any, len(rows))
 	for i, q := range rows {
 		array, task := 0, any(nil)
 		if q.Array != 0 {
-			array = int(q.Array)
-			if q.folded == nil {
-				task = q.Index
-			}
-		}
-		tasks := ""
-		if q.folded != nil {
-			tasks = elements(q.folded, 0)
+			array, task = int(q.Array), q.Index
 		}
 		group, gid := group(q.people, q.UID)
 		jobs[i] = map[string]any{
 			"account": q.Account, "array_job_id": array, "array_task_id": task, "array_max_tasks": q.Limit,
-			"array_task_string": tasks,
+			"array_task_string": "",
 			"cpus":              q.Cores, "dependency": emptyIfNull(q.after()), "end_time": unix(q.End),
 			"exit_code": exitStatus(q.Job), "eligible_time": unix(later(q.Submit, q.Begin)),
 			"features": emptyIfNull(orNull(joined(q.Features))), "job_id": q.ID,
