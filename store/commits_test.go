@@ -1,10 +1,7 @@
 package store
 
 import (
-	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -82,34 +79,6 @@ func TestCommitted(t *testing.T) {
 	}
 	rewrite(t, full, row.Nodes, func(_, value []byte) []byte { value[2]++; return value })
 	commits(t, "repair", full, func() error { return full.Repair(func(string) {}) })
-	files, err := filepath.Glob(filepath.Join("..", "testdata", "db", "v?.db"))
-	if err != nil || len(files) < Format-1 { // one in the making has no file yet
-		t.Fatalf("%d files for %d formats: %v", len(files), Format, err)
-	}
-	for _, file := range files {
-		name := filepath.Base(file)
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, content, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		db, err := Open(path, &full.opt)
-		if err != nil {
-			t.Fatal(err)
-		}
-		was, err := db.DryUpgrade()
-		if after, failed := os.ReadFile(path); err != nil || failed != nil || fmt.Sprintf("v%d.db", was) != name ||
-			!bytes.Equal(after, content) {
-			t.Fatalf("%s: a dry run of upgrade: format %d, file changed: %t; %v %v", name, was,
-				!bytes.Equal(after, content), err, failed)
-		}
-		commits(t, name, db, func() error {
-			return db.Update(func(tx *Tx) error { return tx.Config().Set("default_walltime", "3600") })
-		})
-	}
 }
 
 func fillMore(tx *Tx) error {
