@@ -325,14 +325,15 @@ func TestWritersBesideLongQuery(t *testing.T) {
 // killLines returns command lines of every verb that writes and is one transaction.
 func killLines(s *shell, random *rand.Rand, jobs, i int) []string {
 	job, node, queue := strconv.Itoa(1+random.IntN(jobs+2)), fmt.Sprintf("n%04d", random.IntN(200)), fmt.Sprint("q", i)
+	one := strconv.Itoa(2 + random.IntN(jobs+2)) // 1 is an array
 	batch := " --files " + s.path("files.csv") + " --jobs " + s.path("jobs.csv")
 	return []string{"place 1:ncpus=1 -t 10h -o id", "submit 1:ncpus=1 -o id", "queue add " + queue + " -o id",
 		"hold " + job, "unhold " + job,
 		"cycle", "node set " + node + " speed=2", "node drain " + node, "node resume " + node,
 		"reserve r" + queue + " --nodes " + node + " --start now+9d -t 1h",
-		"unreserve r" + queue, "class set a=60 b=40", "batch next b --host h1", "extend " + job + " --walltime 11h",
+		"unreserve r" + queue, "class set a=60 b=40", "batch next b --host h1", "extend " + one + " --walltime 11h",
 		"alter " + job + " --name x", "config set default_walltime=7200",
-		"node load " + node + "=0.5", "requeue " + job, "check --repair", "release " + job, "done " + job,
+		"node load " + node + "=0.5", "requeue " + job, "check --repair", "release " + job, "done " + one,
 		"cancel " + job, "retry " + job, "signal " + job + " USR1 --timeout 0", "tx -f " + s.path("lines.tx"),
 		"node import " + s.path("nodes.csv"), "node add x1 ncpus=2", "node rm x1", "node down " + node,
 		"node set " + node + " ncpus=0@0+1@1", "node split " + node + " --by numa", "node join " + node,
