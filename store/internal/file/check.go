@@ -39,7 +39,7 @@ func checkPages(f *os.File, find func(format string, args ...any)) (sound bool, 
 	case len(metas) == 0:
 		return false, noMeta(f)
 	case len(metas) == 1:
-		find("one of the two meta pages is not valid: it was cut short in a commit, or damaged since; the Newest " +
+		find("one of the two meta pages is not valid: it was cut short in a commit, or damaged since; the newest " +
 			"transaction may be missing")
 		return false, nil
 	}

@@ -49,15 +49,15 @@ func notChanged(err error) error { return fmt.Errorf("nothing was changed: %w", 
 // transaction, nothing was changed. With one, the change may only be missing on disk: settle
 // writes and syncs that page again.
 func (o *opened) settle(transaction uint64, cause error) error {
-	Newest, err := newestMeta(o.data)
+	newest, err := newestMeta(o.data)
 	if err != nil {
 		return unknown(cause, fmt.Errorf("then the file could not be read: %w", err))
 	}
-	if Newest.transaction != transaction {
+	if newest.transaction != transaction {
 		_ = o.lock.unmark()
 		return notChanged(cause)
 	}
-	if err := Newest.sync(o.data); err != nil {
+	if err := newest.sync(o.data); err != nil {
 		return unknown(cause, fmt.Errorf("and again when it was tried once more: %w", err))
 	}
 	return nil

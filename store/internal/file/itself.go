@@ -296,6 +296,6 @@ func (r *Recorder) Precedes(e Executed) (bool, error) {
 	if last == 0 || r.data == nil {
 		return false, nil
 	}
-	Newest, err := newestMeta(r.data)
-	return err == nil && Newest.transaction < last, err
+	newest, err := newestMeta(r.data)
+	return err == nil && newest.transaction < last, err
 }

@@ -196,8 +196,8 @@ func TestPagesOfSnapshot(t *testing.T) {
 			for i := range uint64(6) {
 				stamp(t, f, 3000, i+2)
 			}
-			if Newest, err := newestMeta(pages); err != nil || Newest.transaction != uint64(tx.ID()) {
-				t.Errorf("the pages are of transaction %d (%v), the snapshot of %d", Newest.transaction, err, tx.ID())
+			if newest, err := newestMeta(pages); err != nil || newest.transaction != uint64(tx.ID()) {
+				t.Errorf("the pages are of transaction %d (%v), the snapshot of %d", newest.transaction, err, tx.ID())
 			}
 			sound, err := checkPages(pages, func(format string, args ...any) { t.Errorf(format, args...) })
 			if !sound {

@@ -14,7 +14,7 @@ import (
 // Then the next process to open the file finds a state in memory that is not on disk. It must
 // neither answer from it nor build on it. So a writer marks the lock file before it commits,
 // and removes the mark once the commit is on disk, before it answers. A process that opens a
-// file with a marked lock writes the Newest valid meta page again, because a failed sync
+// file with a marked lock writes the newest valid meta page again, because a failed sync
 // counts pages as written, and syncs it. The pages that the meta page leads to are on disk,
 // because bbolt syncs them before it writes that page.
 //
@@ -45,7 +45,7 @@ func (l *fileLock) writeAt(b []byte, at int64) error {
 	return nil
 }
 
-// marked reports whether the Newest state of the file may not be on disk.
+// marked reports whether the newest state of the file may not be on disk.
 func (l *fileLock) marked() (bool, error) {
 	if l.f == nil {
 		return false, nil
@@ -107,7 +107,7 @@ func unmended(db string, err error) error {
 	return fmt.Errorf("the last commit to %s was cut off and may not be on disk; writing it there failed: %w", db, err)
 }
 
-// mendFile writes the Newest state of a file to disk. The caller has the only lock.
+// mendFile writes the newest state of a file to disk. The caller has the only lock.
 func mendFile(db string) error {
 	if _, err := preflight(db); err != nil {
 		return err
@@ -147,15 +147,15 @@ func flockWithin(f *os.File, timeout time.Duration) error {
 }
 
 // newestMeta returns the meta page that counts.
-func newestMeta(f *os.File) (Newest metaPage, err error) {
+func newestMeta(f *os.File) (newest metaPage, err error) {
 	found, err := validMetas(f)
 	if err != nil {
-		return Newest, err
+		return newest, err
 	}
 	if len(found) == 0 {
-		return Newest, noMeta(f)
+		return newest, noMeta(f)
 	}
-	return found.Newest(), nil
+	return found.newest(), nil
 }
 
 // sync writes the page where it is, and syncs the file.

@@ -25,7 +25,7 @@ type boltMeta struct {
 	freelist uint64
 }
 
-// readMetas reads the meta pages that are valid, the Newest first.
+// readMetas reads the meta pages that are valid, the newest first.
 func readMetas(f io.ReaderAt, size int64) []boltMeta {
 	var metas []boltMeta
 	read := func(slot int, at int64) bool {

@@ -30,7 +30,7 @@ const (
 const looks = 3
 
 // preflight refuses files that are truncated or not databases. It warns of a file that is
-// usable but may have lost its Newest transaction. It needs no lock: if others commit
+// usable but may have lost its newest transaction. It needs no lock: if others commit
 // meanwhile, it reads a half-written meta page again.
 func preflight(path string) (warning string, err error) {
 	f, err := openData(path, false)
@@ -97,9 +97,9 @@ func preflightFile(f *os.File, write bool) (fs.FileInfo, error) {
 	if err != nil {
 		return nil, err
 	}
-	Newest := found.Newest()
-	if err = preflightRoot(f, Newest.pageSize, Newest.root, Newest.pages, 0); err == nil && write {
-		err = preflightFree(f, Newest)
+	newest := found.newest()
+	if err = preflightRoot(f, newest.pageSize, newest.root, newest.pages, 0); err == nil && write {
+		err = preflightFree(f, newest)
 	}
 	return info, err
 }
@@ -148,8 +148,8 @@ type metaPage struct {
 
 type metaPages []metaPage
 
-// Newest returns the meta page that counts.
-func (found metaPages) Newest() metaPage {
+// newest returns the meta page that counts.
+func (found metaPages) newest() metaPage {
 	return slices.MaxFunc(found, func(a, b metaPage) int { return cmp.Compare(a.transaction, b.transaction) })
 }
 
@@ -185,7 +185,7 @@ func (found metaPages) warning(f *os.File) string {
 		return ""
 	}
 	return fmt.Sprintf("one of the two meta pages of %s is not valid: it was cut short in a commit, or damaged "+
-		"since; the Newest transaction may be missing", f.Name())
+		"since; the newest transaction may be missing", f.Name())
 }
 
 // preflightMetas checks that the pages of every valid meta page are in the file. It reads the

@@ -54,7 +54,7 @@ func badFree(f *os.File, m metaPage) error {
 		row.ErrDamaged, m.freelist, f.Name())
 }
 
-// FreeBytes returns the size of the file's free pages, as of the Newest commit. Writers use
+// FreeBytes returns the size of the file's free pages, as of the newest commit. Writers use
 // these first.
 func (r *Recorder) FreeBytes() (int64, error) {
 	data, err := openData(r.bolt.DB().Path(), false)
@@ -66,7 +66,7 @@ func (r *Recorder) FreeBytes() (int64, error) {
 	if err != nil || len(found) == 0 {
 		return 0, err
 	}
-	m := found.Newest()
+	m := found.newest()
 	if m.freelist == math.MaxUint64 {
 		return 0, nil
 	}

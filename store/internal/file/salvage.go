@@ -19,7 +19,7 @@ type Salvaged struct {
 	Rows     [row.TableCount]uint64 // rows read, of tables that are not derived
 	Want     *row.Sums              // the sums to expect; nil if they cannot be read, or the format has none
 	Losses   []Loss
-	Older    bool // the Newest state could not be read; this is the one before
+	Older    bool // the newest state could not be read; this is the one before
 	Unsigned bool // no meta page is valid: the state was found from the pages
 }
 
@@ -49,7 +49,7 @@ func Salvage(path string, timeout time.Duration, take func(t row.Table, key, pay
 	return salvage(f, info.Size(), take)
 }
 
-// salvage tries the possible states of the file, the Newest first, and uses the first one
+// salvage tries the possible states of the file, the newest first, and uses the first one
 // whose list of tables can be read.
 func salvage(f *os.File, size int64, take func(t row.Table, key, payload []byte) error) (*Salvaged, error) {
 	metas := readMetas(f, size)
