@@ -45,7 +45,7 @@ func queueFields(f *Fields, q *Queue) {
 	if f.More(true) { // version 1 had none at first
 		f.Text("policy", &q.Policy)
 	}
-	if f.More(len(q.Allow) > 0) { // format 8 brought it
+	if f.More(len(q.Allow) > 0) {
 		f.Texts("allow", &q.Allow)
 	}
 }

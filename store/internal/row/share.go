@@ -29,7 +29,7 @@ func shareSettingsFields(f *Fields, s *fairshare.Settings) {
 	Int(f, "rebalance.threshold", &s.Rebalance.Threshold)
 	Int(f, "rebalance.minDuration", &s.Rebalance.MinDuration)
 	spare := s.Spare != (fairshare.Spare{})
-	if f.More(len(s.Allow) > 0 || spare) { // format 8 brought it
+	if f.More(len(s.Allow) > 0 || spare) {
 		for i := range Items(f, "allow", &s.Allow) {
 			f.Text("class", &s.Allow[i].Class)
 			f.Texts("who", &s.Allow[i].Who)
