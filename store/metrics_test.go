@@ -210,7 +210,7 @@ func TestMetrics(t *testing.T) {
 	clock.t += 1000
 	before = metricsAgree(t, db, before)
 	kept := totals(before)
-	archived, err := db.Archive(strings.TrimSuffix(db.Path(), ".db")+"-old.db", clock.now(), nil)
+	archived, err := db.Archive(strings.TrimSuffix(db.Path(), ".db")+"-old.jsonl", clock.now(), nil)
 	if err != nil || archived.Jobs == 0 {
 		t.Fatal(archived, err)
 	}

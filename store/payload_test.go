@@ -3,6 +3,7 @@ package store
 import (
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -91,8 +92,7 @@ func TestPayloadCounts(t *testing.T) {
 			},
 			"archive": func(rt *rapid.T) {
 				clock.t += 10
-				name := rapid.SampledFrom([]string{"old.db", "old.jsonl"}).Draw(rt, "archive")
-				_, err := db.Archive(filepath.Join(filepath.Dir(db.Path()), name), kernel.Instant(clock.t), nil)
+				_, err := db.Archive(filepath.Join(filepath.Dir(db.Path()), "old.jsonl"), kernel.Instant(clock.t), nil)
 				must(err)
 			},
 			"": func(rt *rapid.T) {
@@ -128,10 +128,11 @@ func TestPayloadCounts(t *testing.T) {
 func TestArchivedPayloads(t *testing.T) {
 	db, clock := newDB(t)
 	addNodes(t, db, "n", 1, 4)
-	to := filepath.Join(t.TempDir(), "old.db")
+	to := filepath.Join(t.TempDir(), "old.jsonl")
 	p := &Payload{Dir: "/a", Script: "true\n", Umask: 0o77, Env: []string{"A=b=c"},
 		Limits: []ResourceLimit{{Name: "core", Soft: 0, Hard: NoLimit}}, Out: "%j", Err: "%%", Append: true,
 		Interpreter: "/bin/bash", Compat: "slurm", Variables: []string{"X=y"}}
+	var kept []string
 	for range 2 {
 		err := db.Update(func(tx *Tx) error {
 			jobs, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour},
@@ -146,31 +147,32 @@ func TestArchivedPayloads(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		kept = append(kept, payloadLines(dumped(t, db))...)
 		clock.t += 10
 		if _, err := db.Archive(to, kernel.Instant(clock.t), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if left := payloadCounts(t, db); len(left) > 0 {
-		t.Errorf("%v is left", left)
+	if left := payloadCounts(t, db); len(left) > 0 || len(kept) != 2 {
+		t.Errorf("%v is left of %q", left, kept)
 	}
-	old, err := Open(to, &Options{Now: clock.now})
+	text, err := os.ReadFile(to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(map[string]uint64{"/a": 6}, payloadCounts(t, old)); diff != "" {
-		t.Error(diff)
+	if diff := cmp.Diff(kept, payloadLines(string(text))); diff != "" {
+		t.Errorf("-kept +archived\n%s", diff)
 	}
-	err = old.View(func(tx *Tx) error {
-		back, err := tx.Jobs().Payload(6)
-		if diff := cmp.Diff(p, back); diff != "" {
-			t.Errorf("-carried +archived\n%s", diff)
+}
+
+// payloadLines returns the lines of payloads in a dump or an archive.
+func payloadLines(text string) (list []string) {
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, `{"table":"payloads"`) {
+			list = append(list, line)
 		}
-		return err
-	})
-	if err != nil {
-		t.Error(err)
 	}
+	return list
 }
 
 // TestPayloadRefused: an invalid payload is refused, with the reason.

@@ -270,9 +270,8 @@ type ArchiveOptions struct {
 }
 
 // Archive moves into a file the jobs and batches that ended before an instant, with the events
-// of jobs, nodes and reservations. A file named *.db is a database, with the nodes, for
-// queries; *.jsonl or *.jsonl.gz has lines as Dump writes them. An existing file must be an
-// archive of this database, and is extended.
+// of jobs, nodes and reservations. The file, named *.jsonl or *.jsonl.gz, has lines as Dump
+// writes them. An existing file must be an archive of this database, and is extended.
 //
 // Jobs stay if others that have not ended depend on them. An array stays while one of its jobs
 // does. Archive syncs the file before it deletes the first row, and deletes ten thousand rows
@@ -286,8 +285,7 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 	if err := db.permit(Owners, "archive"); err != nil {
 		return nil, err
 	}
-	write, err := recovery.ArchiveWriter(to)
-	if err != nil {
+	if err := recovery.ArchiveNamed(to); err != nil {
 		return nil, err
 	}
 	if !opt.DryRun && !IsLog(db.Path()) { // two at once would write the same jobs into both their files
@@ -308,8 +306,7 @@ func (db *DB) Archive(to string, before time.Time, opt *ArchiveOptions) (*Archiv
 		if old, err = recovery.Expire(tx.k.File, before.Unix()); err != nil || opt.DryRun || old.Empty() {
 			return err
 		}
-		return write(check.Of(tx.k), to, old, recovery.ArchiveOptions{Open: scratchOf(db.opt),
-			LockTimeout: db.opt.LockTimeout, Watch: opt.Watch})
+		return recovery.WriteArchive(check.Of(tx.k), to, old, opt.Watch)
 	})
 	if err != nil {
 		return nil, err

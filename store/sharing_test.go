@@ -156,7 +156,7 @@ func TestOperatorsAlone(t *testing.T) {
 		"compact": func() error { _, err := eve.Compact(nil); return err },
 		"repair":  func() error { return eve.Repair(func(string) {}) },
 		"upgrade": func() error { _, err := eve.Upgrade(); return err },
-		"archive": func() error { _, err := eve.Archive(path+".archive.db", time.Now(), nil); return err },
+		"archive": func() error { _, err := eve.Archive(path+".archive.jsonl", time.Now(), nil); return err },
 		"restore": func() error {
 			_, err := Restore(path, path+".backup", &RestoreOptions{Options: *as("eve")})
 			return err

@@ -61,15 +61,13 @@ func (db *DB) begin(r *file.Recorder) (*Tx, error) {
 	return tx, cycle.Pass(tx.k)
 }
 
-// sayCopy says once that nothing is executed from the database. An archive never executes
-// anything.
+// sayCopy says once that nothing is executed from the database.
 func (db *DB) sayCopy(tx *Tx) {
 	if db.opt.Copied == nil || tx.k.Logged {
 		return
 	}
 	db.copied.Do(func() {
-		archive, failed := tx.k.File.Get(row.Meta, row.KeyArchive)
-		if err := Executing(tx); failed == nil && archive == nil && errors.Is(err, ErrCopy) {
+		if err := Executing(tx); errors.Is(err, ErrCopy) {
 			db.opt.Copied(err)
 		}
 	})

@@ -73,9 +73,9 @@ func run(dir string, nodes, jobs int, check bool) error {
 			after: []string{"s.db"}},
 		{name: "archive, half, .jsonl.gz", most: slow, args: []string{"archive", "--before", half(jobs), "--to",
 			"a.jsonl.gz"}, after: []string{"a.jsonl.gz"}},
-		{name: "archive, the rest, .db", most: slow,
-			args:  []string{"archive", "--before", "@" + strconv.Itoa(first+2*jobs), "--to", "a.db"},
-			after: []string{"a.db"}},
+		{name: "archive, the rest, .jsonl", most: slow,
+			args:  []string{"archive", "--before", "@" + strconv.Itoa(first+2*jobs), "--to", "a.jsonl"},
+			after: []string{"a.jsonl"}},
 		{name: "compact", most: slow, args: []string{"compact"}},
 		{name: "check", most: slow, args: []string{"check", "--in-process"}},
 	}

@@ -184,18 +184,6 @@ func TestKillRecovery(t *testing.T) {
 			}
 			r.remove("saved.db*")
 		}},
-		"archive": {[]string{"archive", "--before", "now", "--to", r.path("old.db")}, func() {
-			all := jobLines(r.whole(r.db))
-			if _, err := os.Stat(r.path("old.db")); err == nil {
-				archived := jobLines(r.whole(r.path("old.db")))
-				if archived != jobLines(r.now) {
-					t.Errorf("%d jobs are archived, want all that have ended", archived)
-				}
-			} else if all != jobLines(r.now) {
-				t.Errorf("only %d jobs are left, but there is no archive", all)
-			}
-			r.remove("old.db*")
-		}},
 	}
 	for _, name := range []string{"old.jsonl", "old.jsonl.gz"} {
 		verbs["archive "+name] = recoveryVerb{[]string{"archive", "--before", "now", "--to", r.path(name)}, func() {

@@ -173,7 +173,7 @@ func TestTwoUsers(t *testing.T) {
 		{guestUID, "restore " + filepath.Join(u.guests, "b.db"), 1, "only the owner"},
 		{guestUID, "check --repair", 1, "only the owner"},
 		{guestUID, "upgrade", 1, "only the owner"},
-		{guestUID, "archive --before 2020-01-01 --to " + filepath.Join(u.guests, "a.db"), 1, "only the owner"},
+		{guestUID, "archive --before 2020-01-01 --to " + filepath.Join(u.guests, "a.jsonl"), 1, "only the owner"},
 		{guestUID, "clock reset", 1, "only the owner"},
 		{ownerUID, "role add GUEST operator", 0, ""},
 		{guestUID, "role add daemon operator", 1, "only the owner"},

@@ -66,11 +66,6 @@ func (b *Bulk) Has(t row.Table, key []byte) (bool, error) {
 	return value != nil, err
 }
 
-// Each calls fn for the rows of a table that have been put.
-func (b *Bulk) Each(t row.Table, fn func(key, payload []byte) error) error {
-	return b.r.Each(t, nil, func(key, payload []byte) (bool, error) { return true, fn(key, payload) })
-}
-
 // SetFormat gives the new file the format of the rows that will be put.
 func (b *Bulk) SetFormat(format uint32) error { return b.r.lower(format) }
 

@@ -3,32 +3,23 @@ package recovery
 import (
 	"fmt"
 	"strings"
-	"time"
 
-	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/jobs"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// ArchiveOptions configure the writing of an archive.
-type ArchiveOptions struct {
-	Open        Open
-	LockTimeout time.Duration // for the lock of an existing archive
-	Watch       file.Watch    // called for rows
-}
-
-// ArchiveWriter returns the function that writes an archive with a name. It writes the whole
-// archive, and replaces an existing one, which must be of the same database and whose rows
-// stay.
-func ArchiveWriter(name string) (func(db *check.Store, to string, old *Expired, opt ArchiveOptions) error, error) {
+// ArchiveNamed fails if an archive cannot have a name. Archives are lines: the database has what
+// answers questions, and a backup keeps it.
+func ArchiveNamed(name string) error {
 	switch {
-	case strings.HasSuffix(name, ".db"):
-		return writeArchiveDB, nil
 	case strings.HasSuffix(name, ".jsonl"), strings.HasSuffix(name, ".jsonl.gz"):
-		return writeArchiveLines, nil
+		return nil
+	case strings.HasSuffix(name, ".db"):
+		return fmt.Errorf("%w archive %s: archives are not databases; name it .jsonl or .jsonl.gz, and make a backup "+
+			"first to ask about what it has", row.ErrInvalid, name)
 	}
-	return nil, fmt.Errorf("%w archive %s: its name must end in .db, .jsonl or .jsonl.gz", row.ErrInvalid, name)
+	return fmt.Errorf("%w archive %s: its name must end in .jsonl or .jsonl.gz", row.ErrInvalid, name)
 }
 
 // each calls fn for the rows that go into an archive, with their stored payloads.

@@ -15,7 +15,7 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// archiveHead is the first line of an archive of lines.
+// archiveHead is the first line of an archive.
 type archiveHead struct {
 	Placectl string `json:"placectl"` // archiveKind
 	Format   uint32 `json:"format"`   // of the rows
@@ -24,8 +24,9 @@ type archiveHead struct {
 
 const archiveKind = "archive"
 
-// writeArchiveLines appends lines to an archive.
-func writeArchiveLines(db *check.Store, to string, old *Expired, opt ArchiveOptions) error {
+// WriteArchive writes a whole archive. It replaces an existing one, which must be of the same
+// database and whose rows stay. It calls watch for rows.
+func WriteArchive(db *check.Store, to string, old *Expired, watch file.Watch) error {
 	id, err := db.Rows.Identity()
 	if err != nil {
 		return err
@@ -52,7 +53,7 @@ func writeArchiveLines(db *check.Store, to string, old *Expired, opt ArchiveOpti
 			lines.Write(append(head, '\n')) //nolint:errcheck // Flush returns it
 		}
 		var line []byte
-		err := old.each(db.Rows, telling(opt.Watch, func(t row.Table, key, payload []byte) (err error) {
+		err := old.each(db.Rows, telling(watch, func(t row.Table, key, payload []byte) (err error) {
 			if line, err = row.AppendDocument(line[:0], t, key, payload); err == nil {
 				_, err = lines.Write(line)
 			}

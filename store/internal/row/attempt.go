@@ -149,7 +149,6 @@ type AttemptFacts struct {
 	Outcome Outcome
 	Exit    int // as in a shell: 128 plus the signal's number if a signal ended it
 	Signal  int
-	Log     string // unused: the place of output elsewhere, in files of older formats
 
 	// Becomes is the job's state after an ending attempt has ended; 0: as its outcome says.
 	Becomes JobState
@@ -194,7 +193,6 @@ func attemptFields(f *Fields, a *Attempt) {
 	f.Text("host", &a.Host)
 	f.Text("boot", &a.Boot)
 	f.Text("why", &a.Why.Text)
-	f.Text("log", &a.Log)
 	Uint(f, "pidns", &a.PIDNS)
 	Uint(f, "pid", &a.PID)
 	Uint(f, "born", &a.Born)

@@ -139,7 +139,6 @@ var special = []struct {
 	kind  *kind
 }{
 	{Meta, string(KeyState), true, kindOf(Meta, stateFields)},
-	{Meta, string(KeyArchive), true, kindOf(Meta, textFields)},
 	{Meta, string(KeyIdentity), true, kindOf(Meta, identityDocument)},
 	{Meta, string(KeyHook), true, kindOf(Meta, hookFields)},
 	{Meta, string(KeyPostponed), true, kindOf(Meta, postponedFields)},

@@ -13,7 +13,7 @@ const Format = 11
 
 // Stage counts the forms of Format before its release. Each change of the format raises it,
 // and a program refuses files of another stage. 0 means released.
-const Stage = 2
+const Stage = 3
 
 // magic begins the format row. On disk; must not change.
 const magic = "placectl"
@@ -213,7 +213,6 @@ var (
 	KeyFormat    = []byte("format")
 	KeyIdentity  = []byte("identity")
 	KeyState     = []byte("state")
-	KeyArchive   = []byte("archive") // the database that the file is an archive of
 	KeySums      = []byte("sums")
 	KeyPostponed = []byte("postponed") // planned jobs that overdue ones have put off
 	KeyHook      = []byte("hook")      // how many events the site's program has received

@@ -66,9 +66,9 @@ func Archive() *session.Verb {
 		May:      store.Owners,
 		Description: "Moves jobs that ended before T, their events, those of nodes and reservations, and ended " +
 			"batches from the\n" +
-			"database into FILE. FILE.db is a database, for placectl --db FILE.db query. FILE.jsonl and " +
-			"FILE.jsonl.gz have a\n" +
-			"line for each row, as dump writes them. An existing archive of this database is extended.\n\n" +
+			"database into FILE, which has a line for each row, as dump writes them. An existing archive of this " +
+			"database is\n" +
+			"extended. To query what goes, make a backup first: placectl --db BACKUP query.\n\n" +
 			"Jobs stay if others wait for them, and arrays stay as long as one of their jobs does. FILE is synced " +
 			"before the\n" +
 			"first row is removed. If archive is killed, every row is in one of the two; run it again to " +
@@ -79,11 +79,11 @@ func Archive() *session.Verb {
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "before", Usage: "archive what ended before `T`: 2026-11-01, now-30d",
 				Required: true},
-			&cli.StringFlag{Name: "to", Usage: "archive `FILE`: FILE.db, FILE.jsonl or FILE.jsonl.gz", Required: true},
+			&cli.StringFlag{Name: "to", Usage: "archive `FILE`: FILE.jsonl or FILE.jsonl.gz", Required: true},
 		},
 		Access: verbs.Writes,
 		Alone:  true,
-		Example: "placectl archive --before now-30d --to archive.db\nplacectl archive --before 2026-01-01 --to " +
+		Example: "placectl archive --before now-30d --to archive.jsonl\nplacectl archive --before 2026-01-01 --to " +
 			"2025.jsonl.gz",
 		Run: archive,
 	}
