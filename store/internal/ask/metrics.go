@@ -12,7 +12,6 @@ import (
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/tallies"
-	"github.com/placectl/placectl/timeline"
 )
 
 // Metrics holds a store's current values for a monitoring system. Counters never decrease
@@ -225,38 +224,35 @@ func (g *gauges) left() (amounts, error) {
 	return left, err
 }
 
-// on adds the amounts taken of a node.
+// on adds the amounts taken of a node. An overdue job may be where another should have begun: together they use at
+// most what the node has.
 func (g *gauges) on(node uint32, used, reserved amounts) error {
-	c := g.tx.Calendar()
-	for _, b := range c.At(node) {
-		if !c.Live(b) {
-			continue
-		}
-		to := used
-		if b.Claim {
-			to = reserved
-		}
-		if err := g.stretch(node, b, to); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (g *gauges) stretch(node uint32, b timeline.Busy, to amounts) error {
-	queue := g.queueOf(node)
-	if b.Use != nil {
-		for _, a := range b.Use.Amounts {
-			to.add(index.ResID(a.Quantity), queue, a.N)
-		}
-		return nil
-	}
 	k, err := g.tx.Loaded.Nodes.Kept(node)
 	if err != nil {
 		return err
 	}
+	queue, c := g.queueOf(node), g.tx.Calendar()
+	taken := make(amounts)
+	for _, b := range c.At(node) {
+		if !c.Live(b) {
+			continue
+		}
+		to := taken
+		if b.Claim {
+			to = reserved
+		}
+		if b.Use != nil {
+			for _, a := range b.Use.Amounts {
+				to.add(index.ResID(a.Quantity), queue, a.N)
+			}
+			continue
+		}
+		for i, q := range k.Quantities {
+			to.add(index.ResID(q), queue, k.Capacity[i])
+		}
+	}
 	for i, q := range k.Quantities {
-		to.add(index.ResID(q), queue, k.Capacity[i])
+		used.add(index.ResID(q), queue, min(taken[index.ResID(q)][queue], k.Capacity[i]))
 	}
 	return nil
 }
