@@ -17,9 +17,9 @@ import (
 )
 
 // DB is a handle on a database: a file, or the replica of a log. Its methods may be called from
-// several goroutines. Do not begin a transaction inside another one, except a View inside a View if the
-// handle is not private: the inner one waits for the outer one. It fails with ErrLocked and ErrNested
-// after LockTimeout, and waits for ever if the handle is private.
+// several goroutines. Do not begin a transaction inside another one, except inside a View if the handle is
+// not private: the inner one waits for the outer one. It fails with ErrLocked and ErrNested after
+// LockTimeout, and waits for ever if the handle is private.
 type DB struct {
 	file    *file.File       // nil if there is a log
 	log     *replica.Replica // nil if there is none
