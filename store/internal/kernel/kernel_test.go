@@ -18,7 +18,7 @@ var asked = []string{"Options.Now", "Options.Warn", "Options.LocksFail", "Option
 	"Options.Local", "Options.UIDOf", "Options.Present", "Actor.Member",
 	"settingDef.read", "Alteration.Payload", "CycleSpec.Enough", "PlaySpec.Done", "PlaySpec.Runs", "Step.How",
 	"Step.change", "Findings.report", "LoadOptions.Wrong", "LoadOptions.Last", "SalvageOptions.Last",
-	"gateway.detail", "Config.Detail", "File.Committed", "Words.Run",
+	"gateway.detail", "Config.Detail", "File.Committed",
 	"scan.row", "scan.lost", "scan.only", // a reader of pages, and what it is made for
 	// Declarations of rows: their keys, forms and indexes.
 	"kind.document", "kind.payload", "kind.verify", "kind.rewind", "kind.names", "Index.Key", "Index.Nth",
