@@ -1,8 +1,8 @@
 // Package explain says why a request starts now or does not, and why a job is where it is. It does so
 // as a page for people, as a document for programs, and as one table in the other forms. Package store
-// finds out the facts (Explained). Each file here formats one noun of it, in words and as JSON. The
-// package names the flags that can change a request, but knows no verb and no transaction. It looks up
-// names by number through Names.
+// finds out the facts (Explained). Each file here formats one noun of it, in words and, by a table of
+// its fields, as JSON. The package names the flags that can change a request, but knows no verb and no
+// transaction. It looks up names by number through Names.
 package explain
 
 import (
@@ -30,6 +30,7 @@ type page struct {
 	names     Names
 	defs      *index.Defs
 	now       int64
+	err       error // the first failure, after which nothing is written
 }
 
 // The limits of long lists on the page. JSON has everything.
@@ -41,7 +42,7 @@ const (
 
 // Print writes an explanation made at now, in Unix seconds. It is a page for people, a document for
 // programs, and in other forms its main table: the requested nodes, the reasons, or a job.
-func Print(w io.Writer, o output.Options, ex *store.Explained, names Names, defs *index.Defs, now int64) (err error) {
+func Print(w io.Writer, o output.Options, ex *store.Explained, names Names, defs *index.Defs, now int64) error {
 	p := &page{Page: output.Page{Options: o}, ex: *ex, explained: ex.Explanation != nil, names: names, defs: defs,
 		now: now}
 	if !p.explained {
@@ -49,73 +50,79 @@ func Print(w io.Writer, o output.Options, ex *store.Explained, names Names, defs
 	}
 	switch {
 	case o.Format == output.Table:
-		err = p.sections()
+		p.sections()
 	case o.Format.Traits().Document:
-		err = p.document()
+		p.document()
 	case !p.explained, ex.Job != nil && len(ex.Nodes) == 0:
-		err = p.summary()
+		p.summary()
 	case len(ex.Nodes) > 0:
-		err = p.nodes()
+		p.table(0, p.askedFields().Pick("node chunk fits reason detail until"), len(p.ex.Nodes))
 	default:
-		err = p.reasons()
+		reasons := p.reasons()
+		p.table(1, p.reasonFields(reasons).Pick("chunk reason detail nodes names until"), len(reasons))
 	}
-	if err != nil {
-		return err
+	if p.err != nil {
+		return p.err
 	}
-	_, err = p.WriteTo(w)
+	_, err := p.WriteTo(w)
 	return err
 }
 
-func (p *page) sections() error {
-	sections := []func() error{p.summary, p.ahead, p.depends}
+// failed keeps the first failure.
+func (p *page) failed(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+func (p *page) sections() {
+	sections := []func(){p.summary, p.ahead, p.depends}
 	if p.explained {
-		sections = []func() error{p.summary, p.depends, p.chunks, p.sets, p.hosts, p.helps, p.askedNodes, p.ranking}
+		sections = []func(){p.summary, p.depends, p.chunks, p.sets, p.hosts, p.helps, p.askedNodes, p.ranking}
 	}
 	for _, section := range sections {
-		if err := section(); err != nil {
-			return err
-		}
+		section()
 	}
-	return nil
+}
+
+// table adds a table of n things. -o id prints its column id.
+func (p *page) table(id int, fields output.Fields[int], n int) {
+	t := p.Begin(output.Result{Columns: fields.Columns(), ID: id})
+	for i := range n {
+		p.failed(fields.Print(t, i))
+	}
+	p.failed(t.Close())
 }
 
 // summary adds the verdict.
-func (p *page) summary() error {
+func (p *page) summary() {
 	f := new(output.Record)
 	if p.ex.Job != nil {
-		if err := p.jobSummary(f); err != nil {
-			return err
-		}
+		p.jobSummary(f)
 	}
 	if p.explained && p.ex.Job == nil {
-		if err := p.requestSummary(f); err != nil {
-			return err
-		}
+		p.requestSummary(f)
 	}
-	return p.Record(f)
+	p.failed(p.Record(f))
 }
 
 // document writes the explanation as one JSON document, with the same fields whatever it explains.
-func (p *page) document() error {
+func (p *page) document() {
 	f := new(output.Record)
+	add := func(name string, fields output.Fields[int], n int) {
+		f.Add(name, output.Object, output.ObjectsOf(fields, n))
+	}
 	f.Add("request", output.Object, p.requestObject())
 	f.Add("job", output.Object, p.jobObject())
-	if err := p.verdictFields(f); err != nil {
-		return err
-	}
-	for _, part := range []struct {
-		name string
-		make func() (any, error)
-	}{{"chunks", p.chunkObjects}, {"sets", p.setObjects}, {"hosts", p.hostObjects}, {"helps", p.helpObjects},
-		{"priority", p.rankObjects},
-		{"asked_nodes", p.nodeObjects}, {"ahead", p.aheadObjects}} {
-		list, err := part.make()
-		if err != nil {
-			return err
-		}
-		f.Add(part.name, output.Object, list)
-	}
-	return p.Record(f)
+	p.verdictFields(f)
+	add("chunks", p.chunkFields(), len(p.ex.Chunks))
+	add("sets", setFields(p.ex.Sets), len(p.ex.Sets))
+	add("hosts", hostFields(p.ex.Hosts), len(p.ex.Hosts))
+	add("helps", p.helpFields(), len(p.ex.Helps))
+	add("priority", p.rankFields(), len(p.ex.Ranking))
+	add("asked_nodes", p.askedFields().Pick("node chunk fits_now reason detail until"), len(p.ex.Nodes))
+	add("ahead", p.aheadFields().Pick("job reservation who until overdue nodes"), len(p.ex.Ahead))
+	p.failed(p.Record(f))
 }
 
 func (p *page) more(n int, noun string) {

@@ -9,34 +9,27 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-func (p *page) helps() error {
+func (p *page) helps() {
 	ex := p.ex
 	if ex.Verdict == placer.StartsNow {
-		return nil
+		return
 	}
 	const title = "What would help"
+	columns := "change flag"
 	switch {
 	case len(ex.Helps) == 0 && ex.Impossible():
 		p.Heading(title, ": no single change makes it possible")
-		return nil
+		return
 	case len(ex.Helps) == 0:
 		p.Heading(title, ": no single change starts it now")
-		return nil
+		return
 	case ex.Impossible():
 		p.Heading(title, ": it could run with one of these")
+		columns += " start"
 	default:
 		p.Heading(title, ": it would start now with one of these")
 	}
-	columns := []output.Column{{Name: "change"}, {Name: "flag"}}
-	if ex.Impossible() {
-		columns = append(columns, output.Column{Name: "start", Kind: output.Time})
-	}
-	var rows [][]any
-	for i := range ex.Helps {
-		change, flag := p.help(&ex.Helps[i])
-		rows = append(rows, []any{change, flag, ex.Helps[i].Start}[:len(columns)])
-	}
-	return p.Table(columns, rows)
+	p.table(0, p.helpFields().Pick(columns), len(ex.Helps))
 }
 
 // help says what to change, and with which flag.
@@ -100,24 +93,30 @@ func (p *page) placed(q placer.Place) string {
 	return strings.Join(parts, ", ")
 }
 
-type helpObject struct {
-	Change string `json:"change"`
-	To     any    `json:"to"`
-	Start  string `json:"start"`
-	Words  string `json:"words"`
-	Flag   string `json:"flag"`
-}
-
-func (p *page) helpObjects() (any, error) {
-	out := []helpObject{}
-	for i := range p.ex.Helps {
-		h := &p.ex.Helps[i]
-		o := helpObject{Change: h.Change, To: h.To, Start: string(text.AppendRFC3339(nil, h.Start))}
-		if h.Change == "walltime" {
-			o.To = h.Ask.Duration
-		}
-		o.Words, o.Flag = p.help(h)
-		out = append(out, o)
+// helpFields are the fields of a change that would help. People read it in words, programs its name.
+func (p *page) helpFields() output.Fields[int] {
+	words := func(i int) any {
+		words, _ := p.help(&p.ex.Helps[i])
+		return words
 	}
-	return out, nil
+	return output.Fields[int]{
+		{Name: "change", Required: true, Value: func(i int) any {
+			if p.Format == output.Table {
+				return words(i)
+			}
+			return p.ex.Helps[i].Change
+		}},
+		{Name: "to", Kind: output.Object, Value: func(i int) any {
+			if h := &p.ex.Helps[i]; h.Change == "walltime" {
+				return h.Ask.Duration
+			}
+			return p.ex.Helps[i].To
+		}},
+		{Name: "start", Kind: output.Time, Required: true, Value: func(i int) any { return p.ex.Helps[i].Start }},
+		{Name: "words", Required: true, Value: words},
+		{Name: "flag", Required: true, Value: func(i int) any {
+			_, flag := p.help(&p.ex.Helps[i])
+			return flag
+		}},
+	}
 }

@@ -41,7 +41,7 @@ func jobVerdict(ex *store.Explained) string {
 }
 
 // jobSummary says where a job is and why, or what it waits for.
-func (p *page) jobSummary(f *output.Record) error {
+func (p *page) jobSummary(f *output.Record) {
 	j := p.ex.Job
 	f.Add("job", output.JobNumber, j.ID)
 	f.Add("state", output.Text, j.State.String())
@@ -52,9 +52,7 @@ func (p *page) jobSummary(f *output.Record) error {
 	}
 	f.Add("request", output.Text, asked)
 	f.Add("verdict", output.Text, p.jobStands(j))
-	if err := p.jobPlaced(f, j); err != nil {
-		return err
-	}
+	p.jobPlaced(f, j)
 	if len(p.ex.Terms) > 0 {
 		f.Add("priority", output.Prose, termWords(p.ex.Priority, p.ex.Terms))
 	}
@@ -78,12 +76,11 @@ func (p *page) jobSummary(f *output.Record) error {
 		reason = p.ex.Queue.Words()
 	}
 	f.Add("reason", output.Prose, output.OrNil(reason))
-	return nil
 }
 
 // jobPlaced says where and when a job runs, has run, or will run as far as that is known. For a job
 // without a plan it adds the job's place in the queue, and the result of placing it now.
-func (p *page) jobPlaced(f *output.Record, j *store.Job) error {
+func (p *page) jobPlaced(f *output.Record, j *store.Job) {
 	start, end, set, nodes := j.Start, j.End, j.Set, j.NodeNumbers()
 	q := p.ex.Queue
 	if q != nil {
@@ -94,15 +91,13 @@ func (p *page) jobPlaced(f *output.Record, j *store.Job) error {
 	}
 	f.Add("start", output.Time, output.OrNil(start))
 	f.Add("end", output.Time, output.OrNil(end))
-	names, err := p.nodeList(nodes)
-	f.Add("nodes", output.Text, output.OrNil(names))
+	f.Add("nodes", output.Text, output.OrNil(p.nodeList(nodes)))
 	f.Add("set", output.Text, output.OrNil(set))
 	if q != nil {
 		f.Add("forecast", output.Prose, output.OrNil(p.forecast(q)))
 		f.Add("in_queue", output.Text, output.OrNil(p.inQueue()))
 		f.Add("placed_alone", output.Text, output.OrNil(p.alone()))
 	}
-	return err
 }
 
 // jobStands returns the verdict on a job in words.
@@ -136,27 +131,56 @@ func (p *page) promised(j *store.Job) string {
 		strconv.FormatFloat(math.Round(slack*100)/100, 'f', -1, 64) + "), and starts sooner if it fits"
 }
 
-type jobObject struct {
-	Job          uint64  `json:"job"`
-	State        string  `json:"state"`
-	Reason       *string `json:"reason"`
-	*queueObject         // for a job that waits without a plan
-
-	Priority *float64     `json:"priority,omitempty"` // if an expression orders the queue
-	Terms    []termObject `json:"terms,omitempty"`
-
-	Stops []stopObject `json:"would_stop,omitempty"`
-
-	Promised *string `json:"promised"` // the latest start promised by relaxed backfilling
-	Earliest *string `json:"earliest"` // its earliest start at the time of the promise
+// jobObject returns the job, nil for a request.
+func (p *page) jobObject() any {
+	j, q := p.ex.Job, p.ex.Queue
+	if j == nil {
+		return nil
+	}
+	f, reason := new(output.Record), j.Reason.String()
+	var waits, place, waiting, alone, priority, promised, earliest any
+	expression, terms := p.ex.Priority, p.ex.Terms
+	if q == nil {
+		q = new(store.Queueing)
+	} else {
+		reason, waits, place, waiting = q.Words(), string(q.Wait), output.OrNil(q.Place), q.Waiting
+		alone = p.aloneObject()
+		expression, terms = q.Priority, q.Terms
+	}
+	if len(terms) > 0 {
+		priority = expression
+	}
+	if !j.Promised.IsZero() && j.State == store.JobReserved {
+		promised, earliest = j.Promised, j.Earliest
+	}
+	f.Must("job", output.Integer, j.ID)
+	f.Must("state", output.Text, j.State.String())
+	f.Add("reason", output.Text, output.OrNil(reason))
+	// of a job that waits without a plan
+	f.Add("waits", output.Text, waits)
+	f.Add("place_in_queue", output.Integer, place)
+	f.Add("in_queue", output.Integer, waiting)
+	f.Add("before", output.Object, q.Before)
+	f.Add("depends", output.Object, output.ObjectsOf(awaitedFields(q.Depends), len(q.Depends)))
+	f.Add("placed_alone", output.Object, alone)
+	// if an expression orders the queue
+	f.Add("priority", output.Number, priority)
+	f.Add("terms", output.Object, output.ObjectsOf(termFields(terms), len(terms)))
+	f.Add("would_stop", output.Object, output.ObjectsOf(stopFields(p.ex.Stops), len(p.ex.Stops)))
+	// the latest start promised by relaxed backfilling, and the earliest at the time of the promise
+	f.Add("promised", output.Time, promised)
+	f.Add("earliest", output.Time, earliest)
+	return f.Object()
 }
 
-// stopObject is a job that would be stopped for the explained one.
-type stopObject struct {
-	Job     uint64 `json:"job"`
-	Becomes string `json:"becomes"`
-	Until   any    `json:"until"`
-	Rule    string `json:"rule"`
+// stopFields are the fields of a job that would be stopped for the explained one.
+func stopFields(list []store.MadeWay) output.Fields[int] {
+	return output.Fields[int]{
+		{Name: "job", Kind: output.Integer, Required: true, Value: func(i int) any { return list[i].Job }},
+		{Name: "becomes", Required: true, Value: func(i int) any { return list[i].Becomes.String() }},
+		{Name: "until", Kind: output.Time, Required: true, Value: func(i int) any { return list[i].Until }},
+		{Name: "rule", Required: true, Value: func(i int) any { return list[i].Rule }},
+	}
 }
 
 // stops names the jobs that a cycle would stop for the explained one.
@@ -175,78 +199,36 @@ func (p *page) stops() string {
 	return "a cycle would now stop " + strings.Join(words, ", ") + " (" + p.ex.Stops[0].Rule + ")"
 }
 
-func (p *page) stopObjects() (list []stopObject) {
-	for _, s := range p.ex.Stops {
-		list = append(list, stopObject{s.Job, s.Becomes.String(), string(text.AppendRFC3339(nil, s.Until.Unix())),
-			s.Rule})
-	}
-	return list
-}
-
-func (p *page) jobObject() any {
-	if p.ex.Job == nil {
-		return nil
-	}
-	reason := p.ex.Job.Reason.String()
-	if p.ex.Queue != nil {
-		reason = p.ex.Queue.Words()
-	}
-	o := jobObject{Job: p.ex.Job.ID, State: p.ex.Job.State.String(), Reason: word(reason), queueObject: p.queueObject(),
-		Stops: p.stopObjects()}
-	if promised := p.ex.Job.Promised; !promised.IsZero() && p.ex.Job.State == store.JobReserved {
-		latest, earliest := string(text.AppendRFC3339(nil, promised.Unix())),
-			string(text.AppendRFC3339(nil, p.ex.Job.Earliest.Unix()))
-		o.Promised, o.Earliest = &latest, &earliest
-	}
-	priority, terms := p.ex.Priority, p.ex.Terms
-	if q := p.ex.Queue; q != nil {
-		priority, terms = q.Priority, q.Terms
-	}
-	if len(terms) > 0 {
-		o.Priority, o.Terms = &priority, termObjects(terms)
-	}
-	return o
-}
-
 // ahead lists the jobs that use a planned job's nodes before it.
-func (p *page) ahead() error {
+func (p *page) ahead() {
 	if len(p.ex.Ahead) == 0 {
-		return nil
+		return
 	}
 	p.Heading("Before it", ": jobs on its nodes until then")
-	var rows [][]any
-	for _, a := range p.ex.Ahead {
-		names, err := p.nodeList(a.Nodes)
-		if err != nil {
-			return err
-		}
-		var late any
-		if a.Overdue {
-			late = "overdue"
-		}
-		rows = append(rows, []any{a.Owner.String(), a.Until, late, names})
-	}
-	return p.Table([]output.Column{{Name: "who"}, {Name: "until", Kind: output.Time}, {Name: "note"}, {Name: "nodes"}},
-		rows)
+	p.table(0, p.aheadFields().Pick("who until note nodes"), len(p.ex.Ahead))
 }
 
-type aheadObject struct {
-	listing.Owner
-	Who     string   `json:"who"`
-	Until   string   `json:"until"`
-	Overdue bool     `json:"overdue"`
-	Nodes   []string `json:"nodes"`
-}
-
-func (p *page) aheadObjects() (any, error) {
-	out := []aheadObject{}
-	for _, a := range p.ex.Ahead {
-		names, err := p.names.Names(a.Nodes)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, aheadObject{listing.Owner(a.Owner), a.Owner.String(),
-			string(text.AppendRFC3339(nil, a.Until.Unix())), a.Overdue, names})
+// aheadFields are the fields of jobs and reservations on a planned job's nodes before it.
+func (p *page) aheadFields() output.Fields[int] {
+	return output.Fields[int]{
+		{Name: "job", Kind: output.Integer, Value: func(i int) any { return output.OrNil(p.ex.Ahead[i].Job) }},
+		{Name: "reservation", Value: func(i int) any { return output.OrNil(p.ex.Ahead[i].Reservation) }},
+		{Name: "who", Required: true, Value: func(i int) any { return p.ex.Ahead[i].Owner.String() }},
+		{Name: "until", Kind: output.Time, Required: true, Value: func(i int) any { return p.ex.Ahead[i].Until }},
+		{Name: "overdue", Kind: output.Boolean, Required: true, Value: func(i int) any {
+			return p.ex.Ahead[i].Overdue
+		}},
+		{Name: "note", Value: func(i int) any {
+			if p.ex.Ahead[i].Overdue {
+				return "overdue"
+			}
+			return nil
+		}},
+		{Name: "nodes", Kind: output.List, Value: func(i int) any {
+			if p.Format == output.Table {
+				return p.nodeList(p.ex.Ahead[i].Nodes)
+			}
+			return p.named(p.ex.Ahead[i].Nodes...)
+		}},
 	}
-	return out, nil
 }

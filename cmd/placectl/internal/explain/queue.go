@@ -145,9 +145,9 @@ func ordinal(n int) string {
 }
 
 // depends lists a job's dependencies and their states.
-func (p *page) depends() error {
+func (p *page) depends() {
 	if p.ex.Queue == nil || len(p.ex.Queue.Depends) == 0 {
-		return nil
+		return
 	}
 	p.Heading("Depends on", "")
 	var rows [][]any
@@ -159,72 +159,37 @@ func (p *page) depends() error {
 		rows = append(rows, []any{"job " + strconv.FormatUint(d.Job, 10), d.When.String(), d.State.String(), note,
 			output.OrNil(d.Due)})
 	}
-	return p.Table([]output.Column{{Name: "job"}, {Name: "when"}, {Name: "state"}, {Name: "note"},
-		{Name: "expected", Kind: output.Time}}, rows)
+	p.failed(p.Table([]output.Column{{Name: "job"}, {Name: "when"}, {Name: "state"}, {Name: "note"},
+		{Name: "expected", Kind: output.Time}}, rows))
 }
 
-type queueObject struct {
-	Waits   string          `json:"waits"`
-	Place   *int            `json:"place_in_queue"`
-	Waiting int             `json:"in_queue"`
-	Before  []uint64        `json:"before"`
-	Depends []awaitedObject `json:"depends"`
-	Alone   *aloneObject    `json:"placed_alone"`
-}
-
-type awaitedObject struct {
-	Job      uint64 `json:"job"`
-	When     string `json:"when"`
-	State    string `json:"state"`
-	Met      bool   `json:"met"`
-	Expected any    `json:"expected"`
-}
-
-type aloneObject struct {
-	Verdict string  `json:"verdict"`
-	Why     *string `json:"why"`
-	Start   any     `json:"start"`
-}
-
-// queueObject returns the place of a job that waits without a plan, nil for other jobs.
-func (p *page) queueObject() *queueObject {
-	q := p.ex.Queue
-	if q == nil {
-		return nil
+// awaitedFields are the fields of what a job depends on.
+func awaitedFields(list []store.Awaited) output.Fields[int] {
+	return output.Fields[int]{
+		{Name: "job", Kind: output.Integer, Required: true, Value: func(i int) any { return list[i].Job }},
+		{Name: "when", Required: true, Value: func(i int) any { return list[i].When.String() }},
+		{Name: "state", Required: true, Value: func(i int) any { return list[i].State.String() }},
+		{Name: "met", Kind: output.Boolean, Required: true, Value: func(i int) any { return list[i].Met }},
+		{Name: "expected", Kind: output.Time, Value: func(i int) any { return output.OrNil(list[i].Due) }},
 	}
-	o := &queueObject{Waits: string(q.Wait), Waiting: q.Waiting, Before: q.Before, Alone: p.aloneObject()}
-	if q.Place > 0 {
-		o.Place = &q.Place
-	}
-	for _, d := range q.Depends {
-		a := awaitedObject{Job: d.Job, When: d.When.String(), State: d.State.String(), Met: d.Met}
-		if !d.Due.IsZero() {
-			a.Expected = string(text.AppendRFC3339(nil, d.Due.Unix()))
-		}
-		o.Depends = append(o.Depends, a)
-	}
-	return o
-}
-
-func termObjects(terms []priorityf.Term) (list []termObject) {
-	for _, t := range terms {
-		list = append(list, termObject{t.Text, t.Value})
-	}
-	return list
 }
 
 // aloneObject returns the result of placing a waiting job now, nil if its request can no longer be
 // parsed.
-func (p *page) aloneObject() *aloneObject {
+func (p *page) aloneObject() any {
 	if !p.explained {
 		return nil
 	}
-	o := &aloneObject{Verdict: string(p.ex.Verdict)}
+	var why, start any
 	if p.ex.Refusal != nil {
-		o.Why = word(p.ex.Refusal.Why)
+		why = output.OrNil(p.ex.Refusal.Why)
 	}
 	if p.ex.Plan != nil {
-		o.Start = string(text.AppendRFC3339(nil, p.ex.Plan.Start))
+		start = p.ex.Plan.Start
 	}
-	return o
+	f := new(output.Record)
+	f.Must("verdict", output.Text, string(p.ex.Verdict))
+	f.Add("why", output.Text, why)
+	f.Add("start", output.Time, start)
+	return f.Object()
 }

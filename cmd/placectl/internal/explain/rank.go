@@ -12,7 +12,7 @@ import (
 
 // ranking lists the nodes in the policy's order, with a column for each term of PRIORITYF. Nodes with
 // functions of their own have separate tables.
-func (p *page) ranking() error {
+func (p *page) ranking() {
 	for kind := range p.ex.Chunks {
 		of := ""
 		if len(p.ex.Chunks) > 1 {
@@ -30,12 +30,9 @@ func (p *page) ranking() error {
 			if same[0].Own {
 				p.Printf("\nwith a PRIORITYF of their own:\n")
 			}
-			if err := p.rankTable(same); err != nil {
-				return err
-			}
+			p.rankTable(same)
 		}
 	}
-	return nil
 }
 
 // alikeRanked groups the nodes ranked for a chunk by their terms.
@@ -59,7 +56,7 @@ func alikeRanked(all []placer.Ranked, kind int) [][]placer.Ranked {
 	return out
 }
 
-func (p *page) rankTable(list []placer.Ranked) error {
+func (p *page) rankTable(list []placer.Ranked) {
 	columns := []output.Column{{Name: "node"}, {Name: "rank", Kind: output.Integer},
 		{Name: "value", Kind: output.Number}}
 	for _, t := range list[0].Terms {
@@ -67,17 +64,13 @@ func (p *page) rankTable(list []placer.Ranked) error {
 	}
 	var rows [][]any
 	for _, v := range list {
-		names, err := p.names.Names([]uint32{v.Node})
-		if err != nil {
-			return err
-		}
-		row := []any{names[0], v.Rank, shortNumber(v.Value)}
+		row := []any{p.name(v.Node), v.Rank, shortNumber(v.Value)}
 		for _, t := range v.Terms {
 			row = append(row, shortNumber(t.Value))
 		}
 		rows = append(rows, row)
 	}
-	return p.Table(columns, rows)
+	p.failed(p.Table(columns, rows))
 }
 
 // shortNumber rounds a score for people: to three decimals, or one if it is large.
@@ -93,34 +86,21 @@ func shortNumber(v float64) any {
 	return v
 }
 
-type rankObject struct {
-	Chunk int          `json:"chunk"`
-	Node  string       `json:"node"`
-	Rank  int          `json:"rank"`
-	Value any          `json:"value"`
-	Terms []termObject `json:"terms"`
-}
-
-type termObject struct {
-	Term  string  `json:"term"`
-	Value float64 `json:"value"`
-}
-
-func (p *page) rankObjects() (any, error) {
-	out := []rankObject{}
-	for _, v := range p.ex.Ranking {
-		names, err := p.names.Names([]uint32{v.Node})
-		if err != nil {
-			return nil, err
-		}
-		o := rankObject{v.Chunk, names[0], v.Rank, nil, []termObject{}}
-		if !math.IsInf(v.Value, 0) {
-			o.Value = v.Value
-		}
-		for _, t := range v.Terms {
-			o.Terms = append(o.Terms, termObject{t.Text, t.Value})
-		}
-		out = append(out, o)
+func (p *page) rankFields() output.Fields[int] {
+	return output.Fields[int]{
+		{Name: "chunk", Kind: output.Integer, Required: true, Value: func(i int) any { return p.ex.Ranking[i].Chunk }},
+		{Name: "node", Required: true, Value: func(i int) any { return p.name(p.ex.Ranking[i].Node) }},
+		{Name: "rank", Kind: output.Integer, Required: true, Value: func(i int) any { return p.ex.Ranking[i].Rank }},
+		{Name: "value", Kind: output.Number, Value: func(i int) any { return p.ex.Ranking[i].Value }}, // null: endless
+		{Name: "terms", Kind: output.Object, Value: func(i int) any {
+			return output.ObjectsOf(termFields(p.ex.Ranking[i].Terms), len(p.ex.Ranking[i].Terms))
+		}},
 	}
-	return out, nil
+}
+
+func termFields(list []priorityf.Term) output.Fields[int] {
+	return output.Fields[int]{
+		{Name: "term", Required: true, Value: func(i int) any { return list[i].Text }},
+		{Name: "value", Kind: output.Number, Required: true, Value: func(i int) any { return list[i].Value }},
+	}
 }

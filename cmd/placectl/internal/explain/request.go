@@ -3,7 +3,6 @@ package explain
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -11,7 +10,7 @@ import (
 	"github.com/placectl/placectl/placer"
 )
 
-func (p *page) requestSummary(f *output.Record) error {
+func (p *page) requestSummary(f *output.Record) {
 	ex := p.ex
 	f.Add("request", output.Text, p.asked(ex.Request))
 	f.Add("verdict", output.Text, p.placing())
@@ -24,12 +23,9 @@ func (p *page) requestSummary(f *output.Record) error {
 	if ex.Verdict == placer.StartsLater {
 		f.Add("earliest", output.Text, p.start(ex.Plan, listing.OwnersOf(ex.WaitsFor).Names()))
 	}
-	if err := p.planned(f, ex.Plan); err != nil {
-		return err
-	}
+	p.planned(f, ex.Plan)
 	f.Add("path", output.Text, fmt.Sprintf("%s: %s", ex.Path, ex.Explanation.Why))
 	f.Add("policy", output.Text, fmt.Sprintf("%s: %s", ex.Policy, ex.Policy.Doc()))
-	return nil
 }
 
 // placing returns the verdict on placing the request now.
@@ -44,14 +40,12 @@ func (p *page) placing() string {
 }
 
 // planned says where the request starts by a plan.
-func (p *page) planned(f *output.Record, plan *placer.Plan) error {
+func (p *page) planned(f *output.Record, plan *placer.Plan) {
 	if plan == nil {
-		return nil
+		return
 	}
-	names, err := p.nodeList(plan.NodeNumbers())
-	f.Add("nodes", output.Text, names)
+	f.Add("nodes", output.Text, p.nodeList(plan.NodeNumbers()))
 	f.Add("set", output.Text, output.OrNil(plan.Set))
-	return err
 }
 
 // start says when it starts, and for what it waits.
@@ -70,32 +64,29 @@ func (p *page) start(plan *placer.Plan, waitsFor []string) string {
 // guess says that the start is a guess, if it is one.
 func (p *page) guess() string { return string(text.AppendGuess(nil, p.ex.Guess)) }
 
-type requestObject struct {
-	Select      string  `json:"select"`
-	Place       string  `json:"place"`
-	Walltime    int64   `json:"walltime"`
-	User        *string `json:"user"`
-	Queue       *string `json:"queue"`
-	Policy      *string `json:"policy"`
-	Reservation *string `json:"reservation"`
-	Pools       *string `json:"pools"`
-}
-
-func (p *page) requestObject() requestObject {
-	q := p.ex.Request
-	o := requestObject{User: word(q.User), Queue: word(q.Queue), Policy: word(q.Policy),
-		Reservation: word(q.Reservation), Pools: word(placer.FormatPools(q.Pools))}
+// requestObject returns the request, or a job's.
+func (p *page) requestObject() output.Objects {
+	f, q, pools := new(output.Record), p.ex.Request, p.ex.Request.Pools
 	if j := p.ex.Job; j != nil {
-		o.Select, o.Place, o.Walltime = j.Select, j.Place, int64(j.Walltime/time.Second)
+		f.Must("select", output.Text, j.Select)
+		f.Must("place", output.Text, j.Place)
+		f.Must("walltime", output.Integer, j.Walltime)
 	} else {
-		o.Select, o.Place, o.Walltime = p.ex.Ask.Text(p.defs), p.ex.Ask.Spec.Place.Format(p.defs), p.ex.Ask.Duration
-		o.Pools = word(placer.FormatPools(p.ex.Ask.Spec.Pools))
+		pools = p.ex.Ask.Spec.Pools
+		f.Must("select", output.Text, p.ex.Ask.Text(p.defs))
+		f.Must("place", output.Text, p.ex.Ask.Spec.Place.Format(p.defs))
+		f.Must("walltime", output.Integer, p.ex.Ask.Duration)
 	}
-	return o
+	f.Add("user", output.Text, output.OrNil(q.User))
+	f.Add("queue", output.Text, output.OrNil(q.Queue))
+	f.Add("policy", output.Text, output.OrNil(q.Policy))
+	f.Add("reservation", output.Text, output.OrNil(q.Reservation))
+	f.Add("pools", output.Text, output.OrNil(placer.FormatPools(pools)))
+	return f.Object()
 }
 
 // verdictFields adds the verdict, its reason, and where and when the request starts.
-func (p *page) verdictFields(f *output.Record) error {
+func (p *page) verdictFields(f *output.Record) {
 	var verdict, why, start, end, path, pathWhy, policy, set any
 	var numbers []uint32
 	if j := p.ex.Job; j != nil {
@@ -122,17 +113,13 @@ func (p *page) verdictFields(f *output.Record) error {
 			start, end, set, numbers = plan.Start, plan.End, output.OrNil(plan.Set), plan.NodeNumbers()
 		}
 	}
-	names, err := p.names.Names(numbers)
-	if err != nil {
-		return err
-	}
 	f.Add("verdict", output.Text, verdict)
 	f.Add("why", output.Text, why)
 	f.Add("start", output.Time, start)
 	f.Add("end", output.Time, end)
 	f.Add("waits_for", output.Object, listing.OwnersOf(p.ex.WaitsFor))
 	f.Add("guess", output.Integer, output.OrNil(p.ex.Guess))
-	f.Add("nodes", output.List, names)
+	f.Add("nodes", output.List, p.named(numbers...))
 	f.Add("path", output.Text, path)
 	f.Add("path_why", output.Text, pathWhy)
 	f.Add("policy", output.Text, policy)
@@ -142,7 +129,6 @@ func (p *page) verdictFields(f *output.Record) error {
 	} else {
 		f.Add("pools", output.List, []string(nil))
 	}
-	return nil
 }
 
 // asked formats a request on one line.

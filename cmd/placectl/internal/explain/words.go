@@ -35,9 +35,19 @@ func someOf(words []string) string {
 	return strings.Join(words, ", ")
 }
 
+// named returns the names of nodes.
+func (p *page) named(numbers ...uint32) []string {
+	names, err := p.names.Names(numbers)
+	p.failed(err)
+	return names
+}
+
+// name returns the name of a node.
+func (p *page) name(number uint32) string { return strings.Join(p.named(number), "") }
+
 // nodeList returns a folded list of nodes. Of a long list it returns the beginning, and how many more
 // there are.
-func (p *page) nodeList(numbers []uint32) (string, error) {
+func (p *page) nodeList(numbers []uint32) string {
 	var once []uint32
 	seen := make(map[uint32]bool)
 	for _, n := range numbers {
@@ -46,17 +56,14 @@ func (p *page) nodeList(numbers []uint32) (string, error) {
 			once = append(once, n)
 		}
 	}
-	names, err := p.names.Names(once)
-	if err != nil {
-		return "", err
-	}
+	names := p.named(once...)
 	folded := index.FoldNodeList(names)
 	if len(folded) <= shownNames {
-		return folded, nil
+		return folded
 	}
 	items, err := index.SplitNodeList(folded)
 	if err != nil {
-		return folded, nil
+		return folded
 	}
 	shown, length := 0, 0
 	for shown < len(items) && (shown == 0 || length+len(items[shown]) <= shownNames) {
@@ -65,9 +72,9 @@ func (p *page) nodeList(numbers []uint32) (string, error) {
 	}
 	first := strings.Join(items[:shown], ",")
 	if in, err := index.ExpandNodeList(first); err == nil && len(in) < len(names) {
-		return fmt.Sprintf("%s and %d more", first, len(names)-len(in)), nil
+		return fmt.Sprintf("%s and %d more", first, len(names)-len(in))
 	}
-	return folded, nil
+	return folded
 }
 
 // withReason returns a word with its reason, if known.
@@ -76,12 +83,4 @@ func withReason(word, why string) string {
 		return word
 	}
 	return word + ": " + why
-}
-
-// word returns a text for JSON, null if it is empty.
-func word(s string) *string {
-	if s == "" {
-		return nil
-	}
-	return &s
 }

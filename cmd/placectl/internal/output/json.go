@@ -19,9 +19,7 @@ type jsonLayout struct {
 }
 
 func (l *jsonLayout) begin(p *Printer) {
-	for _, c := range p.cols {
-		l.keys = append(l.keys, append(AppendJSONString(nil, c.Name), ':'))
-	}
+	l.keys = jsonKeys(p.cols)
 	if l.array {
 		p.buf = append(p.buf, '[')
 	}
@@ -34,21 +32,12 @@ func (l *jsonLayout) row(p *Printer, values []any) {
 	if p.o.Watch != nil {
 		p.o.Watch(p.res, values)
 	}
-	b := append(p.buf, '{')
-	for i, v := range values {
-		if i > 0 {
-			b = append(b, ',')
+	for i, c := range p.cols {
+		if p.o.DryRun && p.res.Made && c.Kind == JobNumber && c.Name != "retry_of" {
+			values[i] = nil
 		}
-		b = append(b, l.keys[i]...)
-		if p.o.DryRun && p.res.Made && p.cols[i].Kind == JobNumber && p.cols[i].Name != "retry_of" {
-			v = nil
-		}
-		if v == nil && p.cols[i].Kind == Object && p.cols[i].Required { // an empty list
-			b = append(b, "[]"...)
-			continue
-		}
-		b = appendJSONValue(b, v, p.cols[i].Kind)
 	}
+	b := appendJSONRow(append(p.buf, '{'), l.keys, p.cols, values)
 	if p.o.DryRun {
 		b = append(b, `,"dry_run":true`...)
 	}
@@ -57,6 +46,29 @@ func (l *jsonLayout) row(p *Printer, values []any) {
 		b = append(b, '\n')
 	}
 	p.buf = b
+}
+
+func jsonKeys(columns []Column) (keys [][]byte) {
+	for _, c := range columns {
+		keys = append(keys, append(AppendJSONString(nil, c.Name), ':'))
+	}
+	return keys
+}
+
+// appendJSONRow appends the keys and values of an object.
+func appendJSONRow(b []byte, keys [][]byte, columns []Column, values []any) []byte {
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = append(b, keys[i]...)
+		if v == nil && columns[i].Kind == Object && columns[i].Required { // an empty list
+			b = append(b, "[]"...)
+			continue
+		}
+		b = appendJSONValue(b, v, columns[i].Kind)
+	}
+	return b
 }
 
 func (l *jsonLayout) flush(*Printer) {}

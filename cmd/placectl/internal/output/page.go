@@ -64,6 +64,15 @@ func (f *Record) Add(name string, k Kind, v any) {
 	f.values = append(f.values, v)
 }
 
+// Must adds a field that is never nil.
+func (f *Record) Must(name string, k Kind, v any) {
+	f.Add(name, k, v)
+	f.columns[len(f.columns)-1].Required = true
+}
+
+// Object returns the fields as an object within an answer.
+func (f *Record) Object() Objects { return Objects{f.columns, [][]any{f.values}, true} }
+
 // OrNil returns a value for an answer: nil for the zero value.
 func OrNil[T comparable](v T) any {
 	var none T

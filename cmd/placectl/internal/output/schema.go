@@ -30,12 +30,36 @@ func SchemaOf(c Column, value any) *Schema {
 		if value == nil {
 			return nil
 		}
+		if o, ok := value.(Objects); ok {
+			s = *o.schema()
+			break
+		}
 		s = *typeSchema(reflect.TypeOf(value))
 	}
 	if !c.Required && c.Kind != List && c.Kind != Words && s.Type != nil && s.Type[0] != "array" {
 		s.Type = append(s.Type[:1:1], "null")
 	}
 	return &s
+}
+
+// schema describes the objects. What is not of one type in all of them may be anything.
+func (o Objects) schema() *Schema {
+	s := &Schema{Type: []string{"object"}, Properties: make(map[string]*Schema)}
+	for i, c := range o.columns {
+		var value any
+		if len(o.rows) > 0 {
+			value = o.rows[0][i]
+		}
+		key := SchemaOf(c, value)
+		if _, nested := value.(Objects); c.Kind == Object && !nested && (key == nil || key.Items == nil) {
+			key = new(Schema)
+		}
+		s.Properties[c.Name], s.Required = key, append(s.Required, c.Name)
+	}
+	if o.one {
+		return s
+	}
+	return &Schema{Type: []string{"array"}, Items: s}
 }
 
 // typeSchema describes what appendJSONObject writes for a type.
