@@ -128,7 +128,7 @@ func (s *stranger) home() *home {
 		s.t.Fatalf("status %d of\n%s", status, said)
 	}
 	h.run(s.exports() + s.before[s.name])
-	if code := codeOf(s.blocks); strings.Contains(code, "placectl wait") {
+	if code := codeOf(s.blocks); strings.Contains(code, "placectl wait") || strings.Contains(code, "tx -f - --wait") {
 		h.repeat(cronLines(s.prelude, s.blocks))
 	}
 	return h

@@ -57,6 +57,14 @@ submit -t 1m --out /dev/null --name report --afterok part -- touch after
 END
 		placectl tx -q -f night.tx --key night >/dev/null; placectl tx -q -f night.tx --key night >/dev/null
 		part=2 parts="1 2" all="1 2 3"`},
+	{"tx of arrays", `
+		cat >night.tx <<'END'
+submit --hold -t 1m --array 4 --name part G -- sh -c 'test $PLACECTL_INDEX != 2 || { F; }'
+submit -t 1m --out /dev/null --name report --afterok part -- touch after
+submit -t 1m --out /dev/null --name alarm --afternotok report -- true
+END
+		placectl tx -q -f night.tx --key night
+		part="1[2]" parts="1[0] 1[1] 1[2] 1[3]" all="1 6 7"`},
 	{"sbatch", `
 		printf '#!/bin/sh\n%s\n' 'F' >job.sh
 		part=$(placectl slurm sbatch --parsable -H -t 1 S job.sh); parts=$part all=$part`},
@@ -80,6 +88,7 @@ END
 var partAskers = []string{
 	"placectl wait -q --timeout T",
 	"setsid -w placectl wait -q --timeout T",
+	"placectl tx -q -f night.tx --key night --wait --timeout T",
 	"placectl wait -q $all --timeout T",
 	"placectl wait -q $all --timeout T -o json",
 	"placectl wait -q $part --timeout T",

@@ -448,6 +448,8 @@ var shownElsewhere = map[string]string{
 	"run --priority":        "run.txtar",
 	"run --dry-run":         "run.txtar",
 	"wait --timeout":        "wait.txtar",
+	"tx --wait":             "tx_wait.txtar",
+	"tx --timeout":          "tx_wait.txtar",
 	"events --follow":       "events.txtar",
 	"cancel --now":          "ending.txtar",
 	"requeue --now":         "ending.txtar",

@@ -115,7 +115,9 @@ func testAnswers(t *testing.T, dir string) {
 				t.Fatalf("the saved answer %s is no JSON: %v", line, err)
 			}
 			all[a.Verb] = append(all[a.Verb], a)
-			printed[strings.TrimSuffix(name, ".seen")] = a.Verb // the outermost verb ends last
+			if of := strings.TrimSuffix(name, ".seen"); printed[of] != "tx" { // what follows a commit is no answer
+				printed[of] = a.Verb // the outermost verb ends last
+			}
 		}
 	}
 	delete(all, "query") // its columns are chosen by the user

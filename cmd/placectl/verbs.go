@@ -64,7 +64,7 @@ func allVerbs() verbs.List[*session.Run] {
 		{Name: "logs", Make: run.Logs, Day: 9, Like: "tail cat output log qpeek"},
 		{Name: "wait", Make: queue.Wait, Day: 10},
 		{Name: "events", Make: ask.Events, Like: "tracejob audit"},
-		{Name: "tx", Make: database.Tx},
+		{Name: "tx", Make: queue.Tx},
 		{Name: "class", Make: share.Class, Like: "sshare fairshare"},
 		{Name: "batch", Make: batch.Batch},
 		{Name: "query", Make: ask.Query, Day: 17, Like: "sql select"},

@@ -241,6 +241,7 @@ func (r *Run) Write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	if r.committed != nil && keep {
 		r.committed()
 	}
+	r.Submitted = made
 	if err := r.keepMade(made); err != nil {
 		r.Notef("wait without a job will not know of this one: %v", err)
 	}

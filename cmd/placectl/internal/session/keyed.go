@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
@@ -46,11 +47,12 @@ func (r *Run) Once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) err
 }
 
 // requested encodes the request that a key is bound to: the verb, its flags in any order, its
-// arguments, and the contents of the files that it has read. The form of the answer does not count.
+// arguments, and the contents of the files that it has read. The form of the answer does not count, nor what
+// follows the commit.
 func (r *Run) requested() []byte {
 	q := keyed.Request{Verb: r.Inv.Verb(), Args: r.Inv.Args, Dash: r.Inv.Dash, Inputs: &r.Inputs}
 	for _, g := range r.Inv.Flags {
-		if name := g.Name(); name != verbs.Key && name != verbs.DryRun {
+		if name := g.Name(); name != verbs.Key && name != verbs.DryRun && !slices.Contains(r.Verb.Follows, name) {
 			q.Flags = append(q.Flags, g.Word())
 		}
 	}
@@ -103,7 +105,7 @@ func (a audienceOf) Lines(lines []keyed.Part) error {
 		var out bytes.Buffer
 		sub := *a.r
 		if inv, _ := sub.Verbs.Parse(strings.Fields(line.Verb)); len(inv.Path) > 0 { // without its arguments
-			sub.Verb = inv.Leaf()
+			sub.Inv, sub.Verb = inv, inv.Leaf()
 		}
 		sub.Stdout, sub.Output = &out, LineFormat(sub.Output)
 		if err := sub.Repeat(line.Line); err != nil {

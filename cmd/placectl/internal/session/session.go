@@ -82,6 +82,7 @@ type Run struct {
 	Kept      *keyed.Recording   // the answer to a request with a key
 	Repeated  bool               // the answer is a repeat
 	repeated  told.Numbers       // the jobs that were made when its key was new
+	Submitted told.Numbers       // the jobs that the commit has made, or had when its key was new
 	Front     *fronts.Submission // a submission through qsub or sbatch, nil: none
 	InLogs    *inlogs.Handles    // the handles on databases in logs
 	Behind    bool               // a writer's clock may be behind the database

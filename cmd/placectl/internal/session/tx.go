@@ -3,6 +3,8 @@ package session
 import (
 	"bytes"
 	"encoding/json"
+	"io"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
@@ -27,8 +29,33 @@ func LineFormat(whole output.Format) output.Format {
 func (r *Run) Below(e Env) *Run {
 	out := &process.Answers{Writer: e.Stdout}
 	e.Stdout = out
-	return &Run{Env: e, Ctx: r.Ctx, Stop: r.Stop, Answers: out, notes: r.notes, Verbs: r.Verbs, Dash: -1,
-		InLogs: r.InLogs}
+	return &Run{Env: e, Ctx: r.Ctx, Stop: r.Stop, Answers: out, notes: r.notes, warned: r.warned, Verbs: r.Verbs,
+		Dash: -1, InLogs: r.InLogs}
+}
+
+// Follow does what follows the commit of a verb as another verb, whose answer it prints.
+func (r *Run) Follow(verb string, fn func(*Run) error) error {
+	inv, err := r.Verbs.Parse([]string{verb})
+	if err != nil {
+		return err
+	}
+	sub := *r
+	sub.Inv, sub.Verb, sub.Rec = inv, inv.Leaf(), nil
+	return fn(&sub)
+}
+
+// AnswerOf returns what a verb that reads prints. Its notes are dropped.
+func (r *Run) AnswerOf(words ...string) ([]byte, error) {
+	var out bytes.Buffer
+	e := r.Env
+	e.Args, e.Stdout, e.Stdin = words, &out, strings.NewReader("")
+	sub := r.Below(e)
+	sub.Globals, sub.notes = r.Globals, io.Discard
+	inv, err := sub.Verbs.Parse(words)
+	if err == nil {
+		err = sub.Exec(inv)
+	}
+	return out.Bytes(), err
 }
 
 // PrintLines prints the answers of the lines one after the other. In JSON they are a list, with

@@ -26,9 +26,10 @@ type Verb[R any] struct {
 	May         store.Right            // the right it takes; flags may take a higher one
 	Takes       map[string]store.Right // by flag
 	Access      Access
-	Alone       bool   // it takes long, or several transactions: it cannot be part of one
-	Statuses    []int  // exit statuses besides those that Access implies
-	Example     string // command lines, one a line
+	Follows     []string // flags of what follows the commit: they are no part of a request with a key
+	Alone       bool     // it takes long, or several transactions: it cannot be part of one
+	Statuses    []int    // exit statuses besides those that Access implies
+	Example     string   // command lines, one a line
 	Hidden      bool
 	Command     bool   // a command follows its first argument, flags and all, also without --
 	Passes      bool   // its exit status is that of a command it runs: its own failures add exit.Own

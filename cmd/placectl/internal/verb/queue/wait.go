@@ -71,24 +71,42 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 	}); err != nil {
 		return err
 	}
+	a, err := await(r, words, started, deadline)
+	if err != nil {
+		return err
+	}
+	if a.late != nil && !r.Audience().Document {
+		return a.late
+	}
+	if a.bad, err = judged(r, a.jobs, c.NArg() == 0); err != nil {
+		return err
+	}
+	return a.print(r)
+}
+
+// awaited are jobs that were waited for.
+type awaited struct {
+	jobs []*store.Job
+	late error // says which had not got there at the deadline, nil if all had
+	bad  badly
+}
+
+// await waits until jobs have started or ended, or the deadline. A zero deadline is none.
+func await(r *session.Run, words []string, started bool, deadline time.Time) (*awaited, error) {
 	var stuck obstacle
 	for {
 		seen, read := r.FileStamp(), r.Env.Clock()
 		jobs, next, err := waitedFor(r, words, started, &stuck)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		left := slices.DeleteFunc(slices.Clone(jobs), func(j *store.Job) bool { return reached(j, started) })
 		if len(left) == 0 {
-			return waitResult(r, jobs)
+			return &awaited{jobs: jobs}, nil
 		}
 		if !deadline.IsZero() && !r.Env.Clock().Before(deadline) {
-			err := fmt.Errorf("%w: %d of %s, job %d the first, which is %s", exit.ErrNotYet, len(left),
-				text.Plural(len(jobs), "job"), left[0].ID, left[0].State)
-			if !r.Audience().Document {
-				return err
-			}
-			return r.Failing("jobs", err, func() error { return printWaited(r, jobs) })
+			return &awaited{jobs: jobs, late: fmt.Errorf("%w: %d of %s, job %d the first, which is %s",
+				exit.ErrNotYet, len(left), text.Plural(len(jobs), "job"), left[0].ID, left[0].State)}, nil
 		}
 		stuck.say(r)
 		end := read.Add(time.Minute)
@@ -96,7 +114,7 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 			end = deadline
 		}
 		if err := r.WaitForChange(seen, end, next); err != nil {
-			return err
+			return nil, err
 		}
 		// While the last of them goes on, the others are read again only every other second.
 		for again := read.Add(2 * time.Second); !started && r.Env.Clock().Before(again) &&
@@ -105,7 +123,7 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 				again = end
 			}
 			if err := r.WaitForChange(r.FileStamp(), again, next); err != nil {
-				return err
+				return nil, err
 			}
 		}
 	}
@@ -146,22 +164,16 @@ func waitedFor(r *session.Run, words []string, started bool, stuck *obstacle) (j
 	return jobs, next, err
 }
 
-// waitResult prints how the jobs ended, and fails if one of them failed.
-func waitResult(r *session.Run, jobs []*store.Job) error {
-	bad := 0
-	for _, j := range jobs {
-		if isBad(j) {
-			bad++
-		}
+// err says what is wrong with the jobs, nil if all got there in time and none ended badly.
+func (a *awaited) err() error {
+	if a.late != nil {
+		return a.late
 	}
-	r.Told(slices.DeleteFunc(slices.Clone(jobs), func(j *store.Job) bool { return j.State.Live() })...)
-	var err error
-	if bad > 0 {
-		were := "were"
-		if len(jobs) == 1 {
-			were = "was"
-		}
-		err = fmt.Errorf("%d of %s failed or %s cancelled", bad, text.Plural(len(jobs), "job"), were)
-	}
-	return r.Failing("jobs", err, func() error { return printWaited(r, jobs) })
+	return a.bad.err(a.jobs)
+}
+
+// print prints how the jobs are, and fails with err.
+func (a *awaited) print(r *session.Run) error {
+	r.Told(slices.DeleteFunc(slices.Clone(a.jobs), func(j *store.Job) bool { return j.State.Live() })...)
+	return r.Failing("jobs", a.err(), func() error { return printWaited(r, a.jobs, a.bad) })
 }

@@ -26,14 +26,15 @@ var fateFields = output.Fields[fate]{
 	{Name: "reason", Kind: output.Prose, Value: func(f fate) any { return output.OrNil(f.reason()) }},
 }
 
-// isBad reports whether a job has ended, and not well.
-func isBad(j *store.Job) bool { return j.State == store.JobFailed || j.State == store.JobCancelled }
-
-// printWaited prints the awaited jobs. People get a line for each array, or with -q for each failure.
-func printWaited(r *session.Run, jobs []*store.Job) error {
+// printWaited prints the awaited jobs. People get a line for each array, or with -q for each that ended badly.
+func printWaited(r *session.Run, jobs []*store.Job, bad badly) error {
 	return r.Either(session.IsTable, func() error {
 		if r.Columns == "" {
-			return session.PrintAll(r, fateFields, fates(jobs, r.Hushed())...)
+			list := fates(jobs)
+			if r.Hushed() {
+				list = bad.each(jobs)
+			}
+			return session.PrintAll(r, fateFields, list...)
 		}
 		return printEach(r, jobs)
 	}, func() error { return printEach(r, jobs) })
@@ -47,14 +48,13 @@ func printEach(r *session.Run, jobs []*store.Job) error {
 	return p.Close()
 }
 
-// fates groups jobs by array, in the order of their first. bad leaves only those that ended badly, each alone.
-func fates(jobs []*store.Job, bad bool) (list []fate) {
+// fates groups jobs by array, in the order of their first.
+func fates(jobs []*store.Job) (list []fate) {
 	at := make(map[uint64]int)
 	for _, j := range jobs {
 		i, known := at[j.Array]
 		switch {
-		case bad && !isBad(j):
-		case bad || j.Array == 0 || !known:
+		case j.Array == 0 || !known:
 			at[j.Array] = len(list)
 			list = append(list, fate{j})
 		default:
@@ -67,7 +67,7 @@ func fates(jobs []*store.Job, bad bool) (list []fate) {
 // name returns 12, or 12[0-4,7] for several of an array.
 func (f fate) name() string {
 	if len(f) == 1 {
-		return listing.JobID(f[0])
+		return listing.JobName(f[0])
 	}
 	indices := make([]uint64, len(f))
 	for i, j := range f {
@@ -106,7 +106,7 @@ func (f fate) among(of func(*store.Job) time.Time, first func(time.Time, time.Ti
 
 // reason says why the first job that ended badly did, or else the first.
 func (f fate) reason() string {
-	i := max(slices.IndexFunc(f, isBad), 0)
+	i := max(slices.IndexFunc(f, hasFailed), 0)
 	why := f[i].Why()
 	if why == "" || len(f) == 1 {
 		return why

@@ -1,9 +1,10 @@
-package database
+package queue
 
 import (
 	"bytes"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
@@ -32,19 +33,54 @@ func Tx() *session.Verb {
 			"first that of a job that they have made. If one fails, nothing is kept, and the exit status is " +
 			"that verb's.\n" +
 			"Answers are printed after the commit, as each verb's alone; in JSON a list of {\"line\", \"verb\", " +
-			"\"result\"}.",
-		Flags: []cli.Flag{&cli.StringFlag{Name: "file", Aliases: []string{"f"},
-			Usage: "read `FILE`, - for standard input", Value: "-"}},
+			"\"result\"}.\n\n" +
+			"With --wait it then waits for the jobs that the verbs have made, and for no others. The exit status " +
+			"is 0 if all\n" +
+			"ended well, 1 if one did not, and 3 at the timeout. A job that waited with --afternotok for a failure " +
+			"that did not\n" +
+			"come has ended well. Failed jobs are listed with the end of their output; with -q that is all that is " +
+			"printed.\n" +
+			"--key is for the transaction: given again, with or without --wait, it makes nothing and waits for the " +
+			"same jobs.",
+		Flags: []cli.Flag{
+			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Value: "-",
+				Usage: "read `FILE`, - for standard input"},
+			&cli.BoolFlag{Name: "wait", Usage: "wait until the jobs have ended"},
+			&cli.StringFlag{Name: "timeout", Usage: "with --wait: wait at most `D`"},
+		},
 		Access:   verbs.Writes,
 		Alone:    true,
+		Follows:  []string{"wait", "timeout"},
 		Statuses: []int{exit.NotNow, exit.Never},
 		Example: "printf '%s\\n' 'release 12' 'place 4:ncpus=8 -t 1h' | placectl tx -o json\nplacectl tx -f " +
-			"nightly.placectl",
+			"nightly.placectl --wait --timeout 6h --key night-$(date +%F) -q",
 		Run: transaction,
 	}
 }
 
 func transaction(r *session.Run, c *cli.Context) error {
+	if !c.Bool("wait") {
+		if c.IsSet("timeout") {
+			return usage.Errorf("--timeout is for --wait")
+		}
+		return commitLines(r, c)
+	}
+	var timeout time.Duration
+	if c.IsSet("timeout") {
+		d, err := r.Duration(c, "timeout")
+		if err != nil {
+			return err
+		}
+		timeout = d
+	}
+	if err := commitLines(r, c); err != nil || r.Dry {
+		return err
+	}
+	return r.Follow("wait", func(r *session.Run) error { return awaitMade(r, timeout, c.IsSet("timeout")) })
+}
+
+// commitLines runs the verbs of the lines in one transaction, and prints their answers.
+func commitLines(r *session.Run, c *cli.Context) error {
 	name := c.String("file")
 	in, err := r.Input(name)
 	if err != nil {
