@@ -191,24 +191,24 @@ func TestBatchMutants(t *testing.T) {
 	member := func(change func(*locality.Member)) func(*testing.T, *DB) {
 		return func(t *testing.T, db *DB) {
 			rewrite(t, db, row.BatchHosts, func(key, payload []byte) []byte {
-				m, err := row.DecodeMember(key, payload)
+				m, err := row.MemberRow.Decode(key, payload)
 				if err != nil {
 					t.Fatal(err)
 				}
 				change(m)
-				return row.EncodeMember(m)
+				return row.MemberRow.Encode(m)
 			})
 		}
 	}
 	batch := func(change func(*row.Batch)) func(*testing.T, *DB) {
 		return func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Batches, func(key, payload []byte) []byte {
-				b, err := row.DecodeBatch(key, payload)
+				b, err := row.BatchRow.Decode(key, payload)
 				if err != nil {
 					t.Fatal(err)
 				}
 				change(b)
-				return row.EncodeBatch(b)
+				return row.BatchRow.Encode(b)
 			})
 		}
 	}
@@ -231,7 +231,7 @@ func TestBatchMutants(t *testing.T) {
 		{"a batch has less left", batch(func(b *row.Batch) { b.Remaining-- }), "remains"},
 		{"an instance is live and expired", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.BatchTasks, func(key, payload []byte) []byte {
-				b, err := row.DecodeBatchTasks(key, payload)
+				b, err := row.BatchTasksRow.Decode(key, payload)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -239,7 +239,7 @@ func TestBatchMutants(t *testing.T) {
 					for k := range b.Tasks[i].Instances {
 						if x := &b.Tasks[i].Instances[k]; x.State == locality.Live {
 							x.State = locality.Expired
-							return row.EncodeBatchTasks(b)
+							return row.BatchTasksRow.Encode(b)
 						}
 					}
 				}

@@ -139,7 +139,7 @@ func resetClock(tx *Tx, to int64) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.k.State.Decode(state); err != nil {
+	if err := row.StateRow.Read(&tx.k.State, row.KeyState, state); err != nil {
 		return err
 	}
 	tx.k.Now, tx.k.Dirty = to, true

@@ -193,7 +193,7 @@ func keepAnswer(t testing.TB, db *DB) {
 	err := db.file.Update(func(r *file.Recorder) (bool, error) {
 		a := row.Answer{Key: "nightly 7", Request: [32]byte{1, 2}, At: 1_000_000, Until: 4_000_000, First: 1, Jobs: 1,
 			Text: []byte("job 1, job 1, job 1")}
-		if err := r.Put(row.Answers, []byte(a.Key), row.EncodeAnswer(&a)); err != nil {
+		if err := r.Put(row.Answers, []byte(a.Key), row.AnswerRow.Encode(&a)); err != nil {
 			return false, err
 		}
 		return true, r.Mark(row.AnswerDues, row.AnswerRows.Indexes[0].Key(nil, &a))
@@ -260,11 +260,11 @@ func recount(t *testing.T, db *DB, change func(*row.State)) {
 	t.Helper()
 	rewrite(t, db, row.Meta, func(key, payload []byte) []byte {
 		var c row.State
-		if string(key) != string(row.KeyState) || c.Decode(payload) != nil {
+		if string(key) != string(row.KeyState) || row.StateRow.Read(&c, row.KeyState, payload) != nil {
 			return nil
 		}
 		change(&c)
-		return c.Encode()
+		return row.StateRow.Encode(&c)
 	})
 }
 
@@ -495,14 +495,14 @@ func TestCheckMutants(t *testing.T) {
 		}, "and it has 0", guesses},
 		mutant{"a reservation over a job that it does not let in", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Reservations, func(key, payload []byte) []byte {
-				r, err := row.DecodeReservation(key, payload)
+				r, err := row.ReservationRow.Decode(key, payload)
 				if err != nil || r.Name != "soon" {
 					return nil
 				}
 				r.Start, r.Nodes = 1_000_100, append(r.Nodes, 4, 5, 6, 7, 8)
 				slices.Sort(r.Nodes)
 				r.Nodes = slices.Compact(r.Nodes)
-				return row.EncodeReservation(r)
+				return row.ReservationRow.Encode(r)
 			})
 		}, "", guesses},
 		mutant{"a reservation number given out again", func(t *testing.T, db *DB) {
@@ -513,12 +513,12 @@ func TestCheckMutants(t *testing.T) {
 		}, "the last one was 1", rebuilt},
 		mutant{"a key of a job to come", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Answers, func(key, payload []byte) []byte {
-				a, err := row.DecodeAnswerText(key, payload)
+				a, err := row.AnswerRow.Decode(key, payload)
 				if err != nil {
 					return nil
 				}
 				a.First = 1000
-				return row.EncodeAnswer(a)
+				return row.AnswerRow.Encode(a)
 			})
 		}, "the next job number is", guesses},
 		mutant{"the files of a batch are missing", func(t *testing.T, db *DB) { drop(t, db, row.BatchFiles) },
@@ -527,11 +527,12 @@ func TestCheckMutants(t *testing.T) {
 			"is of a batch that is not there", guesses},
 		mutant{"a file of a batch is missing", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.BatchFiles, func(key, payload []byte) []byte {
-				files, err := row.DecodeBatchFiles(key, payload)
+				files, err := row.BatchFilesRow.Decode(key, payload)
 				if err != nil {
 					return nil
 				}
-				return row.EncodeBatchFiles(files[1:])
+				rest := (*files)[1:]
+				return row.BatchFilesRow.Encode(&rest)
 			})
 		}, "its files", guesses},
 		mutant{"a cursor past its range", func(t *testing.T, db *DB) {
@@ -546,7 +547,7 @@ func TestCheckMutants(t *testing.T) {
 		}, "batch night", guesses},
 		mutant{"shares out of balance since tomorrow", func(t *testing.T, db *DB) {
 			putRow(t, db, row.Shares, row.KeyShareState,
-				row.EncodeShareTimer(fairshare.Timer{Running: true, Since: 2_000_000}))
+				row.ShareTimerRow.Encode(&fairshare.Timer{Running: true, Since: 2_000_000}))
 		}, "out of balance since", left},
 		mutant{"an instant far ahead", func(t *testing.T, db *DB) {
 			recount(t, db, func(c *row.State) { c.AsOf += 1000 })
@@ -583,9 +584,9 @@ func TestCheckMutants(t *testing.T) {
 			guesses},
 		mutant{"what jobs carry is something else", func(t *testing.T, db *DB) {
 			rewrite(t, db, row.Payloads, func(key, payload []byte) []byte {
-				p, _ := row.DecodePayload(key, payload)
+				p, _ := row.PayloadRow.Decode(key, payload)
 				p.Dir = "/elsewhere"
-				return row.EncodePayload(p)
+				return row.PayloadRow.Encode(p)
 			})
 		}, "is something else", guesses},
 		mutant{"what jobs carry is kept for more of them", func(t *testing.T, db *DB) {
@@ -617,11 +618,11 @@ func TestCheckMutants(t *testing.T) {
 		}, "and the row of its attempt does not", guesses},
 		mutant{"a change of a node to come", func(t *testing.T, db *DB) {
 			putRow(t, db, row.NodePasts, row.TimeKey(2_000_000, 0),
-				row.EncodeNodePast(&row.NodePast{Nodes: []uint32{1}, Parts: row.PartState}))
+				row.NodePastRow.Encode(&row.NodePast{Nodes: []uint32{1}, Parts: row.PartState}))
 		}, "nodes changed at @2000000", rebuilt},
 		mutant{"a node that is there was removed", func(t *testing.T, db *DB) {
 			putRow(t, db, row.NodePasts, row.TimeKey(1_000_000, 99),
-				row.EncodeNodePast(&row.NodePast{Nodes: []uint32{1}, Parts: row.PartWhole,
+				row.NodePastRow.Encode(&row.NodePast{Nodes: []uint32{1}, Parts: row.PartWhole,
 					Was: index.Node{Name: "n1"}}))
 		}, "otherwise than later changes say", rebuilt},
 		mutant{"a change of a node is gone", func(t *testing.T, db *DB) { spoilRow(t, db, row.NodePasts) }, "checksum",

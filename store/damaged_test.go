@@ -414,13 +414,13 @@ func changeUncounted(path string, table row.Table, random *rand.Rand) (changed b
 		meta := tx.Bucket([]byte(row.Meta.String()))
 		stored, err := row.Unseal(row.Meta, row.KeySums, meta.Get(row.KeySums))
 		if err == nil {
-			err = sums.Decode(stored)
+			err = row.SumsRow.Read(&sums, row.KeySums, stored)
 		}
 		if err != nil {
 			return err
 		}
 		sums.Transaction = uint64(tx.ID())
-		return meta.Put(row.KeySums, row.Seal(row.KeySums, sums.Encode()))
+		return meta.Put(row.KeySums, row.Seal(row.KeySums, row.SumsRow.Encode(&sums)))
 	})
 	return changed, err
 }

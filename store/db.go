@@ -343,7 +343,7 @@ func (db *DB) Forecast(spec ForecastSpec) error {
 	if err != nil || fs == nil {
 		return err
 	}
-	payload := row.EncodeForecasts(fs.Value)
+	payload := row.ForecastsRow.Encode(fs.Value)
 	if db.log != nil {
 		return db.log.PutLocal(row.Meta, row.KeyForecasts, payload)
 	}

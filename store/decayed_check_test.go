@@ -43,7 +43,7 @@ func TestDecayedRates(t *testing.T) {
 		update(func(tx *Tx) error {
 			payload, err := tx.k.File.Get(row.Decays, ann)
 			if err == nil {
-				x, err = row.DecodeDecayed(ann, payload)
+				x, err = row.DecayedRow.Decode(ann, payload)
 			}
 			return err
 		})
@@ -54,7 +54,7 @@ func TestDecayedRates(t *testing.T) {
 		func(tx *Tx) error { // another rate
 			x := copied(was)
 			x.Uses[0].Rate += 3
-			return tx.k.File.Put(row.Decays, ann, row.EncodeDecayed(x))
+			return tx.k.File.Put(row.Decays, ann, row.DecayedRow.Encode(x))
 		},
 		func(tx *Tx) error { return tx.k.File.Remove(row.Decays, ann) },
 	}
@@ -72,7 +72,7 @@ func TestDecayedRates(t *testing.T) {
 		if is := read(); is.Uses[0].Rate != was.Uses[0].Rate || i == 0 && is.Uses[0].Value != was.Uses[0].Value {
 			t.Fatalf("%d: %+v, and it was %+v", i, is, was)
 		}
-		update(func(tx *Tx) error { return tx.k.File.Put(row.Decays, ann, row.EncodeDecayed(was)) })
+		update(func(tx *Tx) error { return tx.k.File.Put(row.Decays, ann, row.DecayedRow.Encode(was)) })
 	}
 	update(func(tx *Tx) error { _, err := tx.ResetClock(tx.Now().Add(-time.Minute)); return err })
 	if list := findings(t, db); len(list) > 0 {

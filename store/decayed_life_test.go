@@ -129,7 +129,7 @@ func TestSalvageDecayed(t *testing.T) {
 		if err != nil || payload == nil {
 			return fmt.Errorf("nothing decays: %w", err)
 		}
-		x, err := row.DecodeDecayed(key, payload)
+		x, err := row.DecayedRow.Decode(key, payload)
 		for _, u := range x.Uses {
 			if u.Name == "ncpus" && u.Rate == 3 {
 				return err

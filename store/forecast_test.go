@@ -218,7 +218,7 @@ func TestPastRunsBounded(t *testing.T) {
 	l.do(func(tx *Tx) error {
 		for job := range uint64(cycle.LearnedFrom + 1) {
 			p := row.PastRun{Job: job + 10, Asked: 1}
-			if err := tx.k.File.Put(row.PastRuns, row.Key64(p.Job), row.EncodePastRun(&p)); err != nil {
+			if err := tx.k.File.Put(row.PastRuns, row.Key64(p.Job), row.PastRunRow.Encode(&p)); err != nil {
 				return err
 			}
 		}

@@ -22,7 +22,7 @@ func payloadCounts(t testing.TB, db *DB) map[string]uint64 {
 	counts := make(map[string]uint64)
 	err := db.View(func(tx *Tx) error {
 		return tx.k.File.Each(row.Payloads, nil, func(key, payload []byte) (bool, error) {
-			p, err := row.DecodePayload(key, payload)
+			p, err := row.PayloadRow.Decode(key, payload)
 			if err == nil {
 				counts[p.Dir] += p.Jobs
 			}

@@ -206,7 +206,7 @@ func TestCheckFindsBadShares(t *testing.T) {
 	setShares(t, db, someShares())
 	bad := someShares()
 	bad.Loads[0].Load = -1
-	rewrite(t, db, row.Shares, func(key, _ []byte) []byte { return row.EncodeShareSettings(bad) })
+	rewrite(t, db, row.Shares, func(key, _ []byte) []byte { return row.ShareSettingsRow.Encode(bad) })
 	if list := findings(t, db); len(list) != 1 || !strings.Contains(list[0], "a load of -1") {
 		t.Errorf("%q", list)
 	}

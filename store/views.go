@@ -31,7 +31,7 @@ func (tx *Tx) Views() Views { return Views{tx} }
 // Each calls fn for the views by name, until fn fails.
 func (vs Views) Each(fn func(SQLView) error) error {
 	return vs.tx.k.File.Each(row.Views, nil, func(key, payload []byte) (bool, error) {
-		v, err := row.DecodeView(key, payload)
+		v, err := row.ViewRow.Decode(key, payload)
 		if err == nil {
 			err = fn(SQLView(*v))
 		}
@@ -54,7 +54,7 @@ func (vs Views) Get(name string) (SQLView, error) {
 		}
 		return SQLView{}, err
 	}
-	v, err := row.DecodeView([]byte(name), payload)
+	v, err := row.ViewRow.Decode([]byte(name), payload)
 	if err != nil {
 		return SQLView{}, err
 	}
@@ -88,7 +88,7 @@ func (vs Views) Set(v SQLView) error {
 		return err
 	}
 	r := row.View(v)
-	return vs.tx.k.File.Put(row.Views, []byte(v.Name), row.EncodeView(&r))
+	return vs.tx.k.File.Put(row.Views, []byte(v.Name), row.ViewRow.Encode(&r))
 }
 
 // answers returns the error of querying a view as it would be once set, or nil.
@@ -137,7 +137,7 @@ func (vs Views) Remove(name string) error {
 	for _, other := range whole {
 		if vs.Fault(other) != nil {
 			r := row.View(v)
-			if err := vs.tx.k.File.Put(row.Views, []byte(v.Name), row.EncodeView(&r)); err != nil {
+			if err := vs.tx.k.File.Put(row.Views, []byte(v.Name), row.ViewRow.Encode(&r)); err != nil {
 				return err
 			}
 			return row.Clash("view "+v.Name, "view "+other.Name+" asks it")

@@ -22,7 +22,7 @@ func (x Answers) Find(key string) (*row.Answer, error) {
 	if payload == nil || err != nil {
 		return nil, err
 	}
-	a, err := row.DecodeAnswerText([]byte(key), payload)
+	a, err := row.AnswerRow.Decode([]byte(key), payload)
 	if err != nil || a.Until > x.Now {
 		return a, err
 	}
@@ -70,7 +70,7 @@ func (x Answers) Forget(keep int64) error {
 		if err != nil {
 			return false, err
 		}
-		a, err := row.DecodeAnswerText(key, payload)
+		a, err := row.AnswerRow.Decode(key, payload)
 		due = append(due, a)
 		return true, err
 	})

@@ -38,13 +38,13 @@ func New(rows *file.Recorder, now int64, tx Transaction) *Batches {
 }
 
 func (b *Batches) put(one *row.Batch) error {
-	return b.file.Put(row.Batches, []byte(one.Name), row.EncodeBatch(one))
+	return b.file.Put(row.Batches, []byte(one.Name), row.BatchRow.Encode(one))
 }
 
 // Each calls fn for the batches by name.
 func (b *Batches) Each(fn func(*row.Batch) error) error {
 	return b.file.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
-		one, err := row.DecodeBatch(key, payload)
+		one, err := row.BatchRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -61,7 +61,7 @@ func (b *Batches) Find(name string) (*row.Batch, error) {
 	if payload == nil {
 		return nil, b.missing(name)
 	}
-	return row.DecodeBatch([]byte(name), payload)
+	return row.BatchRow.Decode([]byte(name), payload)
 }
 
 func (b *Batches) missing(name string) error {

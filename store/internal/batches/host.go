@@ -19,7 +19,7 @@ func (b *Batches) host(number uint32) (*locality.Host, error) {
 	if payload == nil {
 		return nil, fmt.Errorf("%w: host number %d is missing", row.ErrDamaged, number)
 	}
-	return row.DecodeHost(key, payload)
+	return row.HostRow.Decode(key, payload)
 }
 
 // Host finds a host that works in batches.

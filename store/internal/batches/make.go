@@ -93,7 +93,7 @@ func (m *Maker) keepFiles() error {
 		return nil
 	}
 	key := row.BatchBlockKey(m.number, (m.count-1)/row.BatchFileBlock)
-	err := m.all.file.Put(row.BatchFiles, key, row.EncodeBatchFiles(m.files))
+	err := m.all.file.Put(row.BatchFiles, key, row.BatchFilesRow.Encode(&m.files))
 	m.files = m.files[:0]
 	return err
 }
@@ -114,7 +114,7 @@ func (m *Maker) AddJob(j locality.Job) error {
 
 func (m *Maker) keep(b *locality.JobBlock) error {
 	return m.all.file.Put(row.BatchJobs, row.BatchBlockKey(m.number, b.First/locality.BlockJobs),
-		row.EncodeBatchJobs(b))
+		row.BatchJobsRow.Encode(b))
 }
 
 // Finish makes the batch from the added files and jobs. It fails with a Conflict if another

@@ -43,7 +43,7 @@ func (r *Rows) Jobs(block int) (*locality.JobBlock, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := row.DecodeBatchJobs(key, payload)
+	b, err := row.BatchJobsRow.Decode(key, payload)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (r *Rows) Tasks(block int) (*locality.TaskBlock, error) {
 	}
 	b := &locality.TaskBlock{First: block * locality.BlockJobs}
 	if payload != nil {
-		if b, err = row.DecodeBatchTasks(key, payload); err != nil {
+		if b, err = row.BatchTasksRow.Decode(key, payload); err != nil {
 			return nil, err
 		}
 	}
@@ -101,7 +101,7 @@ func (r *Rows) Tasks(block int) (*locality.TaskBlock, error) {
 // PutTasks stores the states of a block of jobs.
 func (r *Rows) PutTasks(block int, b *locality.TaskBlock) error {
 	r.tasks[block] = b
-	return r.file.Put(row.BatchTasks, row.BatchBlockKey(r.number, block), row.EncodeBatchTasks(b))
+	return r.file.Put(row.BatchTasks, row.BatchBlockKey(r.number, block), row.BatchTasksRow.Encode(b))
 }
 
 // Host finds a host.
@@ -119,18 +119,18 @@ func (r *Rows) Member(host uint32) (*locality.Member, error) {
 	if err != nil || payload == nil {
 		return nil, err
 	}
-	return row.DecodeMember(key, payload)
+	return row.MemberRow.Decode(key, payload)
 }
 
 // PutMember stores a host's part.
 func (r *Rows) PutMember(m *locality.Member) error {
-	return r.file.Put(row.BatchHosts, row.BatchBlockKey(r.number, int(m.Host)), row.EncodeMember(m))
+	return r.file.Put(row.BatchHosts, row.BatchBlockKey(r.number, int(m.Host)), row.MemberRow.Encode(m))
 }
 
 // EachMember calls fn for the hosts of the batch by number.
 func (r *Rows) EachMember(fn func(*locality.Member) error) error {
 	return r.file.Each(row.BatchHosts, row.Key32(r.number), func(key, payload []byte) (bool, error) {
-		m, err := row.DecodeMember(key, payload)
+		m, err := row.MemberRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}

@@ -62,7 +62,7 @@ func (b *Batches) Next(name, host, user string, w locality.Want) (*Grant, error)
 // files finds the files of some spans.
 func (b *Batches) files(batch uint32, spans []locality.Span) ([]File, error) {
 	var out []File
-	var block []row.BatchFile
+	block := new([]row.BatchFile)
 	have := -1
 	for _, s := range spans {
 		for n := s.A; n <= s.B; n++ {
@@ -73,13 +73,13 @@ func (b *Batches) files(batch uint32, spans []locality.Span) ([]File, error) {
 				if err != nil {
 					return nil, err
 				}
-				if block, err = row.DecodeBatchFiles(key, payload); err != nil {
+				if block, err = row.BatchFilesRow.Decode(key, payload); err != nil {
 					return nil, err
 				}
 			}
 			f := File{Number: n}
-			if n%row.BatchFileBlock < len(block) {
-				f.BatchFile = block[n%row.BatchFileBlock]
+			if n%row.BatchFileBlock < len(*block) {
+				f.BatchFile = (*block)[n%row.BatchFileBlock]
 			}
 			out = append(out, f)
 		}

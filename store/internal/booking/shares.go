@@ -15,7 +15,7 @@ func SetShareTimer(tx *kernel.Tx, t fairshare.Timer) error {
 	case !t.Running:
 		return tx.File.Remove(row.Shares, row.KeyShareState)
 	}
-	return tx.File.Put(row.Shares, row.KeyShareState, row.EncodeShareTimer(t))
+	return tx.File.Put(row.Shares, row.KeyShareState, row.ShareTimerRow.Encode(&t))
 }
 
 // ClassShares is the part of a transaction that deals with the shares of classes.

@@ -32,7 +32,7 @@ type Series struct {
 }
 
 func (s Series) put() error {
-	return s.Tx.File.Put(row.Standings, []byte(s.Name), row.EncodeStanding(s.Standing))
+	return s.Tx.File.Put(row.Standings, []byte(s.Name), row.StandingRow.Encode(s.Standing))
 }
 
 // Standing returns a standing reservation by its name.
@@ -173,7 +173,7 @@ func (s Series) removeAfter(last int64) error {
 func (s Series) occurrences() ([]*row.Reservation, error) {
 	var out []*row.Reservation
 	err := s.Tx.File.Each(row.Reservations, []byte(s.Name+"."), func(key, payload []byte) (bool, error) {
-		r, err := row.DecodeReservation(key, payload)
+		r, err := row.ReservationRow.Decode(key, payload)
 		if err == nil && r.Series == s.Name && r.End > s.Tx.Now {
 			out = append(out, r)
 		}

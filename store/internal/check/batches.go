@@ -14,7 +14,7 @@ func (d *recomputed) batches() error {
 	}
 	numbers := make(map[uint32]string)
 	err := d.store.Rows.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
-		b, err := row.DecodeBatch(key, payload)
+		b, err := row.BatchRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -54,7 +54,7 @@ func (d *recomputed) strays(numbers map[uint32]string) error {
 
 func (d *recomputed) hosts() error {
 	return d.store.Rows.Each(row.Hosts, nil, func(key, payload []byte) (bool, error) {
-		h, err := row.DecodeHost(key, payload)
+		h, err := row.HostRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -93,10 +93,10 @@ func (d *recomputed) batch(b *row.Batch) {
 func (d *recomputed) batchFiles(b *row.Batch) error {
 	blocks := 0
 	err := d.store.Rows.Each(row.BatchFiles, row.Key32(b.Number), func(key, payload []byte) (bool, error) {
-		files, err := row.DecodeBatchFiles(key, payload)
+		files, err := row.BatchFilesRow.Decode(key, payload)
 		first := blocks * row.BatchFileBlock
 		if err == nil && (string(key) != string(row.BatchBlockKey(b.Number, blocks)) ||
-			len(files) != min(row.BatchFileBlock, b.Files-first)) {
+			len(*files) != min(row.BatchFileBlock, b.Files-first)) {
 			d.contradict("batch %s: its files from number %d on are not the next ones of %d", b.Name, first, b.Files)
 		}
 		blocks++
@@ -141,7 +141,7 @@ func (r *derivedRows) derive(b *locality.Batch) error {
 		return err
 	}
 	return r.d.store.Rows.Each(row.BatchTasks, row.Key32(r.number), func(key, payload []byte) (bool, error) {
-		block, err := row.DecodeBatchTasks(key, payload)
+		block, err := row.BatchTasksRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}

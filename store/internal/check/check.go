@@ -189,7 +189,7 @@ func (f *Findings) Repair(s *Store) error {
 	if err := mend(); err != nil {
 		return err
 	}
-	return s.Rows.Put(row.Meta, row.KeyState, s.State.Encode())
+	return s.Rows.Put(row.Meta, row.KeyState, row.StateRow.Encode(s.State))
 }
 
 // replace replaces the content of a derived table with what it should hold.

@@ -19,7 +19,8 @@ func (d *recomputed) counters(j *row.Job) {
 	}
 	key := row.ArrayKey(j.Array)
 	if payload, err := d.store.Rows.Get(row.Counters, []byte(key)); err == nil && payload != nil {
-		d.rows[row.Holdings][string(row.HoldingKey(key, row.JobOwner(j.ID)))] = row.EncodeHolding(j.InArray())
+		h := j.InArray()
+		d.rows[row.Holdings][string(row.HoldingKey(key, h.Owner))] = row.HoldingRow.Encode(&h)
 	}
 }
 
@@ -35,12 +36,12 @@ func (d *recomputed) ruled(j *row.Job) error {
 		case a.Measure.Timed() && starts:
 			h := j.InArray()
 			h.Amount = amount
-			d.rows[row.Holdings][string(row.HoldingKey(key, h.Owner))] = row.EncodeHolding(h)
+			d.rows[row.Holdings][string(row.HoldingKey(key, h.Owner))] = row.HoldingRow.Encode(&h)
 		case !a.Measure.Counts(waits):
 			return nil
 		}
-		d.sums[key] += amount
-		d.rows[row.LimitSums][key] = row.EncodeLimitSum(d.sums[key])
+		sum := d.sums[key] + amount
+		d.sums[key], d.rows[row.LimitSums][key] = sum, row.LimitSumRow.Encode(&sum)
 		return nil
 	})
 }
@@ -50,7 +51,7 @@ func (d *recomputed) held(who, key string, h limits.Holder) {
 	if payload, err := d.store.Rows.Get(row.Counters, []byte(key)); err != nil || payload == nil {
 		d.contradict("%s has %d of %s, which there is not", who, h.Amount, key)
 	}
-	d.rows[row.Holdings][string(row.HoldingKey(key, h.Owner))] = row.EncodeHolding(h)
+	d.rows[row.Holdings][string(row.HoldingKey(key, h.Owner))] = row.HoldingRow.Encode(&h)
 }
 
 // claims verifies that claims belong to waiting jobs alone.

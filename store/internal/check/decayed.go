@@ -114,7 +114,7 @@ func (f *Findings) rates(s *Store) (mended map[string]*row.Decayed, err error) {
 		return nil, err
 	}
 	err = s.Rows.Each(row.Decays, nil, func(key, payload []byte) (bool, error) {
-		x, err := row.DecodeDecayed(key, payload)
+		x, err := row.DecayedRow.Decode(key, payload)
 		if err == nil {
 			err = look(string(key), x)
 		}
@@ -148,7 +148,7 @@ func (f *Findings) mendRates(s *Store) error {
 	mended, err := f.rates(s)
 	for _, key := range slices.Sorted(maps.Keys(mended)) {
 		if err == nil {
-			err = s.Rows.Put(row.Decays, []byte(key), row.EncodeDecayed(mended[key]))
+			err = s.Rows.Put(row.Decays, []byte(key), row.DecayedRow.Encode(mended[key]))
 		}
 	}
 	return err

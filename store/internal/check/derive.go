@@ -89,7 +89,7 @@ func (f *Findings) derive(s *Store) (*recomputed, error) {
 // answers notes when each answer may be forgotten.
 func (d *recomputed) answers() error {
 	return d.store.Rows.Each(row.Answers, nil, func(key, payload []byte) (bool, error) {
-		a, err := row.DecodeAnswer(key, payload)
+		a, err := row.AnswerHead.Decode(key, payload)
 		if err == nil {
 			d.at = Row{row.Answers, string(key)}
 			if a.Jobs > 0 && a.First+a.Jobs > d.store.State.NextJob {
@@ -222,7 +222,7 @@ func (d *recomputed) asks(j *row.Job) error {
 
 func (d *recomputed) reservations() error {
 	return d.store.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
-		r, err := row.DecodeReservation(key, payload)
+		r, err := row.ReservationRow.Decode(key, payload)
 		if err == nil {
 			d.at = Row{row.Reservations, string(key)}
 			d.reservation(r)
@@ -351,7 +351,7 @@ func (d *recomputed) reservationOf(owner uint64) *row.Reservation {
 	if err != nil || payload == nil {
 		return nil
 	}
-	r, err := row.DecodeReservation([]byte(name), payload)
+	r, err := row.ReservationRow.Decode([]byte(name), payload)
 	if err != nil {
 		return nil
 	}

@@ -69,7 +69,7 @@ func (d *recomputed) index() error {
 	}
 	d.buckets = ix.Limits().Buckets
 	for _, b := range ix.ChangedBuckets() {
-		d.rows[row.Buckets][string(row.Key32(b.ID))] = row.EncodeBucket(b)
+		d.rows[row.Buckets][string(row.Key32(b.ID))] = row.BucketRow.Encode(b)
 	}
 	return nil
 }
@@ -102,12 +102,11 @@ func (d *recomputed) adoptBuckets(ix *index.Index) error {
 			d.Find("bucket key %x is not a number", key)
 			return true, nil
 		}
-		id := uint32(key[0])<<24 | uint32(key[1])<<16 | uint32(key[2])<<8 | uint32(key[3])
-		b, err := row.DecodeBucket(id, key, payload)
+		b, err := row.BucketRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}
-		ix.Adopt(id, b.Signature, b.Queue, b.Priority)
+		ix.Adopt(b.ID, b.Signature, b.Queue, b.Priority)
 		return true, ix.Err()
 	})
 }

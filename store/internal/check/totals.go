@@ -28,7 +28,7 @@ func (d *recomputed) had() error {
 	})
 	for key, t := range totals {
 		if !t.Empty() {
-			d.rows[row.Totals][key] = row.EncodeTotal(t)
+			d.rows[row.Totals][key] = row.TotalRow.Encode(t)
 		}
 	}
 	return err

@@ -182,11 +182,11 @@ func (hs Hook) Row() (*row.Hook, error) {
 	if err != nil || payload == nil {
 		return &row.Hook{Cursor: hs.tx.State.Events}, err
 	}
-	return row.DecodeHook(payload)
+	return row.HookRow.Decode(row.KeyHook, payload)
 }
 
 func (hs Hook) put(h *row.Hook) error {
-	return hs.tx.Spoil(hs.tx.File.Put(row.Meta, row.KeyHook, row.EncodeHook(h)))
+	return hs.tx.Spoil(hs.tx.File.Put(row.Meta, row.KeyHook, row.HookRow.Encode(h)))
 }
 
 // event adds the job's details to an event. The job may be gone by now.

@@ -68,7 +68,7 @@ func (ls Limits) Each(fn func(Limit) error) error {
 		return err
 	}
 	return ls.tx.File.Each(row.Limits, nil, func(key, payload []byte) (bool, error) {
-		r, err := row.DecodeLimit(key, payload)
+		r, err := row.LimitRow.Decode(key, payload)
 		if err == nil {
 			err = fn(limitOf(r))
 		}
@@ -134,7 +134,7 @@ func (ls Limits) put(set []*limits.Rule) error {
 		was, err := ls.tx.File.Get(row.Limits, key)
 		if err == nil {
 			known = known && was != nil
-			err = ls.tx.File.Put(row.Limits, key, row.EncodeLimit(r))
+			err = ls.tx.File.Put(row.Limits, key, row.LimitRow.Encode(r))
 		}
 		if err != nil {
 			return err
@@ -205,7 +205,7 @@ func (ls Limits) Remove(key string, soft bool, measures ...string) ([]Limit, err
 	var gone []Limit
 	var found []string
 	err = ls.tx.File.Each(row.Limits, row.LimitPrefix(k), func(key, payload []byte) (bool, error) {
-		r, err := row.DecodeLimit(key, payload)
+		r, err := row.LimitRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}

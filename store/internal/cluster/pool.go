@@ -66,7 +66,7 @@ func (ps Pools) Throttles() (map[uint64]int64, error) {
 		if !ok {
 			return true, nil
 		}
-		c, err := row.DecodeCounter(key, payload)
+		c, err := row.CounterRow.Decode(key, payload)
 		most[array] = c.Amount
 		return true, err
 	})
@@ -82,7 +82,7 @@ func (ps Pools) at(name string, at int64) (u PoolUse, err error) {
 	if err != nil {
 		return u, err
 	}
-	r, err := row.DecodeCounter([]byte(key), payload)
+	r, err := row.CounterRow.Decode([]byte(key), payload)
 	if err != nil {
 		return u, err
 	}
@@ -128,7 +128,7 @@ func (ps Pools) Set(p Pool, add bool) error {
 	}
 	key := row.PoolKey(name)
 	r := &row.Counter{Amount: p.Amount, Outside: p.Outside, Until: kernel.Unix(p.Until)}
-	if err := tx.File.Put(row.Counters, []byte(key), row.EncodeCounter(r)); err != nil {
+	if err := tx.File.Put(row.Counters, []byte(key), row.CounterRow.Encode(r)); err != nil {
 		return err
 	}
 	tx.Loaded.Freed.Anywhere()

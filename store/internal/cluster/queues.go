@@ -56,7 +56,7 @@ func (qs Queues) Set(q kernel.Queue) error {
 		return err
 	}
 	qs.tx.Loaded.Freed.Anywhere()
-	return qs.tx.File.Put(row.Queues, []byte(q.Name), row.EncodeQueue(row.Queue(q)))
+	return qs.tx.File.Put(row.Queues, []byte(q.Name), row.QueueRow.Encode((*row.Queue)(&q)))
 }
 
 // Remove deletes a queue. It fails with a Conflict that names what needs the queue: a node, a

@@ -28,7 +28,7 @@ func (cf Config) AddResource(def index.Def) error {
 		}
 		cf.tx.State.NextResource = defs.Next()
 		cf.tx.Loaded.Sayings = kernel.RequestCache{}
-		return cf.tx.File.Put(row.Resources, row.Key16(uint16(def.ID)), row.EncodeResource(def))
+		return cf.tx.File.Put(row.Resources, row.Key16(uint16(def.ID)), row.ResourceRow.Encode(&def))
 	})
 	if err != nil {
 		return err

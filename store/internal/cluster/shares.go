@@ -49,7 +49,7 @@ func (sh Shares) Set(s *fairshare.Settings) error {
 	if len(s.Loads) == 0 && s.Rebalance == (fairshare.Rebalance{}) && s.Spare == (fairshare.Spare{}) {
 		err = sh.tx.File.Remove(row.Shares, row.KeyShareSettings)
 	} else {
-		err = sh.tx.File.Put(row.Shares, row.KeyShareSettings, row.EncodeShareSettings(s))
+		err = sh.tx.File.Put(row.Shares, row.KeyShareSettings, row.ShareSettingsRow.Encode(s))
 	}
 	if err != nil {
 		return err

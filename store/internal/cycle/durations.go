@@ -35,7 +35,7 @@ func durationsOf(tx *kernel.Tx) (*durations, error) {
 		return nil, err
 	}
 	err = tx.File.Each(row.PastRuns, nil, func(key, payload []byte) (bool, error) {
-		p, err := row.DecodePastRun(key, payload)
+		p, err := row.PastRunRow.Decode(key, payload)
 		runs = append(runs, p)
 		return true, err
 	})
@@ -98,7 +98,7 @@ func (ps *pastRuns) add(j *row.Job) error {
 		return err
 	}
 	ps.added = true
-	return ps.tx.File.Put(row.PastRuns, row.Key64(p.Job), row.EncodePastRun(p))
+	return ps.tx.File.Put(row.PastRuns, row.Key64(p.Job), row.PastRunRow.Encode(p))
 }
 
 // trim drops the runs of the first jobs if there are too many.

@@ -113,7 +113,7 @@ func KeptForecasts(tx *kernel.Tx) (*Forecasts, error) {
 	if err != nil || payload == nil {
 		return nil, err
 	}
-	v, err := row.DecodeForecasts(payload)
+	v, err := row.ForecastsRow.Decode(row.KeyForecasts, payload)
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ func (ru *Ruled) Claims() (map[uint64]*row.Claim, error) {
 	}
 	claims := make(map[uint64]*row.Claim)
 	err := ru.Rows.Each(row.Claims, nil, func(key, payload []byte) (bool, error) {
-		c, err := row.DecodeClaim(key, payload)
+		c, err := row.ClaimRow.Decode(key, payload)
 		if err == nil {
 			claims[c.Job] = c
 		}
@@ -130,8 +130,8 @@ func (ru *Ruled) KeepClaims(was map[uint64]*row.Claim) error {
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(claims)) {
-		now := row.EncodeClaim(claims[id])
-		if old := was[id]; old != nil && string(row.EncodeClaim(old)) == string(now) {
+		now := row.ClaimRow.Encode(claims[id])
+		if old := was[id]; old != nil && string(row.ClaimRow.Encode(old)) == string(now) {
 			continue
 		}
 		if err := ru.Rows.Put(row.Claims, row.Key64(id), now); err != nil {

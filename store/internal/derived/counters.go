@@ -49,7 +49,7 @@ func (cs *Counters) read(key string) (*limits.Counter, error) {
 	if payload == nil || err != nil {
 		return nil, err
 	}
-	r, err := row.DecodeCounter([]byte(key), payload)
+	r, err := row.CounterRow.Decode([]byte(key), payload)
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +61,8 @@ func (cs *Counters) read(key string) (*limits.Counter, error) {
 	c.Own, c.Overrun = !pool, cs.Overrun
 	c.SetOutside(r.Outside, Until(r))
 	err = cs.Rows.Each(row.Holdings, row.HoldingPrefix(key), func(key, payload []byte) (bool, error) {
-		h, err := row.DecodeHolding(key, payload)
-		c.Put(h)
+		h, err := row.HoldingRow.Decode(key, payload)
+		c.Put(*h)
 		return true, err
 	})
 	return c, err
@@ -111,7 +111,7 @@ func (cs *Counters) Put(key string, c *limits.Counter, h limits.Holder) error {
 	if !c.Adjust(h.Amount) {
 		c.Put(h)
 	}
-	return cs.Rows.Put(row.Holdings, row.HoldingKey(key, h.Owner), row.EncodeHolding(h))
+	return cs.Rows.Put(row.Holdings, row.HoldingKey(key, h.Owner), row.HoldingRow.Encode(&h))
 }
 
 // LetGo takes a job off the counters.

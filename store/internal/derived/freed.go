@@ -56,7 +56,7 @@ func (f *Freed) Read() (*cycle.Freed, error) {
 	}
 	stored := new(row.Freed)
 	if payload != nil {
-		if stored, err = row.DecodeFreed(payload); err != nil {
+		if stored, err = row.FreedRow.Decode(row.KeyFreed, payload); err != nil {
 			return nil, err
 		}
 	}
@@ -99,5 +99,5 @@ func (f *Freed) Flush() error {
 		return f.Rows.Remove(row.Invalidations, row.KeyFreed)
 	}
 	return f.Rows.Put(row.Invalidations, row.KeyFreed,
-		row.EncodeFreed(&row.Freed{Anywhere: list.Any, Nodes: list.Nodes.ToArray()}))
+		row.FreedRow.Encode(&row.Freed{Anywhere: list.Any, Nodes: list.Nodes.ToArray()}))
 }

@@ -69,7 +69,7 @@ func (ru *Ruled) Tally(key string) (int64, error) {
 	}
 	n := int64(0)
 	if payload != nil {
-		if n, err = row.DecodeLimitSum([]byte(key), payload); err != nil {
+		if err := row.LimitSumRow.Read(&n, []byte(key), payload); err != nil {
 			return 0, err
 		}
 	}
@@ -91,7 +91,7 @@ func (ru *Ruled) moved(key string, by int64) error {
 	if n == 0 {
 		return ru.Rows.Remove(row.LimitSums, []byte(key))
 	}
-	return ru.Rows.Put(row.LimitSums, []byte(key), row.EncodeLimitSum(n))
+	return ru.Rows.Put(row.LimitSums, []byte(key), row.LimitSumRow.Encode(&n))
 }
 
 // Counter returns the counter of a rule: who holds what of it and when.
@@ -118,8 +118,8 @@ func (ru *Ruled) Counter(a *limits.Applied) (string, *limits.Counter, error) {
 
 func (ru *Ruled) readHolders(key string, c *limits.Counter) {
 	err := ru.Rows.Each(row.Holdings, row.HoldingPrefix(key), func(key, payload []byte) (bool, error) {
-		h, err := row.DecodeHolding(key, payload)
-		c.Put(h)
+		h, err := row.HoldingRow.Decode(key, payload)
+		c.Put(*h)
 		return true, err
 	})
 	if err == nil {
@@ -353,7 +353,7 @@ func (ru *Ruled) Uses() (out []limits.Use, err error) {
 		return nil, err
 	}
 	err = ru.Rows.Each(row.LimitSums, nil, func(key, payload []byte) (bool, error) {
-		n, err := row.DecodeLimitSum(key, payload)
+		n, err := row.LimitSumRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -363,7 +363,7 @@ func (ru *Ruled) Uses() (out []limits.Use, err error) {
 			return false, fmt.Errorf("%w: %q is counted, and there is no such limit", row.ErrDamaged, key)
 		}
 		a := limits.Applied{Rule: r, Whom: whom}
-		u := limits.Use{Rule: r, Who: a.Who(), Used: n}
+		u := limits.Use{Rule: r, Who: a.Who(), Used: *n}
 		if r.Measure.Timed() {
 			_, c, err := ru.Counter(&a)
 			if err != nil {

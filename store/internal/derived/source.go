@@ -25,7 +25,7 @@ func (s *Source) Bucket(id uint32) (*index.Bucket, error) {
 	if payload == nil || err != nil {
 		return nil, err
 	}
-	return row.DecodeBucket(id, key, payload)
+	return row.BucketRow.Decode(key, payload)
 }
 
 func (s *Source) Bits(k index.BitsKey) (*roaring.Bitmap, error) {
@@ -82,7 +82,7 @@ func (s *Source) reachRow(group uint32) (row.ReachBlock, error) {
 	}
 	var r row.ReachBlock
 	if payload != nil {
-		if r, err = row.DecodeReaches(key, payload); err != nil {
+		if err := row.ReachRow.Read(&r, key, payload); err != nil {
 			return r, err
 		}
 	}
@@ -112,7 +112,7 @@ func (s *Source) FlushIndex(ix *index.Index) error {
 		}
 	}
 	for _, b := range ix.ChangedBuckets() {
-		if err := s.Rows.Put(row.Buckets, row.Key32(b.ID), row.EncodeBucket(b)); err != nil {
+		if err := s.Rows.Put(row.Buckets, row.Key32(b.ID), row.BucketRow.Encode(b)); err != nil {
 			return err
 		}
 	}

@@ -207,7 +207,7 @@ func Verify(path string, watch Watch) (Content, error) {
 	_, err = scanFile(f, metas[0], check, func(l Loss) { lost(l.String()) })
 	if stored != nil {
 		sums.Transaction = metas[0].transaction
-		if want := row.Seal(row.KeySums, sums.Encode()); !bytes.Equal(stored, want) {
+		if want := row.Seal(row.KeySums, row.SumsRow.Encode(&sums)); !bytes.Equal(stored, want) {
 			lost("the rows are not those that the last transaction left: a page is lost or stale")
 		}
 	}

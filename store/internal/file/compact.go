@@ -93,7 +93,7 @@ func resum(tx *bbolt.Tx) error {
 	if err != nil {
 		return err
 	}
-	if err := r.sums.Decode(payload); err != nil {
+	if err := row.SumsRow.Read(&r.sums, row.KeySums, payload); err != nil {
 		return err
 	}
 	return r.writeSums()

@@ -16,7 +16,7 @@ func (r *Recorder) Identity() (*row.Identity, error) {
 	if payload == nil || err != nil {
 		return id, err
 	}
-	return id, id.Decode(payload)
+	return id, row.IdentityRow.Read(id, row.KeyIdentity, payload)
 }
 
 // same fails if another database has the name of the one that was opened.
@@ -67,7 +67,7 @@ func (r *Recorder) PutOwner(uid *uint32) error {
 
 // PutIdentity changes the file's identity.
 func (r *Recorder) PutIdentity(id *row.Identity) error {
-	return r.put(row.Meta, row.KeyIdentity, row.Seal(row.KeyIdentity, id.Encode()))
+	return r.put(row.Meta, row.KeyIdentity, row.Seal(row.KeyIdentity, row.IdentityRow.Encode(id)))
 }
 
 // drawEpoch draws a number that is neither 0 nor other.

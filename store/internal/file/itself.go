@@ -170,7 +170,7 @@ func peekIdentity(path string) (*row.Identity, error) {
 		payload, err := row.Unseal(t, key, value)
 		if err == nil {
 			id = new(row.Identity)
-			err = id.Decode(payload)
+			err = row.IdentityRow.Read(id, row.KeyIdentity, payload)
 		}
 		return err
 	}}
@@ -191,7 +191,7 @@ func (r *Recorder) itself() (*row.Itself, error) {
 		return nil, err
 	}
 	known := new(row.Itself)
-	return known, known.Decode(payload)
+	return known, row.ItselfRow.Read(known, row.KeyItself, payload)
 }
 
 // Settle makes this file the database itself, once it has its name.
@@ -207,7 +207,7 @@ func (r *Recorder) Settle(name string) error {
 		}
 	}
 	rand.Read(known.Number[:]) //nolint:errcheck // it never fails
-	return r.Put(row.Meta, row.KeyItself, known.Encode())
+	return r.Put(row.Meta, row.KeyItself, row.ItselfRow.Encode(known))
 }
 
 // Unsettle makes the file a copy.
@@ -228,7 +228,7 @@ func (r *Recorder) keepPath() error {
 		return err
 	}
 	known.Path = here.path
-	return r.Put(row.Meta, row.KeyItself, known.Encode())
+	return r.Put(row.Meta, row.KeyItself, row.ItselfRow.Encode(known))
 }
 
 // Settle makes a file that is being made the database itself, under a name.

@@ -135,12 +135,12 @@ func (r *Recorder) Replica() (*row.Replica, error) {
 		return nil, err
 	}
 	at := new(row.Replica)
-	return at, at.Decode(payload)
+	return at, row.ReplicaRow.Read(at, row.KeyReplica, payload)
 }
 
 // PutReplica sets the file's position in the log.
 func (r *Recorder) PutReplica(at *row.Replica) error {
-	return r.PutOrRemove(row.Meta, row.KeyReplica, at.Encode())
+	return r.PutOrRemove(row.Meta, row.KeyReplica, row.ReplicaRow.Encode(at))
 }
 
 // alone refuses to write to the replica of a log as if it were a file by itself.

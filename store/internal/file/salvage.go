@@ -106,7 +106,7 @@ func (out *Salvaged) read(f *os.File, meta boltMeta, take func(t row.Table, key,
 			return nil
 		case !row.Counted(t, key):
 			out.Want = new(row.Sums)
-			return out.Want.Decode(payload)
+			return row.SumsRow.Read(out.Want, row.KeySums, payload)
 		}
 		out.Rows[t]++
 		return take(t, key, payload)

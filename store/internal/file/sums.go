@@ -36,7 +36,7 @@ func (r *Recorder) readSums() error {
 			"lost or stale", row.ErrDamaged, written, at)
 	}
 	if err == nil && r.bolt.Writable() {
-		err = r.sums.Decode(payload)
+		err = row.SumsRow.Read(&r.sums, row.KeySums, payload)
 	}
 	return err
 }
@@ -48,7 +48,7 @@ func (r *Recorder) storedSums() (*row.Sums, error) {
 	}
 	payload, err := r.Get(row.Meta, row.KeySums)
 	if err == nil {
-		err = r.sums.Decode(payload)
+		err = row.SumsRow.Read(&r.sums, row.KeySums, payload)
 	}
 	r.stored = err == nil
 	return &r.sums, err
@@ -126,7 +126,7 @@ func (r *Recorder) part(t row.Table, key []byte) (*row.Sum, error) {
 	if !r.anew {
 		payload, err := r.Get(row.IndexSums, at)
 		if payload != nil {
-			*sum, err = row.DecodeIndexSum(at, payload)
+			err = row.IndexSumRow.Read(sum, at, payload)
 		}
 		if err != nil {
 			return nil, err
@@ -161,8 +161,8 @@ func (r *Recorder) sumOf(t row.Table, prefix []byte) (sum row.Sum, known bool, e
 		if r.parts[string(key)] != nil {
 			return true, nil
 		}
-		one, err := row.DecodeIndexSum(key, payload)
-		sum.Join(one)
+		one, err := row.IndexSumRow.Decode(key, payload)
+		sum.Join(*one)
 		return true, err
 	})
 	for key, one := range r.parts {
@@ -218,5 +218,5 @@ func (r *Recorder) writeSums() error {
 		}
 	}
 	r.sums.Transaction = uint64(r.bolt.ID())
-	return r.put(row.Meta, row.KeySums, row.Seal(row.KeySums, r.sums.Encode()))
+	return r.put(row.Meta, row.KeySums, row.Seal(row.KeySums, row.SumsRow.Encode(&r.sums)))
 }

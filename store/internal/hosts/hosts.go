@@ -35,7 +35,7 @@ func Beat(rows *file.Recorder, host, user string) (*row.Beat, error) {
 
 // Keep stores a heartbeat.
 func Keep(rows *file.Recorder, b *row.Beat) error {
-	return rows.Put(row.Meta, b.Key(), row.EncodeBeat(b))
+	return rows.Put(row.Meta, b.Key(), row.BeatRow.Encode(b))
 }
 
 // Refused records that a node refused a job at an instant. It reports whether the node is
@@ -47,7 +47,7 @@ func Refused(rows *file.Recorder, node uint32, job uint64, at int64, many int, w
 	is := new(row.Refused)
 	payload, err := rows.Get(row.Meta, key)
 	if err == nil && payload != nil {
-		is, err = row.DecodeRefused(key, payload)
+		is, err = row.RefusedRow.Decode(key, payload)
 	}
 	if err != nil {
 		return false, err
@@ -58,7 +58,7 @@ func Refused(rows *file.Recorder, node uint32, job uint64, at int64, many int, w
 	if len(is.Jobs) >= many {
 		return true, nil
 	}
-	return false, rows.Put(row.Meta, key, row.EncodeRefused(is))
+	return false, rows.Put(row.Meta, key, row.RefusedRow.Encode(is))
 }
 
 // Executed deletes the record of a node's refusals, because it has executed a job, or its

@@ -48,7 +48,7 @@ func Throttle(tx *kernel.Tx, array uint64, most int64, jobs []*row.Job) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.File.Put(row.Counters, []byte(key), row.EncodeCounter(&row.Counter{Amount: most})); err != nil {
+	if err := tx.File.Put(row.Counters, []byte(key), row.CounterRow.Encode(&row.Counter{Amount: most})); err != nil {
 		return err
 	}
 	tx.Loaded.Freed.Anywhere()

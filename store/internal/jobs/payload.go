@@ -69,7 +69,7 @@ func carry(tx *kernel.Tx, p *kernel.Payload, jobs int) (key row.PayloadKey, err 
 	if p == nil {
 		return key, nil
 	}
-	payload := row.EncodePayload(p.Row(uint64(jobs)))
+	payload := row.PayloadRow.Encode(p.Row(uint64(jobs)))
 	if key, err = row.HashPayload(payload); err != nil {
 		return key, err
 	}

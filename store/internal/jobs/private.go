@@ -9,12 +9,12 @@ func Redact(tx *kernel.Tx, by kernel.Actor) error {
 	bare := make(map[row.PayloadKey]row.PayloadKey) // the keys after removing what they carried
 	kept := make(map[row.PayloadKey]*row.Payload)
 	err := tx.File.Each(row.Payloads, nil, func(key, payload []byte) (bool, error) {
-		p, err := row.DecodePayload(key, payload)
+		p, err := row.PayloadRow.Decode(key, payload)
 		if err != nil || p.Owner != nil && p.Owner.UID == by.UID {
 			return err == nil, err
 		}
 		p.Script, p.Env, p.Variables = "", nil, nil
-		is, err := row.HashPayload(row.EncodePayload(p))
+		is, err := row.HashPayload(row.PayloadRow.Encode(p))
 		if was := kept[is]; was != nil {
 			p.Jobs += was.Jobs
 		}
@@ -30,7 +30,7 @@ func Redact(tx *kernel.Tx, by kernel.Actor) error {
 		}
 	}
 	for key, p := range kept {
-		if err := tx.File.Put(row.Payloads, key[:], row.EncodePayload(p)); err != nil {
+		if err := tx.File.Put(row.Payloads, key[:], row.PayloadRow.Encode(p)); err != nil {
 			return err
 		}
 	}

@@ -118,11 +118,11 @@ func Timeless(r *file.Recorder) (bool, error) {
 	var s row.State
 	payload, err := r.Get(row.Meta, row.KeyState)
 	if err == nil && payload != nil {
-		err = s.Decode(payload)
+		err = row.StateRow.Read(&s, row.KeyState, payload)
 	}
 	if err != nil || s.NextNode > 0 || s.NextJob > 1 || s.NextReservation > 1 {
 		return false, err
 	}
 	s.AsOf = 0
-	return payload != nil, r.Put(row.Meta, row.KeyState, s.Encode())
+	return payload != nil, r.Put(row.Meta, row.KeyState, row.StateRow.Encode(&s))
 }

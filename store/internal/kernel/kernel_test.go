@@ -21,9 +21,7 @@ var asked = []string{"Options.Now", "Options.Warn", "Options.LocksFail", "Option
 	"gateway.detail", "Config.Detail", "File.Committed",
 	"scan.row", "scan.lost", "scan.only", // a reader of pages, and what it is made for
 	// Declarations of rows: their keys, forms and indexes.
-	"kind.document", "kind.payload", "kind.verify", "kind.rewind", "kind.names", "Index.Key", "Index.Nth",
-	"Index.Value", "Count.Key",
-	"Stored.Key", "Stored.Encode", "Stored.Borrow",
+	"Kind.fields", "Index.Key", "Index.Nth", "Index.Value", "Count.Key", "Stored.Key", "Stored.Encode", "Stored.Borrow",
 	// Declarations of SQL tables: how a column is read, and how rows are found.
 	"getter.get", "nodeGetter.bucket", "nodeGetter.get", "listFunction.gather", "listTable.gather", "orderedTable.part",
 	"queryTable.make",

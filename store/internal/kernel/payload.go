@@ -176,7 +176,7 @@ func (ps Payloads) Of(j *row.Job) (*Payload, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := row.DecodePayload(j.Payload[:], payload)
+	p, err := row.PayloadRow.Decode(j.Payload[:], payload)
 	if err != nil {
 		return nil, err
 	}

@@ -25,8 +25,8 @@ func (q Queue) Placing() placer.Policy {
 func (tx *Tx) AllQueues() ([]Queue, error) {
 	var out []Queue
 	err := tx.File.Each(row.Queues, nil, func(key, payload []byte) (bool, error) {
-		q, err := row.DecodeQueue(key, payload)
-		out = append(out, Queue(q))
+		q, err := row.QueueRow.Decode(key, payload)
+		out = append(out, Queue(*q))
 		return true, err
 	})
 	return out, err
@@ -41,8 +41,8 @@ func (tx *Tx) Queue(name string) (Queue, error) {
 	if payload == nil {
 		return Queue{}, tx.Queues().Missing(name)
 	}
-	q, err := row.DecodeQueue([]byte(name), payload)
-	return Queue(q), err
+	q, err := row.QueueRow.Decode([]byte(name), payload)
+	return Queue(*q), err
 }
 
 // Queues is the part of a transaction that deals with queues.

@@ -59,7 +59,7 @@ func (rs Reservations) Named(name string) (*row.Reservation, error) {
 	if payload == nil {
 		return nil, row.Missing("reservation", name)
 	}
-	return row.DecodeReservation([]byte(name), payload)
+	return row.ReservationRow.Decode([]byte(name), payload)
 }
 
 func (rs Reservations) ByID(id uint64) (*row.Reservation, error) {
@@ -75,7 +75,7 @@ func (rs Reservations) ByID(id uint64) (*row.Reservation, error) {
 
 func (rs Reservations) Each(fn func(*row.Reservation) error) error {
 	return rs.tx.File.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
-		r, err := row.DecodeReservation(key, payload)
+		r, err := row.ReservationRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -208,12 +208,12 @@ func (rs Reservations) Standing(name string) (*row.Standing, error) {
 	if payload == nil {
 		return nil, row.Missing("reservation", name)
 	}
-	return row.DecodeStanding([]byte(name), payload)
+	return row.StandingRow.Decode([]byte(name), payload)
 }
 
 func (rs Reservations) EachStanding(fn func(*row.Standing) error) error {
 	return rs.tx.File.Each(row.Standings, nil, func(key, payload []byte) (bool, error) {
-		s, err := row.DecodeStanding(key, payload)
+		s, err := row.StandingRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}

@@ -17,11 +17,11 @@ func (tx *Tx) Resources() (*index.Defs, error) {
 	}
 	defs := index.NewDefs()
 	err := tx.File.Each(row.Resources, nil, func(key, payload []byte) (bool, error) {
-		def, err := row.DecodeResource(key, payload)
+		def, err := row.ResourceRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}
-		if err := defs.Restore(def); err != nil {
+		if err := defs.Restore(*def); err != nil {
 			return false, fmt.Errorf("%w: %v", row.ErrDamaged, err)
 		}
 		return true, nil

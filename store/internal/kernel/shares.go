@@ -17,17 +17,18 @@ func (tx *Tx) Shares() (*fairshare.Settings, error) {
 	if err != nil || payload == nil {
 		return new(fairshare.Settings), err
 	}
-	return row.DecodeShareSettings(payload)
+	return row.ShareSettingsRow.Decode(row.KeyShareSettings, payload)
 }
 
 // ShareTimer returns the time since when classes are as far apart as the threshold of
 // rebalancing, as the last cycle left it.
 func (tx *Tx) ShareTimer() (fairshare.Timer, error) {
+	var t fairshare.Timer
 	payload, err := tx.File.Get(row.Shares, row.KeyShareState)
-	if err != nil || payload == nil {
-		return fairshare.Timer{}, err
+	if err == nil && payload != nil {
+		err = row.ShareTimerRow.Read(&t, row.KeyShareState, payload)
 	}
-	return row.DecodeShareTimer(payload)
+	return t, err
 }
 
 // ClassOf returns the class of a requestor's jobs: that of the first mapping that matches, else the

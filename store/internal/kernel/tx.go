@@ -134,7 +134,7 @@ func NewTx(opt *Options, path string, logged bool, warned *sync.Once, rows *file
 	tx.State = row.State{NextResource: index.FirstDeclared, NextJob: 1, NextReservation: 1}
 	payload, err := tx.File.Get(row.Meta, row.KeyState)
 	if err == nil && payload != nil {
-		err = tx.State.Decode(payload)
+		err = row.StateRow.Read(&tx.State, row.KeyState, payload)
 	}
 	if err != nil {
 		return nil, err
@@ -194,7 +194,7 @@ func (tx *Tx) Flush() error {
 	if what := tx.State.Exhausted(); what != "" {
 		return fmt.Errorf("%w: no %s numbers are left", row.ErrConflict, what)
 	}
-	return tx.File.Put(row.Meta, row.KeyState, tx.State.Encode())
+	return tx.File.Put(row.Meta, row.KeyState, row.StateRow.Encode(&tx.State))
 }
 
 // Index returns the transaction's node index, loaded on demand.

@@ -65,7 +65,7 @@ func (l *Log) Flush() error {
 		if p.Parts == 0 {
 			continue
 		}
-		like := string(row.EncodeNodePast(p))
+		like := string(row.NodePastRow.Encode(p))
 		if alike[like] == nil {
 			alike[like] = p
 			changes = append(changes, p)
@@ -85,7 +85,8 @@ func (l *Log) Flush() error {
 		}
 	}
 	for i, p := range changes {
-		if err := l.Rows.Put(row.NodePasts, row.TimeKey(*l.Now, next+uint64(i)), row.EncodeNodePast(p)); err != nil {
+		key := row.TimeKey(*l.Now, next+uint64(i))
+		if err := l.Rows.Put(row.NodePasts, key, row.NodePastRow.Encode(p)); err != nil {
 			return err
 		}
 	}

@@ -25,7 +25,7 @@ type Rows interface {
 // Since reads the changes after an instant, the oldest first.
 func Since(rows Rows, at int64) (list []Change, err error) {
 	return list, rows.EachFrom(row.NodePasts, row.TimeKey(at+1, 0), nil, func(key, payload []byte) (bool, error) {
-		p, err := row.DecodeNodePast(key, payload)
+		p, err := row.NodePastRow.Decode(key, payload)
 		then, _ := row.SplitTimeKey(key)
 		list = append(list, Change{then, p})
 		return true, err

@@ -18,7 +18,7 @@ func Read(rows *file.Recorder) (*row.Postponed, error) {
 	if err != nil || payload == nil {
 		return &row.Postponed{}, err
 	}
-	return row.DecodePostponed(payload)
+	return row.PostponedRow.Decode(row.KeyPostponed, payload)
 }
 
 // Keep stores the list, or deletes it if it is empty.
@@ -26,7 +26,7 @@ func Keep(rows *file.Recorder, p *row.Postponed) error {
 	if len(p.Jobs) == 0 {
 		return rows.Remove(row.Meta, row.KeyPostponed)
 	}
-	return rows.Put(row.Meta, row.KeyPostponed, row.EncodePostponed(p))
+	return rows.Put(row.Meta, row.KeyPostponed, row.PostponedRow.Encode(p))
 }
 
 // Add records that a job with a plan is about to be put off. In a reader the record is lost.

@@ -49,7 +49,7 @@ func (x *Expired) each(r *file.Recorder, fn func(t row.Table, key, payload []byt
 		if err != nil {
 			return err
 		}
-		b, err := row.DecodeBatch([]byte(name), payload)
+		b, err := row.BatchRow.Decode([]byte(name), payload)
 		if err != nil {
 			return err
 		}

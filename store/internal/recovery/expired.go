@@ -78,7 +78,7 @@ func Expire(r *file.Recorder, before int64) (*Expired, error) {
 		return true, nil
 	})
 	batches := r.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
-		b, err := row.DecodeBatch(key, payload)
+		b, err := row.BatchRow.Decode(key, payload)
 		if err == nil && b.Ended > 0 && b.Ended < before {
 			x.Batches = append(x.Batches, b.Name)
 		}

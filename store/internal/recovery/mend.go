@@ -114,7 +114,7 @@ func (s *salvage) counters(db *check.Store) ([]mended, error) {
 			return true, err
 		}),
 		db.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
-			r, err := row.DecodeReservation(key, payload)
+			r, err := row.ReservationRow.Decode(key, payload)
 			if err == nil {
 				st.NextReservation = max(st.NextReservation, r.ID+1)
 			}
@@ -130,7 +130,7 @@ func (s *salvage) counters(db *check.Store) ([]mended, error) {
 	if st.NodesSince == 0 {
 		st.NodesSince = st.AsOf
 	}
-	return []mended{{row.Meta, row.KeyState, st.Encode()}}, err
+	return []mended{{row.Meta, row.KeyState, row.StateRow.Encode(&st)}}, err
 }
 
 // nodes removes amounts of undefined resources from nodes.
@@ -346,7 +346,7 @@ func (s *salvage) parted(db *check.Store, blamed []check.Row) (list []mended, er
 			}
 			s.note(row.Jobs, "job %d is left out: it contradicts the rest", j.ID)
 		case row.Batches:
-			batch, err := row.DecodeBatch(key, payload)
+			batch, err := row.BatchRow.Decode(key, payload)
 			if err != nil {
 				return nil, err
 			}

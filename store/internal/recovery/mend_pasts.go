@@ -32,7 +32,7 @@ func (s *salvage) pasts(db *check.Store) (list []mended, err error) {
 		return at <= upTo, nil
 	})
 	st.NodesSince = since
-	return append(list, mended{row.Meta, row.KeyState, st.Encode()}), err
+	return append(list, mended{row.Meta, row.KeyState, row.StateRow.Encode(&st)}), err
 }
 
 // rates lets decaying use grow by what running jobs hold, if its rows or jobs are lost.
@@ -43,7 +43,7 @@ func (s *salvage) rates(db *check.Store) (list []mended, err error) {
 			"not counted")
 	}
 	for _, key := range slices.Sorted(maps.Keys(rates)) {
-		list = append(list, mended{row.Decays, []byte(key), row.EncodeDecayed(rates[key])})
+		list = append(list, mended{row.Decays, []byte(key), row.DecayedRow.Encode(rates[key])})
 	}
 	return list, err
 }

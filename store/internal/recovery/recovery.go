@@ -97,6 +97,6 @@ func derive(db Scratch, from string) error {
 			return err
 		}
 		state.NextBucket = max(state.NextBucket, made.Buckets())
-		return b.Put(row.Meta, row.KeyState, state.Encode())
+		return b.Put(row.Meta, row.KeyState, row.StateRow.Encode(&state))
 	})
 }

@@ -78,7 +78,7 @@ func (s *Snapshot) make(path string, log ID, timeout time.Duration) error {
 		if err != nil {
 			return err
 		}
-		return b.Put(row.Meta, row.KeyReplica, at.Encode())
+		return b.Put(row.Meta, row.KeyReplica, row.ReplicaRow.Encode(&at))
 	})
 }
 

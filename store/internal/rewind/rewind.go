@@ -116,11 +116,11 @@ func addGone(rows *file.Recorder, c change, to int64) error {
 	if there == nil {
 		return rows.Put(row.Gone, key, c.payload)
 	}
-	sum, err := row.DecodeTotal(key, there)
+	sum, err := row.TotalRow.Decode(key, there)
 	if err != nil {
 		return err
 	}
-	more, err := row.DecodeTotal(c.key, c.payload)
+	more, err := row.TotalRow.Decode(c.key, c.payload)
 	if err != nil {
 		return err
 	}
@@ -133,5 +133,5 @@ func goneRow(t *row.Total) []byte {
 	if t.Empty() {
 		return nil
 	}
-	return row.EncodeTotal(t)
+	return row.TotalRow.Encode(t)
 }

@@ -63,18 +63,11 @@ func deflated(b, text []byte) []byte {
 	return out.Bytes()
 }
 
-// EncodeAnswer encodes an answer as a row.
-func EncodeAnswer(a *Answer) []byte { return encode(answerFields, a) }
-
-// DecodeAnswer decodes an answer without its text.
-func DecodeAnswer(key, payload []byte) (*Answer, error) {
-	return decode(Answers, answerHead, key, payload)
-}
-
-// DecodeAnswerText decodes an answer with its text.
-func DecodeAnswerText(key, payload []byte) (*Answer, error) {
-	return decode(Answers, answerFields, key, payload)
-}
+// AnswerRow is the row of an answer, and AnswerHead what of it precedes its text.
+var (
+	AnswerRow  = Kind[Answer]{Answers, answerFields}
+	AnswerHead = Kind[Answer]{Answers, answerHead}
+)
 
 // maxAnswer limits the memory that a row with a wrong length can take.
 const maxAnswer = 1 << 30

@@ -225,6 +225,8 @@ func attemptFields(f *Fields, a *Attempt) {
 	}
 }
 
+var attemptRow = Kind[Attempt]{Attempts, attemptFields}
+
 // EncodeAttempt returns the row of an attempt.
 func EncodeAttempt(a *Attempt) []byte { return encode(attemptFields, a) }
 

@@ -67,13 +67,8 @@ func batchFields(f *Fields, b *Batch) {
 	f.Must(b.Jobs >= 1 && b.Layers >= 1 && b.Layers <= locality.MaxQuorum)
 }
 
-// EncodeBatch returns the row of a batch.
-func EncodeBatch(b *Batch) []byte { return encode(batchFields, b) }
-
-// DecodeBatch decodes what EncodeBatch returns.
-func DecodeBatch(key, payload []byte) (*Batch, error) {
-	return decode(Batches, batchFields, key, payload)
-}
+// BatchRow is the row of a batch.
+var BatchRow = Kind[Batch]{Batches, batchFields}
 
 func batchFilesFields(f *Fields, files *[]BatchFile) {
 	f.Version(batchFilesVersion)
@@ -84,15 +79,8 @@ func batchFilesFields(f *Fields, files *[]BatchFile) {
 	}
 }
 
-// EncodeBatchFiles returns a row of files.
-func EncodeBatchFiles(files []BatchFile) []byte { return encode(batchFilesFields, &files) }
-
-// DecodeBatchFiles decodes what EncodeBatchFiles returns.
-func DecodeBatchFiles(key, payload []byte) ([]BatchFile, error) {
-	f, files := Fields{dir: reading, b: payload, key: key}, *new([]BatchFile)
-	batchFilesFields(&f, &files)
-	return files, f.done(BatchFiles)
-}
+// BatchFilesRow is a row of files.
+var BatchFilesRow = Kind[[]BatchFile]{BatchFiles, batchFilesFields}
 
 const batchRangeVersion = 1
 
@@ -159,15 +147,8 @@ func batchJobsFields(f *Fields, b *locality.JobBlock) {
 	}
 }
 
-// EncodeBatchJobs returns a row of the jobs of a batch, as they were created.
-func EncodeBatchJobs(b *locality.JobBlock) []byte { return encode(batchJobsFields, b) }
-
-// DecodeBatchJobs decodes what EncodeBatchJobs returns.
-func DecodeBatchJobs(key, payload []byte) (*locality.JobBlock, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(locality.JobBlock)
-	batchJobsFields(&f, v)
-	return v, f.done(BatchJobs)
-}
+// BatchJobsRow is a row of the jobs of a batch, as they were created.
+var BatchJobsRow = Kind[locality.JobBlock]{BatchJobs, batchJobsFields}
 
 // BatchCredit reads the credit before a block of jobs, and decodes no job.
 func BatchCredit(key, payload []byte) ([]locality.Credit, error) {
@@ -225,12 +206,5 @@ func slotFields(f *Fields, slots *[]locality.SlotState) {
 	}
 }
 
-// EncodeBatchTasks returns a row of the states of a batch's jobs.
-func EncodeBatchTasks(b *locality.TaskBlock) []byte { return encode(batchTasksFields, b) }
-
-// DecodeBatchTasks decodes what EncodeBatchTasks returns.
-func DecodeBatchTasks(key, payload []byte) (*locality.TaskBlock, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(locality.TaskBlock)
-	batchTasksFields(&f, v)
-	return v, f.done(BatchTasks)
-}
+// BatchTasksRow is a row of the states of a batch's jobs.
+var BatchTasksRow = Kind[locality.TaskBlock]{BatchTasks, batchTasksFields}

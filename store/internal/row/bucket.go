@@ -13,6 +13,7 @@ const bucketVersion = 1
 
 func bucketFields(f *Fields, b *index.Bucket) {
 	f.Version(bucketVersion)
+	KeyPart(f, "id", 0, 4, 4, &b.ID)
 	f.Text("signature", (*string)(&b.Signature))
 	f.Text("queue", &b.Queue)
 	Int(f, "priority", &b.Priority)
@@ -21,15 +22,8 @@ func bucketFields(f *Fields, b *index.Bucket) {
 	Fixed(f, "first", &b.First)
 }
 
-// EncodeBucket returns the row of a bucket.
-func EncodeBucket(b *index.Bucket) []byte { return encode(bucketFields, b) }
-
-// DecodeBucket decodes what EncodeBucket returns.
-func DecodeBucket(id uint32, key, payload []byte) (*index.Bucket, error) {
-	f, b := Fields{dir: reading, b: payload, key: key}, &index.Bucket{ID: id}
-	bucketFields(&f, b)
-	return b, f.done(Buckets)
-}
+// BucketRow is the row of a bucket.
+var BucketRow = Kind[index.Bucket]{Buckets, bucketFields}
 
 const bitsVersion = 1
 
@@ -153,10 +147,5 @@ func freedFields(f *Fields, x *Freed) {
 	}
 }
 
-// EncodeFreed returns the row.
-func EncodeFreed(x *Freed) []byte { return encode(freedFields, x) }
-
-// DecodeFreed decodes what EncodeFreed returns.
-func DecodeFreed(payload []byte) (*Freed, error) {
-	return decode(Invalidations, freedFields, KeyFreed, payload)
-}
+// FreedRow is the row of what was freed.
+var FreedRow = Kind[Freed]{Invalidations, freedFields}

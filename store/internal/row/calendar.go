@@ -27,15 +27,11 @@ func EncodeReaches(r ReachBlock) []byte {
 	if r == (ReachBlock{}) {
 		return nil
 	}
-	return encode(reachFields, &r)
+	return ReachRow.Encode(&r)
 }
 
-// DecodeReaches reads such a row.
-func DecodeReaches(key, payload []byte) (r ReachBlock, err error) {
-	f := Fields{dir: reading, b: payload, key: key}
-	reachFields(&f, &r)
-	return r, f.done(Reaches)
-}
+// ReachRow is a row of reaches.
+var ReachRow = Kind[ReachBlock]{Reaches, reachFields}
 
 // EncodeBlock returns the row of a calendar block: for each node with stretches, its place in
 // the block, the number of stretches, and these. It returns nil for an empty block.

@@ -141,13 +141,8 @@ func payloadFields(f *Fields, p *Payload) {
 	}
 }
 
-// EncodePayload returns the row of a payload.
-func EncodePayload(p *Payload) []byte { return encode(payloadFields, p) }
-
-// DecodePayload decodes what EncodePayload returns.
-func DecodePayload(key, payload []byte) (*Payload, error) {
-	return decode(Payloads, payloadFields, key, payload)
-}
+// PayloadRow is the row of a payload.
+var PayloadRow = Kind[Payload]{Payloads, payloadFields}
 
 // HashPayload returns the key of a row. It hashes the encoded row, so that the rows of older
 // versions keep their keys when a newer version writes more fields.

@@ -16,12 +16,12 @@ import (
 func TestPayloadCodec(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.Make[Payload]().Draw(t, "payload")
-		encoded := EncodePayload(&p)
+		encoded := PayloadRow.Encode(&p)
 		key, err := HashPayload(encoded)
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := DecodePayload(key[:], encoded)
+		back, err := PayloadRow.Decode(key[:], encoded)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,7 +34,7 @@ func TestPayloadCodec(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.Jobs = jobs
-		if want := EncodePayload(&p); !bytes.Equal(counted, want) {
+		if want := PayloadRow.Encode(&p); !bytes.Equal(counted, want) {
 			t.Fatalf("counted anew it is %x, not %x", counted, want)
 		}
 		if again, err := HashPayload(counted); err != nil || again != key {
@@ -42,7 +42,7 @@ func TestPayloadCodec(t *testing.T) {
 		}
 		other := p
 		other.Dir += "x"
-		if hash, _ := HashPayload(EncodePayload(&other)); hash == key {
+		if hash, _ := HashPayload(PayloadRow.Encode(&other)); hash == key {
 			t.Fatal("another directory has the same key")
 		}
 		line, err := AppendDocument(nil, Payloads, key[:], counted)
@@ -58,12 +58,12 @@ func TestPayloadCodec(t *testing.T) {
 		old.Input, old.Owner, old.Ending = "", nil, Ending{}
 		plain := p
 		plain.Ending.RetryMem, plain.Ending.RetryMax = 0, 0
-		before := len(counted) - len(EncodePayload(&p)) + len(EncodePayload(&plain)) // retries asked for memory
+		before := len(counted) - len(PayloadRow.Encode(&p)) + len(PayloadRow.Encode(&plain)) // retries asked for memory
 		older := before - len(binary.AppendUvarint(nil, uint64(len(p.Input)))) - len(p.Input) - 1
-		if cut == len(EncodePayload(&old)) || cut == older || cut == before {
+		if cut == len(PayloadRow.Encode(&old)) || cut == older || cut == before {
 			return // as versions wrote it that knew no more
 		}
-		if _, err := DecodePayload(key[:], counted[:cut]); !errors.Is(err, ErrDamaged) {
+		if _, err := PayloadRow.Decode(key[:], counted[:cut]); !errors.Is(err, ErrDamaged) {
 			t.Fatalf("cut to %d of %d bytes: %v", cut, len(counted), err)
 		}
 	})

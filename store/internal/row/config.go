@@ -18,15 +18,8 @@ func resourceFields(f *Fields, def *index.Def) {
 	f.Text("name", &def.Name)
 }
 
-// EncodeResource returns the row of a declared resource.
-func EncodeResource(def index.Def) []byte { return encode(resourceFields, &def) }
-
-// DecodeResource decodes what EncodeResource returns.
-func DecodeResource(key, payload []byte) (index.Def, error) {
-	f, def := Fields{dir: reading, b: payload, key: key}, *new(index.Def)
-	resourceFields(&f, &def)
-	return def, f.done(Resources)
-}
+// ResourceRow is the row of a declared resource.
+var ResourceRow = Kind[index.Def]{Resources, resourceFields}
 
 // Queue is a queue. It has the same fields as store.Queue, in the same order.
 type Queue struct {
@@ -50,15 +43,8 @@ func queueFields(f *Fields, q *Queue) {
 	}
 }
 
-// EncodeQueue returns the row of a queue.
-func EncodeQueue(q Queue) []byte { return encode(queueFields, &q) }
-
-// DecodeQueue decodes what EncodeQueue returns.
-func DecodeQueue(key, payload []byte) (Queue, error) {
-	f, q := Fields{dir: reading, b: payload, key: key}, *new(Queue)
-	queueFields(&f, &q)
-	return q, f.done(Queues)
-}
+// QueueRow is the row of a queue.
+var QueueRow = Kind[Queue]{Queues, queueFields}
 
 // View is a named query to use as a table.
 type View struct {
@@ -74,13 +60,8 @@ func viewFields(f *Fields, v *View) {
 	f.Text("select", &v.Select)
 }
 
-// EncodeView returns the row of a view.
-func EncodeView(v *View) []byte { return encode(viewFields, v) }
-
-// DecodeView decodes what EncodeView returns.
-func DecodeView(key, payload []byte) (*View, error) {
-	return decode(Views, viewFields, key, payload)
-}
+// ViewRow is the row of a view.
+var ViewRow = Kind[View]{Views, viewFields}
 
 // NumberKey returns the key of the number of a subject: user:ann.
 func NumberKey(kind, name string) []byte { return []byte(kind + ":" + name) }
@@ -90,13 +71,8 @@ func numberFields(f *Fields, n *int64) {
 	Int(f, "", n)
 }
 
-// EncodeNumber returns the row of a number.
-func EncodeNumber(n int64) []byte { return encode(numberFields, &n) }
-
-// DecodeNumber decodes what EncodeNumber returns.
-func DecodeNumber(key, payload []byte) (*int64, error) {
-	return decode(Numbers, numberFields, key, payload)
-}
+// NumberRow is the row of a number.
+var NumberRow = Kind[int64]{Numbers, numberFields}
 
 // Stamp formats an instant, in Unix seconds, for messages.
 func Stamp(t int64) string { return time.Unix(t, 0).UTC().Format(time.RFC3339) }
@@ -132,13 +108,8 @@ func accountFields(f *Fields, a *Account) {
 	f.Texts("allow", &a.Allow)
 }
 
-// EncodeAccount returns the row of an account.
-func EncodeAccount(a *Account) []byte { return encode(accountFields, a) }
-
-// DecodeAccount decodes what EncodeAccount returns.
-func DecodeAccount(key, payload []byte) (*Account, error) {
-	return decode(Accounts, accountFields, key, payload)
-}
+// AccountRow is the row of an account.
+var AccountRow = Kind[Account]{Accounts, accountFields}
 
 const preemptVersion = 1
 
@@ -173,10 +144,5 @@ func termFields(f *Fields, name string, key *preempt.Key) {
 	}
 }
 
-// EncodePreempt returns the row of a preemption rule. Its key is the rule as text.
-func EncodePreempt(r *preempt.Rule) []byte { return encode(preemptFields, r) }
-
-// DecodePreempt decodes what EncodePreempt returns.
-func DecodePreempt(key, payload []byte) (*preempt.Rule, error) {
-	return decode(Preempts, preemptFields, key, payload)
-}
+// PreemptRow is the row of a preemption rule. Its key is the rule as text.
+var PreemptRow = Kind[preempt.Rule]{Preempts, preemptFields}

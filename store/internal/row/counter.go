@@ -61,13 +61,8 @@ func counterFields(f *Fields, c *Counter) {
 	}
 }
 
-// EncodeCounter returns the row of a counter.
-func EncodeCounter(c *Counter) []byte { return encode(counterFields, c) }
-
-// DecodeCounter decodes what EncodeCounter returns.
-func DecodeCounter(key, payload []byte) (*Counter, error) {
-	return decode(Counters, counterFields, key, payload)
-}
+// CounterRow is the row of a counter.
+var CounterRow = Kind[Counter]{Counters, counterFields}
 
 // HoldingKey returns the key of what an owner holds of a counter.
 func HoldingKey(counter string, owner uint64) []byte {
@@ -91,15 +86,8 @@ func holdingFields(f *Fields, h *limits.Holder) {
 	}
 }
 
-// EncodeHolding returns the row of an owner's holding.
-func EncodeHolding(h limits.Holder) []byte { return encode(holdingFields, &h) }
-
-// DecodeHolding decodes what EncodeHolding returns.
-func DecodeHolding(key, payload []byte) (limits.Holder, error) {
-	f, h := Fields{dir: reading, b: payload, key: key}, *new(limits.Holder)
-	holdingFields(&f, &h)
-	return h, f.done(Holdings)
-}
+// HoldingRow is the row of an owner's holding.
+var HoldingRow = Kind[limits.Holder]{Holdings, holdingFields}
 
 // Held yields what a job with a start holds of pools, by the keys of their counters.
 func (j *Job) Held(yield func(counter string, h limits.Holder) bool) {

@@ -30,146 +30,17 @@ type document struct {
 	Raw   []byte          `json:"raw"`
 }
 
-// kind is a kind of row: its list of fields, compiled for the directions that are not hot.
-type kind struct {
-	// returns JSON, and whether that gives the row back
-	document func(b, key, payload []byte) (doc []byte, same bool, err error)
-	payload  func(key, text []byte) ([]byte, error) // of the JSON
-	verify   func(key, payload []byte) error
-	rewind   func(key, payload []byte, to Rewound) ([]byte, error) // nil if nothing changes
-	names    func() []string
-}
-
-// kindOf makes a kind from a list of fields.
-func kindOf[T any](t Table, list func(*Fields, *T)) *kind {
-	return &kind{
-		document: func(b, key, payload []byte) ([]byte, bool, error) {
-			v, err := decode(t, list, key, payload)
-			if err != nil {
-				return b, false, err
-			}
-			from := len(b)
-			b = writeJSON(b, list, v)
-			again, err := readJSON(list, b[from:])
-			return b, err == nil && bytes.Equal(encode(list, again), encode(list, v)), nil
-		},
-		payload: func(key, text []byte) ([]byte, error) {
-			v, err := readJSON(list, text)
-			if err != nil {
-				return nil, err
-			}
-			payload := encode(list, v)
-			holds, err := decode(t, list, key, payload)
-			if err != nil {
-				return nil, err
-			}
-			if text := writeJSON(nil, list, holds); !bytes.Equal(writeJSON(nil, list, v), text) {
-				return nil, fmt.Errorf("the row would hold %s", text)
-			}
-			return payload, nil
-		},
-		verify: func(key, payload []byte) error { _, err := decode(t, list, key, payload); return err },
-		rewind: func(key, payload []byte, to Rewound) ([]byte, error) {
-			v, err := decode(t, list, key, payload)
-			if err != nil || !rewind(list, v, to) {
-				return nil, err
-			}
-			return encode(list, v), nil
-		},
-		names: func() []string { return names(list) },
-	}
-}
-
-// textFields is the text of a setting.
-func textFields(f *Fields, s *string) {
-	f.Version(linkVersion)
-	switch f.dir {
-	case writing:
-		f.b = append(f.b, *s...)
-	case reading:
-		*s = string(f.take(len(f.b)))
-	default:
-		f.Text("", s)
-	}
-}
-
-// kinds holds the kinds of the tables with one kind of row each.
-var kinds = [TableCount]*kind{
-	Config:       kindOf(Config, textFields),
-	Resources:    kindOf(Resources, resourceFields),
-	Queues:       kindOf(Queues, queueFields),
-	Nodes:        kindOf(Nodes, nodeFields),
-	Jobs:         kindOf(Jobs, jobFields),
-	Stops:        kindOf(Stops, jobFields),
-	Reservations: kindOf(Reservations, reservationFields),
-	Standings:    kindOf(Standings, standingFields),
-	Usage:        kindOf(Usage, usageFields),
-	Events:       kindOf(Events, eventFields),
-	Batches:      kindOf(Batches, batchFields),
-	BatchFiles:   kindOf(BatchFiles, batchFilesFields),
-	BatchJobs:    kindOf(BatchJobs, batchJobsFields),
-	BatchTasks:   kindOf(BatchTasks, batchTasksFields),
-	BatchHosts:   kindOf(BatchHosts, memberFields),
-	BatchRanges:  kindOf(BatchRanges, rangeFields),
-	Answers:      kindOf(Answers, answerFields),
-	Payloads:     kindOf(Payloads, payloadFields),
-	Attempts:     kindOf(Attempts, attemptFields),
-	Counters:     kindOf(Counters, counterFields),
-	Preempts:     kindOf(Preempts, preemptFields),
-	Gone:         kindOf(Gone, totalFields),
-	Decays:       kindOf(Decays, decayedFields),
-	NodePasts:    kindOf(NodePasts, nodePastFields),
-	Numbers:      kindOf(Numbers, numberFields),
-	Accounts:     kindOf(Accounts, accountFields),
-	Tallies:      kindOf(Tallies, tallyFields),
-	Views:        kindOf(Views, viewFields),
-	Limits:       kindOf(Limits, limitFields),
-	Claims:       kindOf(Claims, claimFields),
-	PastRuns:     kindOf(PastRuns, pastRunFields),
-	Roles:        kindOf(Roles, textFields),
-	Hosts:        kindOf(Hosts, hostFields),
-}
-
-// special holds the kinds of rows that share a table with others, by the prefix of their keys,
-// or the whole key.
-var special = []struct {
-	table Table
-	key   string
-	whole bool
-	kind  *kind
-}{
-	{Meta, string(KeyState), true, kindOf(Meta, stateFields)},
-	{Meta, string(KeyIdentity), true, kindOf(Meta, identityDocument)},
-	{Meta, string(KeyHook), true, kindOf(Meta, hookFields)},
-	{Meta, string(KeyPostponed), true, kindOf(Meta, postponedFields)},
-	{Meta, string(KeyItself), true, kindOf(Meta, itselfFields)},
-	{Meta, string(KeyReplica), true, kindOf(Meta, replicaFields)},
-	{Meta, string(KeyForecasts), true, kindOf(Meta, forecastsFields)},
-	{Meta, refusedPrefix, false, kindOf(Meta, refusedFields)},
-	{Meta, beatPrefix, false, kindOf(Meta, beatFields)},
-	{Tallies, string(KeyLastCycle), true, kindOf(Tallies, lastCycleFields)},
-	{Shares, string(KeyShareSettings), true, kindOf(Shares, shareSettingsFields)},
-	{Shares, string(KeyShareState), true, kindOf(Shares, shareTimerFields)},
-	{Invalidations, string(KeyFreed), true, kindOf(Invalidations, freedFields)},
-}
-
-// kindAt returns the kind of a key's row, or nil if there is none.
-func kindAt(t Table, key []byte) *kind {
-	for i := range special {
-		if x := &special[i]; x.table == t && (string(key) == x.key || !x.whole && strings.HasPrefix(string(key),
-			x.key)) {
-			return x.kind
-		}
-	}
-	return kinds[t]
-}
-
 // Rewind returns a row with its instants set back, or nil if none changes.
 func Rewind(t Table, key, payload []byte, to Rewound) ([]byte, error) {
-	if k := kindAt(t, key); k != nil {
-		return k.rewind(key, payload, to)
+	k := kindAt(t, key)
+	if k == nil {
+		return nil, nil
 	}
-	return nil, nil
+	v, err := decode(t, k, key, payload)
+	if err != nil || !v.rewind(to) {
+		return nil, err
+	}
+	return v.written(), nil
 }
 
 // Move moves the instants of a row by a number of seconds.
@@ -191,7 +62,8 @@ func Readable(t Table, key, payload []byte) error {
 	if k == nil {
 		return fmt.Errorf("%w: table %s has no row %x", ErrDamaged, t, key)
 	}
-	return k.verify(key, payload)
+	_, err := decode(t, k, key, payload)
+	return err
 }
 
 // keyParts holds the widths, in bytes, of the numbers that a key consists of; nil means a
@@ -210,15 +82,15 @@ func AppendDocument(b []byte, t Table, key, payload []byte) ([]byte, error) {
 	}
 	b = append(append(b, `{"table":"`...), t.String()...)
 	b = appendKey(append(b, `","key":`...), t, key)
-	before := len(b)
-	b, same, err := k.document(append(b, `,"row":`...), key, payload)
-	switch {
-	case err != nil:
+	v, err := decode(t, k, key, payload)
+	if err != nil {
 		return nil, err
-	case same:
-		return append(b, "}\n"...), nil
 	}
-	b = append(b[:before], `,"raw":"`...)
+	text := v.json()
+	if again, err := readJSON(k, text); err == nil && bytes.Equal(again.written(), v.written()) {
+		return append(append(append(b, `,"row":`...), text...), "}\n"...), nil
+	}
+	b = append(b, `,"raw":"`...)
 	return append(base64.StdEncoding.AppendEncode(b, payload), "\"}\n"...), nil
 }
 
@@ -247,13 +119,30 @@ func ReadDocument(line []byte) (t Table, key, payload []byte, err error) {
 	case (doc.Row == nil) == (doc.Raw == nil):
 		return 0, nil, nil, errors.New(`it must have "row" or "raw"`)
 	case doc.Raw == nil:
-		payload, err = k.payload(key, doc.Row)
+		payload, err = documented(t, k, key, doc.Row)
 	case len(doc.Raw) == 0:
 		err = errors.New("the row is empty")
 	default:
-		payload, err = doc.Raw, k.verify(key, doc.Raw)
+		payload, err = doc.Raw, Readable(t, key, doc.Raw)
 	}
 	return t, key, payload, err
+}
+
+// documented returns the row that the fields of a document make.
+func documented(t Table, k kind, key, text []byte) ([]byte, error) {
+	v, err := readJSON(k, text)
+	if err != nil {
+		return nil, err
+	}
+	payload := v.written()
+	holds, err := decode(t, k, key, payload)
+	if err != nil {
+		return nil, err
+	}
+	if text := holds.json(); !bytes.Equal(v.json(), text) {
+		return nil, fmt.Errorf("the row would hold %s", text)
+	}
+	return payload, nil
 }
 
 // hexadecimal begins a key that is neither numbers nor a name.

@@ -89,13 +89,6 @@ func (f *Fields) written() []byte {
 	return f.b
 }
 
-// decode reads a row. It allocates, so callers that read many rows call the list directly.
-func decode[T any](t Table, list func(*Fields, *T), key, payload []byte) (*T, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(T)
-	list(&f, v)
-	return v, f.done(t)
-}
-
 // done returns the error of a payload that was not what it should be. Bytes left over are not
 // an error: a newer version of the row may append fields.
 func (f *Fields) done(t Table) error {

@@ -214,8 +214,8 @@ func (n *naming) open(name string) { n.path = append(n.path, name) }
 func (n *naming) end()             { n.path = n.path[:len(n.path)-1] }
 
 // names lists the fields of a kind of row, with their types.
-func names[T any](list func(*Fields, *T)) []string {
+func names(k kind) []string {
 	f := Fields{dir: namingFields, aside: new(aside)}
-	list(&f, new(T))
+	k.blank()(&f)
 	return f.named.out
 }

@@ -69,9 +69,9 @@ func (f *Fields) sinceAttempt(job uint64) {
 	}
 }
 
-// rewind sets the instants of a row back, and reports whether that changed any.
-func rewind[T any](list func(*Fields, *T), v *T, to Rewound) (changed bool) {
+// rewind sets the instants of the value back, and reports whether that changed any.
+func (v visit) rewind(to Rewound) (changed bool) {
 	f := Fields{dir: timing, aside: &aside{clock: rewound{Rewound: to}}}
-	list(&f, v)
+	v(&f)
 	return f.clock.changed
 }

@@ -220,16 +220,16 @@ func appendOther(b []byte, v any) []byte {
 	return append(b, text...)
 }
 
-// writeJSON writes a row as JSON: an object, unless its only field has no name.
-func writeJSON[T any](b []byte, list func(*Fields, *T), v *T) []byte {
+// json returns the value as JSON: an object, unless its only field has no name.
+func (v visit) json() []byte {
 	f := Fields{dir: writingJSON, aside: &aside{to: jsonWriter{pieces: []*piece{{}}}}}
-	list(&f, v)
-	return append(b, f.to.pop().value()...)
+	v(&f)
+	return f.to.pop().value()
 }
 
-// readJSON reads a row from JSON that is known to be valid.
-func readJSON[T any](list func(*Fields, *T), text []byte) (*T, error) {
-	f, v := Fields{dir: readingJSON, aside: new(aside)}, new(T)
+// readJSON reads a new value from JSON that is known to be valid.
+func readJSON(k kind, text []byte) (visit, error) {
+	f, v := Fields{dir: readingJSON, aside: new(aside)}, k.blank()
 	var value any
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -237,7 +237,7 @@ func readJSON[T any](list func(*Fields, *T), text []byte) (*T, error) {
 		return nil, err
 	}
 	f.from.enter(value)
-	list(&f, v)
+	v(&f)
 	f.from.left()
 	return v, f.from.err
 }

@@ -78,10 +78,5 @@ func outcomesFields(f *Fields, name string, list *[]Foretold) {
 	}
 }
 
-// EncodeForecasts returns the row.
-func EncodeForecasts(v *Forecasts) []byte { return encode(forecastsFields, v) }
-
-// DecodeForecasts decodes what EncodeForecasts returns.
-func DecodeForecasts(payload []byte) (*Forecasts, error) {
-	return decode(Meta, forecastsFields, KeyForecasts, payload)
-}
+// ForecastsRow is the row of the forecasts.
+var ForecastsRow = Kind[Forecasts]{Meta, forecastsFields}

@@ -21,15 +21,8 @@ func hostFields(f *Fields, h *locality.Host) {
 	f.At("seen", &h.Seen, Past)
 }
 
-// EncodeHost returns the row of a host.
-func EncodeHost(h *locality.Host) []byte { return encode(hostFields, h) }
-
-// DecodeHost decodes what EncodeHost returns.
-func DecodeHost(key, payload []byte) (*locality.Host, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(locality.Host)
-	hostFields(&f, v)
-	return v, f.done(Hosts)
-}
+// HostRow is the row of a host.
+var HostRow = Kind[locality.Host]{Hosts, hostFields}
 
 func memberFields(f *Fields, m *locality.Member) {
 	f.Version(batchHostVersion)
@@ -72,15 +65,8 @@ func spanFields(f *Fields, name string, spans *[]locality.Span) {
 	}
 }
 
-// EncodeMember returns the row of a host's part in a batch.
-func EncodeMember(m *locality.Member) []byte { return encode(memberFields, m) }
-
-// DecodeMember decodes what EncodeMember returns.
-func DecodeMember(key, payload []byte) (*locality.Member, error) {
-	f, v := Fields{dir: reading, b: payload, key: key}, new(locality.Member)
-	memberFields(&f, v)
-	return v, f.done(BatchHosts)
-}
+// MemberRow is the row of a host's part in a batch.
+var MemberRow = Kind[locality.Member]{BatchHosts, memberFields}
 
 // Beat is the last heartbeat of the process that executes a user's attempts on a host.
 type Beat struct {
@@ -117,20 +103,15 @@ func beatFields(f *Fields, b *Beat) {
 	f.Must(string(b.Key()) == string(f.key))
 }
 
-// EncodeBeat returns the row.
-func EncodeBeat(b *Beat) []byte { return encode(beatFields, b) }
-
-// DecodeBeat decodes what EncodeBeat returns.
-func DecodeBeat(key, payload []byte) (*Beat, error) {
-	return decode(Meta, beatFields, key, payload)
-}
+// BeatRow is the row of a heartbeat.
+var BeatRow = Kind[Beat]{Meta, beatFields}
 
 // Beats appends the beat in a row of the table Meta, if it is one.
 func Beats(key, payload []byte, out []Beat) ([]Beat, error) {
 	if !isBeatKey(key) {
 		return out, nil
 	}
-	b, err := DecodeBeat(key, payload)
+	b, err := BeatRow.Decode(key, payload)
 	if err != nil {
 		return nil, err
 	}

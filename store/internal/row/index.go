@@ -82,12 +82,7 @@ var AttemptRows = Stored[Attempt]{
 	Table:  Attempts,
 	Key:    func(b []byte, a *Attempt) []byte { return append(b, AttemptKey(a.Job, a.Number)...) },
 	Encode: EncodeAttempt,
-	Borrow: func(a *Attempt, key, payload []byte) error {
-		f := Fields{dir: reading, borrow: true, b: payload, key: key}
-		*a = Attempt{}
-		attemptFields(&f, a)
-		return f.done(Attempts)
-	},
+	Borrow: attemptRow.Borrow,
 	Indexes: []Index[Attempt]{{Table: Claimed, Key: func(b []byte, a *Attempt) []byte {
 		if !a.State.Live() || a.Host == "" {
 			return b
@@ -101,13 +96,8 @@ var AttemptRows = Stored[Attempt]{
 var ReservationRows = Stored[Reservation]{
 	Table:  Reservations,
 	Key:    func(b []byte, r *Reservation) []byte { return append(b, r.Name...) },
-	Encode: EncodeReservation,
-	Borrow: func(r *Reservation, key, payload []byte) error {
-		f := Fields{dir: reading, borrow: true, b: payload, key: key}
-		*r = Reservation{}
-		reservationFields(&f, r)
-		return f.done(Reservations)
-	},
+	Encode: ReservationRow.Encode,
+	Borrow: ReservationRow.Borrow,
 	Indexes: []Index[Reservation]{
 		{Table: ReservationIDs, Key: func(b []byte, r *Reservation) []byte { return append64(b, r.ID) },
 			Value: func(r *Reservation) []byte { return EncodeText(r.Name) }},
@@ -124,13 +114,8 @@ var ReservationRows = Stored[Reservation]{
 var AnswerRows = Stored[Answer]{
 	Table:  Answers,
 	Key:    func(b []byte, a *Answer) []byte { return append(b, a.Key...) },
-	Encode: EncodeAnswer,
-	Borrow: func(a *Answer, key, payload []byte) error {
-		f := Fields{dir: reading, b: payload, key: key}
-		*a = Answer{}
-		answerHead(&f, a)
-		return f.done(Answers)
-	},
+	Encode: AnswerRow.Encode,
+	Borrow: AnswerHead.Borrow,
 	Indexes: []Index[Answer]{{Table: AnswerDues, Key: func(b []byte, a *Answer) []byte {
 		return append(append64(b, uint64(a.Until)), a.Key...)
 	}}},
@@ -140,12 +125,8 @@ var AnswerRows = Stored[Answer]{
 var HostRows = Stored[locality.Host]{
 	Table:  Hosts,
 	Key:    func(b []byte, h *locality.Host) []byte { return binary.BigEndian.AppendUint32(b, h.Number) },
-	Encode: EncodeHost,
-	Borrow: func(h *locality.Host, key, payload []byte) error {
-		f := Fields{dir: reading, borrow: true, b: payload, key: key}
-		hostFields(&f, h)
-		return f.done(Hosts)
-	},
+	Encode: HostRow.Encode,
+	Borrow: HostRow.Borrow,
 	Indexes: []Index[locality.Host]{{Table: HostNames, Key: func(b []byte, h *locality.Host) []byte {
 		return append(b, h.Name...)
 	},
@@ -163,12 +144,10 @@ var RangeRows = Stored[BatchRange]{
 	Table:  BatchRanges,
 	Key:    func(b []byte, r *BatchRange) []byte { return append(b, RangeKey(r.Batch, r.First)...) },
 	Encode: func(r *BatchRange) []byte { return EncodeRange(&r.Cursor) },
-	Borrow: func(r *BatchRange, key, payload []byte) error {
-		f := Fields{dir: reading, borrow: true, b: payload, key: key}
-		KeyPart(&f, "batch", 0, 4, 12, &r.Batch)
-		rangeFields(&f, &r.Cursor)
-		return f.done(BatchRanges)
-	},
+	Borrow: (&Kind[BatchRange]{BatchRanges, func(f *Fields, r *BatchRange) {
+		KeyPart(f, "batch", 0, 4, 12, &r.Batch)
+		rangeFields(f, &r.Cursor)
+	}}).Borrow,
 	Indexes: []Index[BatchRange]{{Table: BatchLongest, Key: func(b []byte, r *BatchRange) []byte {
 		if r.Waiting() <= 0 {
 			return b

@@ -66,12 +66,8 @@ func (s *Sum) Encode() []byte {
 	if *s == (Sum{}) {
 		return nil
 	}
-	return encode(indexSumFields, s)
+	return IndexSumRow.Encode(s)
 }
 
-// DecodeIndexSum reads a row of IndexSums.
-func DecodeIndexSum(key, payload []byte) (s Sum, err error) {
-	f := Fields{dir: reading, b: payload, key: key}
-	indexSumFields(&f, &s)
-	return s, f.done(IndexSums)
-}
+// IndexSumRow is a row of IndexSums.
+var IndexSumRow = Kind[Sum]{IndexSums, indexSumFields}

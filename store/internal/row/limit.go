@@ -55,23 +55,11 @@ func limitOfKey(key []byte, r *limits.Rule) bool {
 	return err == nil && found
 }
 
-// EncodeLimit returns the row of a rule.
-func EncodeLimit(r *limits.Rule) []byte { return encode(limitFields, r) }
+// LimitRow is the row of a rule.
+var LimitRow = Kind[limits.Rule]{Limits, limitFields}
 
-// DecodeLimit decodes what EncodeLimit returns.
-func DecodeLimit(key, payload []byte) (*limits.Rule, error) {
-	return decode(Limits, limitFields, key, payload)
-}
-
-// EncodeLimitSum returns the row of a rule's count for a subject.
-func EncodeLimitSum(n int64) []byte { return EncodeNumber(n) }
-
-// DecodeLimitSum decodes what EncodeLimitSum returns.
-func DecodeLimitSum(key, payload []byte) (int64, error) {
-	f, n := Fields{dir: reading, b: payload, key: key}, *new(int64)
-	numberFields(&f, &n)
-	return n, f.done(LimitSums)
-}
+// LimitSumRow is the row of a rule's count for a subject.
+var LimitSumRow = Kind[int64]{LimitSums, numberFields}
 
 // limitPrefix begins the keys of what rules count in Holdings. On disk; must not change.
 const limitPrefix = "limit:"
@@ -139,10 +127,5 @@ func claimFields(f *Fields, c *Claim) {
 	f.Must(c.Start < c.End)
 }
 
-// EncodeClaim returns the row of a claim.
-func EncodeClaim(c *Claim) []byte { return encode(claimFields, c) }
-
-// DecodeClaim decodes what EncodeClaim returns.
-func DecodeClaim(key, payload []byte) (*Claim, error) {
-	return decode(Claims, claimFields, key, payload)
-}
+// ClaimRow is the row of a claim.
+var ClaimRow = Kind[Claim]{Claims, claimFields}

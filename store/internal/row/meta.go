@@ -120,16 +120,8 @@ func (s *State) Exhausted() string {
 	return ""
 }
 
-// Encode returns the row.
-func (s *State) Encode() []byte { return encode(stateFields, s) }
-
-// Decode reads it.
-func (s *State) Decode(payload []byte) error {
-	f := Fields{dir: reading, b: payload, key: KeyState}
-	*s = State{}
-	stateFields(&f, s)
-	return f.done(Meta)
-}
+// StateRow is the row of the clock and the counters.
+var StateRow = Kind[State]{Meta, stateFields}
 
 // Identity distinguishes a file from others: from files made separately by its id, and from
 // its own backups by its epoch. It is one row.
@@ -165,16 +157,8 @@ func identityDocument(f *Fields, i *Identity) {
 	}
 }
 
-// Encode returns the row.
-func (i *Identity) Encode() []byte { return encode(identityFields, i) }
-
-// Decode reads it.
-func (i *Identity) Decode(payload []byte) error {
-	f := Fields{dir: reading, b: payload, key: KeyIdentity}
-	*i = Identity{}
-	identityFields(&f, i)
-	return f.done(Meta)
-}
+// IdentityRow is the row of an identity.
+var IdentityRow = Kind[Identity]{Meta, identityFields}
 
 // Replica marks a file as the replica of a log, and holds its position in the log. It is one
 // row, changed in the same transaction as the others. It is in no log entry and no snapshot.
@@ -199,16 +183,8 @@ func replicaFields(f *Fields, r *Replica) {
 	Uint(f, "behind", &r.Behind)
 }
 
-// Encode returns the row.
-func (r *Replica) Encode() []byte { return encode(replicaFields, r) }
-
-// Decode reads it.
-func (r *Replica) Decode(payload []byte) error {
-	f := Fields{dir: reading, b: payload, key: KeyReplica}
-	*r = Replica{}
-	replicaFields(&f, r)
-	return f.done(Meta)
-}
+// ReplicaRow is the row of a replica's position.
+var ReplicaRow = Kind[Replica]{Meta, replicaFields}
 
 // Hook holds how many events the site's own program has received, and the process that
 // delivers the next ones. There is one row, once there is such a program.
@@ -231,13 +207,8 @@ func hookFields(f *Fields, h *Hook) {
 	f.Text("failure", &h.Failure)
 }
 
-// EncodeHook returns the row.
-func EncodeHook(h *Hook) []byte { return encode(hookFields, h) }
-
-// DecodeHook decodes what EncodeHook returns.
-func DecodeHook(payload []byte) (*Hook, error) {
-	return decode(Meta, hookFields, KeyHook, payload)
-}
+// HookRow is the row of the hook.
+var HookRow = Kind[Hook]{Meta, hookFields}
 
 // Itself is the file that a database was made in, as the file system names it. A file that these do
 // not describe is a copy. It is one row, which no copy, dump or log carries; without it the file
@@ -259,16 +230,8 @@ func itselfFields(f *Fields, i *Itself) {
 	f.Text("path", &i.Path)
 }
 
-// Encode returns the row.
-func (i *Itself) Encode() []byte { return encode(itselfFields, i) }
-
-// Decode reads it.
-func (i *Itself) Decode(payload []byte) error {
-	f := Fields{dir: reading, b: payload, key: KeyItself}
-	*i = Itself{}
-	itselfFields(&f, i)
-	return f.done(Meta)
-}
+// ItselfRow is the row of the file.
+var ItselfRow = Kind[Itself]{Meta, itselfFields}
 
 // Postponed lists jobs with a requested start that were put off because an overdue job was on their
 // nodes, in the order of their numbers. If there are none, there is no row.
@@ -295,13 +258,8 @@ func postponedFields(f *Fields, p *Postponed) {
 	}
 }
 
-// EncodePostponed returns the row.
-func EncodePostponed(p *Postponed) []byte { return encode(postponedFields, p) }
-
-// DecodePostponed decodes what EncodePostponed returns.
-func DecodePostponed(payload []byte) (*Postponed, error) {
-	return decode(Meta, postponedFields, KeyPostponed, payload)
-}
+// PostponedRow is the row of postponed jobs.
+var PostponedRow = Kind[Postponed]{Meta, postponedFields}
 
 // Refused lists the jobs that a node has refused since it last executed one, the earliest
 // first. Nodes that have refused none have no row.
@@ -334,10 +292,5 @@ func refusedFields(f *Fields, r *Refused) {
 	}
 }
 
-// EncodeRefused returns the row.
-func EncodeRefused(r *Refused) []byte { return encode(refusedFields, r) }
-
-// DecodeRefused decodes what EncodeRefused returns.
-func DecodeRefused(key, payload []byte) (*Refused, error) {
-	return decode(Meta, refusedFields, key, payload)
-}
+// RefusedRow is the row of a node.
+var RefusedRow = Kind[Refused]{Meta, refusedFields}

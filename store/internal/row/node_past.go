@@ -81,13 +81,8 @@ func runFields(f *Fields, name string, list *[]uint32) {
 	}
 }
 
-// EncodeNodePast returns the row of a change.
-func EncodeNodePast(p *NodePast) []byte { return encode(nodePastFields, p) }
-
-// DecodeNodePast decodes what EncodeNodePast returns.
-func DecodeNodePast(key, payload []byte) (*NodePast, error) {
-	return decode(NodePasts, nodePastFields, key, payload)
-}
+// NodePastRow is the row of a change.
+var NodePastRow = Kind[NodePast]{NodePasts, nodePastFields}
 
 func writeRuns(f *Fields, list []uint32) {
 	var runs [][2]uint32 // first, length

@@ -117,13 +117,8 @@ func useFields(f *Fields, u *timeline.Use) {
 	}
 }
 
-// EncodeReservation returns the row of a reservation.
-func EncodeReservation(r *Reservation) []byte { return encode(reservationFields, r) }
-
-// DecodeReservation decodes what EncodeReservation returns.
-func DecodeReservation(key, payload []byte) (*Reservation, error) {
-	return decode(Reservations, reservationFields, key, payload)
-}
+// ReservationRow is the row of a reservation.
+var ReservationRow = Kind[Reservation]{Reservations, reservationFields}
 
 // ReserveSpec describes a reservation to make.
 type ReserveSpec = Spec[int64, int64]
@@ -203,10 +198,5 @@ func standingFields(f *Fields, s *Standing) {
 	}
 }
 
-// EncodeStanding returns the row of a standing reservation.
-func EncodeStanding(s *Standing) []byte { return encode(standingFields, s) }
-
-// DecodeStanding decodes what EncodeStanding returns.
-func DecodeStanding(key, payload []byte) (*Standing, error) {
-	return decode(Standings, standingFields, key, payload)
-}
+// StandingRow is the row of a standing reservation.
+var StandingRow = Kind[Standing]{Standings, standingFields}

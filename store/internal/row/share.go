@@ -42,13 +42,8 @@ func shareSettingsFields(f *Fields, s *fairshare.Settings) {
 	}
 }
 
-// EncodeShareSettings returns the row of the settings of class shares.
-func EncodeShareSettings(s *fairshare.Settings) []byte { return encode(shareSettingsFields, s) }
-
-// DecodeShareSettings decodes what EncodeShareSettings returns.
-func DecodeShareSettings(payload []byte) (*fairshare.Settings, error) {
-	return decode(Shares, shareSettingsFields, KeyShareSettings, payload)
-}
+// ShareSettingsRow is the row of the settings of class shares.
+var ShareSettingsRow = Kind[fairshare.Settings]{Shares, shareSettingsFields}
 
 func shareTimerFields(f *Fields, t *fairshare.Timer) {
 	f.Version(shareStateVersion)
@@ -59,12 +54,5 @@ func shareTimerFields(f *Fields, t *fairshare.Timer) {
 	t.Running = t.Running || f.dir == reading // the row exists only while the timer runs
 }
 
-// EncodeShareTimer returns the row of the time since when the shares are out of balance.
-func EncodeShareTimer(t fairshare.Timer) []byte { return encode(shareTimerFields, &t) }
-
-// DecodeShareTimer decodes what EncodeShareTimer returns.
-func DecodeShareTimer(payload []byte) (fairshare.Timer, error) {
-	f, t := Fields{dir: reading, b: payload, key: KeyShareState}, *new(fairshare.Timer)
-	shareTimerFields(&f, &t)
-	return t, f.done(Shares)
-}
+// ShareTimerRow is the row of the time since when the shares are out of balance.
+var ShareTimerRow = Kind[fairshare.Timer]{Shares, shareTimerFields}

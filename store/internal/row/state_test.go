@@ -29,13 +29,13 @@ func TestStateBounds(t *testing.T) {
 		for at, sound := range map[uint64]bool{0: true, 1000: true, last: true, last + 1: false} {
 			var was, s State
 			set(&was, at)
-			if err := s.Decode(was.Encode()); errors.Is(err, ErrDamaged) == sound {
+			if err := StateRow.Read(&s, KeyState, StateRow.Encode(&was)); errors.Is(err, ErrDamaged) == sound {
 				t.Errorf("%s %d: %v", name, at, err)
 			}
 		}
 	}
 	var s State
-	if err := s.Decode((&State{AsOf: -1}).Encode()); !errors.Is(err, ErrDamaged) {
+	if err := StateRow.Read(&s, KeyState, StateRow.Encode(&State{AsOf: -1})); !errors.Is(err, ErrDamaged) {
 		t.Errorf("as of -1: %v", err)
 	}
 }

@@ -83,16 +83,8 @@ func sumFields(f *Fields, s *Sum) {
 	Uint(f, "sum", &s.Sum)
 }
 
-// Encode returns the row.
-func (s *Sums) Encode() []byte { return encode(sumsFields, s) }
-
-// Decode reads it.
-func (s *Sums) Decode(payload []byte) error {
-	f := Fields{dir: reading, b: payload, key: KeySums}
-	*s = Sums{}
-	sumsFields(&f, s)
-	return f.done(Meta)
-}
+// SumsRow is the row of the sums.
+var SumsRow = Kind[Sums]{Meta, sumsFields}
 
 // SumsTransaction returns the transaction that wrote the row, without decoding the rest.
 func SumsTransaction(payload []byte) (uint64, error) {

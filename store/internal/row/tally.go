@@ -72,13 +72,8 @@ func tallyFields(f *Fields, t *Tally) {
 	}
 }
 
-// EncodeTally returns the row of a queue's tally.
-func EncodeTally(t *Tally) []byte { return encode(tallyFields, t) }
-
-// DecodeTally decodes what EncodeTally returns.
-func DecodeTally(key, payload []byte) (*Tally, error) {
-	return decode(Tallies, tallyFields, key, payload)
-}
+// TallyRow is the row of a queue's tally.
+var TallyRow = Kind[Tally]{Tallies, tallyFields}
 
 func lastCycleFields(f *Fields, c *LastCycle) {
 	f.Version(tallyVersion)
@@ -86,13 +81,8 @@ func lastCycleFields(f *Fields, c *LastCycle) {
 	Int(f, "took", &c.Took)
 }
 
-// EncodeLastCycle returns the row of the last cycle.
-func EncodeLastCycle(c *LastCycle) []byte { return encode(lastCycleFields, c) }
-
-// DecodeLastCycle decodes what EncodeLastCycle returns.
-func DecodeLastCycle(key, payload []byte) (*LastCycle, error) {
-	return decode(Tallies, lastCycleFields, key, payload)
-}
+// LastCycleRow is the row of the last cycle.
+var LastCycleRow = Kind[LastCycle]{Tallies, lastCycleFields}
 
 // JobCountKey returns the key of the number of a queue's jobs in a state.
 func JobCountKey(state JobState, queue string) []byte { return append([]byte{byte(state)}, queue...) }

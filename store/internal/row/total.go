@@ -141,10 +141,5 @@ func totalFields(f *Fields, t *Total) {
 	}
 }
 
-// EncodeTotal returns the row of a total.
-func EncodeTotal(t *Total) []byte { return encode(totalFields, t) }
-
-// DecodeTotal decodes what EncodeTotal returns.
-func DecodeTotal(key, payload []byte) (*Total, error) {
-	return decode(Totals, totalFields, key, payload)
-}
+// TotalRow is the row of a total.
+var TotalRow = Kind[Total]{Totals, totalFields}

@@ -33,15 +33,8 @@ func usageFields(f *Fields, b *UsageBlock) {
 	}
 }
 
-// EncodeUsage returns the row of a block.
-func EncodeUsage(b *UsageBlock) []byte { return encode(usageFields, b) }
-
-// DecodeUsage decodes what EncodeUsage returns.
-func DecodeUsage(key, payload []byte) (b UsageBlock, err error) {
-	f := Fields{dir: reading, b: payload, key: key}
-	usageFields(&f, &b)
-	return b, f.done(Usage)
-}
+// UsageRow is the row of a block of nodes.
+var UsageRow = Kind[UsageBlock]{Usage, usageFields}
 
 // Sharer is a subject whose use decays: the jobs of one user, account, class, queue and group.
 type Sharer struct {
@@ -148,13 +141,8 @@ func decayedFields(f *Fields, x *Decayed) {
 	}
 }
 
-// EncodeDecayed returns the row.
-func EncodeDecayed(x *Decayed) []byte { return encode(decayedFields, x) }
-
-// DecodeDecayed decodes what EncodeDecayed returns.
-func DecodeDecayed(key, payload []byte) (*Decayed, error) {
-	return decode(Decays, decayedFields, key, payload)
-}
+// DecayedRow is the row of a sharer's use.
+var DecayedRow = Kind[Decayed]{Decays, decayedFields}
 
 // PastRun holds what forecasts learn from an ended job that is no longer in the file.
 type PastRun struct {
@@ -178,10 +166,5 @@ func pastRunFields(f *Fields, p *PastRun) {
 	f.Must(p.Asked > 0 && p.Ran >= 0)
 }
 
-// EncodePastRun returns the row of a past run.
-func EncodePastRun(p *PastRun) []byte { return encode(pastRunFields, p) }
-
-// DecodePastRun decodes what EncodePastRun returns.
-func DecodePastRun(key, payload []byte) (*PastRun, error) {
-	return decode(PastRuns, pastRunFields, key, payload)
-}
+// PastRunRow is the row of a past run.
+var PastRunRow = Kind[PastRun]{PastRuns, pastRunFields}

@@ -40,7 +40,7 @@ type asking struct{ sel, place string }
 func Read(src Source) (*Rules, error) {
 	var list []*limits.Rule
 	err := src.Rows.Each(row.Limits, nil, func(key, payload []byte) (bool, error) {
-		r, err := row.DecodeLimit(key, payload)
+		r, err := row.LimitRow.Decode(key, payload)
 		list = append(list, r)
 		return true, err
 	})
@@ -54,7 +54,7 @@ func Read(src Source) (*Rules, error) {
 	}
 	rs.parents = make(map[string]string)
 	return rs, src.Rows.Each(row.Accounts, nil, func(key, payload []byte) (bool, error) {
-		a, err := row.DecodeAccount(key, payload)
+		a, err := row.AccountRow.Decode(key, payload)
 		if err == nil {
 			rs.parents[a.Name] = a.Parent
 		}

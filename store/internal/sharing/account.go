@@ -20,7 +20,7 @@ const MaxShares = 1 << 31
 // EachAccount calls fn for the accounts by name, until fn fails.
 func EachAccount(rows *file.Recorder, fn func(*row.Account) error) error {
 	return rows.Each(row.Accounts, nil, func(key, payload []byte) (bool, error) {
-		a, err := row.DecodeAccount(key, payload)
+		a, err := row.AccountRow.Decode(key, payload)
 		if err == nil {
 			err = fn(a)
 		}
@@ -42,7 +42,7 @@ func Account(rows *file.Recorder, name string) (*row.Account, error) {
 		}
 		return nil, err
 	}
-	return row.DecodeAccount([]byte(name), payload)
+	return row.AccountRow.Decode([]byte(name), payload)
 }
 
 // SetAccount creates or changes an account, and sorts its lists. It fails with row.ErrNotFound
@@ -65,7 +65,7 @@ func SetAccount(rows *file.Recorder, a *row.Account) error {
 		}
 		up = parent.Parent
 	}
-	return rows.Put(row.Accounts, []byte(a.Name), row.EncodeAccount(a))
+	return rows.Put(row.Accounts, []byte(a.Name), row.AccountRow.Encode(a))
 }
 
 // validAccount verifies an account, and sorts its lists.

@@ -21,7 +21,7 @@ type Rows interface {
 // EachNumber calls fn for the numbers by kind and name, until fn fails.
 func EachNumber(rows Rows, fn func(kind, name string, n int64) error) error {
 	return rows.Each(row.Numbers, nil, func(key, payload []byte) (bool, error) {
-		n, err := row.DecodeNumber(key, payload)
+		n, err := row.NumberRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -43,5 +43,5 @@ func SetNumber(rows *file.Recorder, kind, name string, n, most int64) error {
 	if n == 0 {
 		return rows.Remove(row.Numbers, key)
 	}
-	return rows.Put(row.Numbers, key, row.EncodeNumber(n))
+	return rows.Put(row.Numbers, key, row.NumberRow.Encode(&n))
 }

@@ -13,7 +13,7 @@ import (
 // EachRule calls fn for the preemption rules in the order of their texts, until fn fails.
 func EachRule(rows *file.Recorder, fn func(*preempt.Rule) error) error {
 	return rows.Each(row.Preempts, nil, func(key, payload []byte) (bool, error) {
-		r, err := row.DecodePreempt(key, payload)
+		r, err := row.PreemptRow.Decode(key, payload)
 		if err == nil {
 			err = fn(r)
 		}
@@ -40,7 +40,7 @@ func Rule(rows *file.Recorder, text string) (*preempt.Rule, error) {
 		}
 		return nil, err
 	}
-	return row.DecodePreempt([]byte(asked.String()), payload)
+	return row.PreemptRow.Decode([]byte(asked.String()), payload)
 }
 
 // SetRule creates a rule, or replaces the one with the same text. Times are at most longest
@@ -73,7 +73,7 @@ func SetRule(rows *file.Recorder, r *preempt.Rule, longest int64) error {
 	if _, err := preempt.NewRanks(rules); err != nil {
 		return fmt.Errorf("%w %w", row.ErrInvalid, err)
 	}
-	return rows.Put(row.Preempts, []byte(r.String()), row.EncodePreempt(r))
+	return rows.Put(row.Preempts, []byte(r.String()), row.PreemptRow.Encode(r))
 }
 
 // maxStops is the maximum of a rule's number of stops.

@@ -76,7 +76,7 @@ func Allowed(rows *file.Recorder, r placer.Request, queue []string, shares func(
 		if payload == nil || err != nil {
 			return "", err
 		}
-		a, err := row.DecodeAccount([]byte(name), payload)
+		a, err := row.AccountRow.Decode([]byte(name), payload)
 		if err != nil {
 			return "", err
 		}

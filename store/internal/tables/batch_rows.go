@@ -21,8 +21,8 @@ func batchFilesTable(c *Catalog, _ int64) (query.Table, error) {
 		textColumn("name", "name", func(f *batchFile) string { return f.Name }),
 		unitColumn("size", "size", query.Bytes, func(f *batchFile) int64 { return f.Size }),
 	}, func(batch string, block int, key, payload []byte, out []batchFile) ([]batchFile, error) {
-		files, err := row.DecodeBatchFiles(key, payload)
-		for i, f := range files {
+		files, err := row.BatchFilesRow.Decode(key, payload)
+		for i, f := range *files {
 			out = append(out, batchFile{batch, block*row.BatchFileBlock + i, f})
 		}
 		return out, err
@@ -56,13 +56,13 @@ func batchJobsTable(c *Catalog, _ int64) (query.Table, error) {
 			return c.hands(j.task)
 		}),
 	}, func(batch string, block int, key, payload []byte, out []batchJob) ([]batchJob, error) {
-		jobs, err := row.DecodeBatchJobs(key, payload)
+		jobs, err := row.BatchJobsRow.Decode(key, payload)
 		if err != nil {
 			return nil, err
 		}
 		tasks := &locality.TaskBlock{}
 		if payload, err = c.src.Rows.Get(row.BatchTasks, key); err == nil && payload != nil {
-			tasks, err = row.DecodeBatchTasks(key, payload)
+			tasks, err = row.BatchTasksRow.Decode(key, payload)
 		}
 		none := &locality.Task{}
 		for i := range jobs.Jobs {

@@ -160,7 +160,7 @@ func (k *batchKeys) split(key []byte) (batch string, block int, err error) {
 // eachBatch calls fn for the batches by name.
 func (c *Catalog) eachBatch(fn func(*row.Batch) error) error {
 	return c.src.Rows.Each(row.Batches, nil, func(key, payload []byte) (bool, error) {
-		b, err := row.DecodeBatch(key, payload)
+		b, err := row.BatchRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}
@@ -174,7 +174,7 @@ func (c *Catalog) batch(name string) (*row.Batch, error) {
 	if payload == nil || err != nil {
 		return nil, err
 	}
-	return row.DecodeBatch([]byte(name), payload)
+	return row.BatchRow.Decode([]byte(name), payload)
 }
 
 // batchTable returns a table of the parts of batches, found by the name of the batch.

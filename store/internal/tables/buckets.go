@@ -172,8 +172,8 @@ func queuesTable(c *Catalog, _ int64) (query.Table, error) {
 
 func (c *Catalog) queues() (out []row.Queue, err error) {
 	err = c.src.Rows.Each(row.Queues, nil, func(key, payload []byte) (bool, error) {
-		q, err := row.DecodeQueue(key, payload)
-		out = append(out, q)
+		q, err := row.QueueRow.Decode(key, payload)
+		out = append(out, *q)
 		return true, err
 	})
 	return out, err

@@ -140,7 +140,7 @@ func limitsTable(c *Catalog, _ int64) (query.Table, error) {
 			return err
 		}
 		return c.src.Rows.Each(row.Limits, nil, func(key, payload []byte) (bool, error) {
-			r, err := row.DecodeLimit(key, payload)
+			r, err := row.LimitRow.Decode(key, payload)
 			if err == nil {
 				var def index.Def
 				def, err = c.measured(r.Measure)

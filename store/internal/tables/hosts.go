@@ -35,7 +35,7 @@ func (c *Catalog) host(number uint32) (*locality.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return row.DecodeHost(key, payload)
+	return row.HostRow.Decode(key, payload)
 }
 
 func hostsTable(c *Catalog, _ int64) (query.Table, error) {
@@ -54,7 +54,7 @@ func hostsTable(c *Catalog, _ int64) (query.Table, error) {
 		size: manyRows,
 		open: func() *file.Cursor { return c.src.Rows.Cursor(row.Hosts) },
 		read: func(key, payload []byte, out []locality.Host) ([]locality.Host, error) {
-			h, err := row.DecodeHost(key, payload)
+			h, err := row.HostRow.Decode(key, payload)
 			if err != nil {
 				return nil, err
 			}
@@ -112,7 +112,7 @@ func batchHostsTable(c *Catalog, _ int64) (query.Table, error) {
 			}
 			rows[batch] = b
 		}
-		m, err := row.DecodeMember(key, payload)
+		m, err := row.MemberRow.Decode(key, payload)
 		if err != nil {
 			return nil, err
 		}

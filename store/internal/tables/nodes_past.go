@@ -212,7 +212,7 @@ func (t *nodesPast) take() error {
 		}
 	}
 	return c.src.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
-		r, err := row.DecodeReservation(key, payload)
+		r, err := row.ReservationRow.Decode(key, payload)
 		if err != nil || r.Start > t.at || r.End <= t.at {
 			return true, err
 		}

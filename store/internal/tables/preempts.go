@@ -29,7 +29,7 @@ func preemptsTable(c *Catalog, _ int64) (query.Table, error) {
 		}),
 	}, func(add func(*preempt.Rule)) error {
 		return c.src.Rows.Each(row.Preempts, nil, func(key, payload []byte) (bool, error) {
-			r, err := row.DecodePreempt(key, payload)
+			r, err := row.PreemptRow.Decode(key, payload)
 			if err == nil {
 				add(r)
 			}

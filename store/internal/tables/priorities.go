@@ -62,7 +62,7 @@ func decayedTable(c *Catalog, _ int64) (query.Table, error) {
 			if err != nil {
 				return false, err
 			}
-			x, err := row.DecodeDecayed(key, payload)
+			x, err := row.DecayedRow.Decode(key, payload)
 			if err != nil {
 				return false, err
 			}

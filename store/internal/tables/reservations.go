@@ -23,7 +23,7 @@ func reservationsTable(c *Catalog, _ int64) (query.Table, error) {
 		}),
 	}, func(add func(*row.Reservation)) error {
 		return c.src.Rows.Each(row.Reservations, nil, func(key, payload []byte) (bool, error) {
-			r, err := row.DecodeReservation(key, payload)
+			r, err := row.ReservationRow.Decode(key, payload)
 			if err == nil {
 				add(r)
 			}
@@ -42,7 +42,7 @@ func (c *Catalog) rule(series string) string {
 		c.fail(err)
 		return ""
 	}
-	s, err := row.DecodeStanding([]byte(series), payload)
+	s, err := row.StandingRow.Decode([]byte(series), payload)
 	if err != nil {
 		c.fail(err)
 		return ""

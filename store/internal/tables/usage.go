@@ -54,7 +54,7 @@ func usageTable(c *Catalog, _ int64) (query.Table, error) {
 		sum := make(map[string]*row.Total)
 		for _, t := range []row.Table{row.Totals, row.Gone} {
 			err := c.src.Rows.Each(t, nil, func(key, payload []byte) (bool, error) {
-				t, err := row.DecodeTotal(key, payload)
+				t, err := row.TotalRow.Decode(key, payload)
 				if err == nil && sum[string(key)] != nil {
 					sum[string(key)].Add(t, 1)
 				} else {

@@ -16,7 +16,7 @@ func (c *Catalog) View(name string) (*query.View, error) {
 	if err != nil || payload == nil {
 		return nil, err
 	}
-	kept, err := row.DecodeView([]byte(name), payload)
+	kept, err := row.ViewRow.Decode([]byte(name), payload)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func ParseView(name, text string) (*query.View, error) {
 // eachView calls fn for the views by their names.
 func (c *Catalog) eachView(fn func(*row.View) error) error {
 	return c.src.Rows.Each(row.Views, nil, func(key, payload []byte) (bool, error) {
-		v, err := row.DecodeView(key, payload)
+		v, err := row.ViewRow.Decode(key, payload)
 		if err == nil {
 			err = fn(v)
 		}

@@ -45,7 +45,7 @@ func (ts *Tallies) of(queue string) (*Queue, error) {
 	}
 	q := &Queue{Name: queue, Tally: new(row.Tally)}
 	if payload != nil {
-		if q.Tally, err = row.DecodeTally(key, payload); err != nil {
+		if q.Tally, err = row.TallyRow.Decode(key, payload); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +126,7 @@ func (q *Queue) end(j *row.Job, was row.JobState) {
 func (ts *Tallies) Flush() error {
 	for _, q := range ts.queues {
 		if q.ended {
-			if err := ts.Rows.Put(row.Tallies, row.TallyKey(q.Name), row.EncodeTally(q.Tally)); err != nil {
+			if err := ts.Rows.Put(row.Tallies, row.TallyKey(q.Name), row.TallyRow.Encode(q.Tally)); err != nil {
 				return err
 			}
 			q.ended = false
@@ -217,7 +217,7 @@ func (ts *Tallies) Cycled(at int64, took time.Duration, wrote bool) error {
 	if !wrote && last != nil && now.Began < last.Began+noteEvery {
 		return nil
 	}
-	return ts.Rows.Put(row.Tallies, row.KeyLastCycle, row.EncodeLastCycle(&now))
+	return ts.Rows.Put(row.Tallies, row.KeyLastCycle, row.LastCycleRow.Encode(&now))
 }
 
 // LastCycle returns when the last cycle ran, or nil if none has.
@@ -226,5 +226,5 @@ func (ts *Tallies) LastCycle() (*row.LastCycle, error) {
 	if err != nil || payload == nil {
 		return nil, err
 	}
-	return row.DecodeLastCycle(row.KeyLastCycle, payload)
+	return row.LastCycleRow.Decode(row.KeyLastCycle, payload)
 }

@@ -107,7 +107,7 @@ func (b *Book) change(table row.Table, sum Totals, times int64) error {
 		t := new(row.Total)
 		payload, err := b.Rows.Get(table, []byte(key))
 		if err == nil && payload != nil {
-			t, err = row.DecodeTotal([]byte(key), payload)
+			t, err = row.TotalRow.Decode([]byte(key), payload)
 		}
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (b *Book) change(table row.Table, sum Totals, times int64) error {
 				err = b.Rows.Remove(table, []byte(key))
 			}
 		} else {
-			err = b.Rows.Put(table, []byte(key), row.EncodeTotal(t))
+			err = b.Rows.Put(table, []byte(key), row.TotalRow.Encode(t))
 		}
 		if err != nil {
 			return err

@@ -27,7 +27,7 @@ func (b *Book) Turn(j *row.Job, nodes int, at, times int64) error {
 	x := new(row.Decayed)
 	payload, err := b.Rows.Get(row.Decays, key)
 	if err == nil && payload != nil {
-		x, err = row.DecodeDecayed(key, payload)
+		x, err = row.DecayedRow.Decode(key, payload)
 	}
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (b *Book) Turn(j *row.Job, nodes int, at, times int64) error {
 	for _, h := range l.Held(j, nodes) {
 		x.Turn(h.Name, times*h.Num, h.One, at, set.HalfLife)
 	}
-	return b.Rows.Put(row.Decays, key, row.EncodeDecayed(x))
+	return b.Rows.Put(row.Decays, key, row.DecayedRow.Encode(x))
 }
 
 // EachDecayed calls fn with the decayed use of each subject at an instant, in the configured
@@ -50,7 +50,7 @@ func (b *Book) EachDecayed(at int64, fn func(s row.Sharer, use float64) error) e
 		if err != nil {
 			return false, err
 		}
-		x, err := row.DecodeDecayed(key, payload)
+		x, err := row.DecayedRow.Decode(key, payload)
 		if err != nil {
 			return false, err
 		}

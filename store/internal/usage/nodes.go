@@ -24,10 +24,10 @@ func (u *Nodes) Block(number uint32) (row.UsageBlock, error) {
 	var b row.UsageBlock
 	key := row.Key32(number)
 	payload, err := u.Rows.Get(row.Usage, key)
-	if err != nil || payload == nil {
-		return b, err
+	if err == nil && payload != nil {
+		err = row.UsageRow.Read(&b, key, payload)
 	}
-	return row.DecodeUsage(key, payload)
+	return b, err
 }
 
 // Stretch is a job's part of a node.
@@ -55,7 +55,7 @@ func (u *Nodes) Accrue(spans []Stretch, seconds int64) error {
 		blocks[number][s.Node%timeline.BlockNodes] += cpus * seconds
 	}
 	for number, b := range blocks {
-		if err := u.Rows.Put(row.Usage, row.Key32(number), row.EncodeUsage(b)); err != nil {
+		if err := u.Rows.Put(row.Usage, row.Key32(number), row.UsageRow.Encode(b)); err != nil {
 			return err
 		}
 	}

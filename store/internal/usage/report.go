@@ -101,7 +101,7 @@ func (s *sum) read(from, to int64) (left int64, err error) {
 
 func readTotal(key, payload []byte) (m row.Month, p row.Payers, t *row.Total, err error) {
 	if m, p, err = row.SplitTotalKey(key); err == nil {
-		t, err = row.DecodeTotal(key, payload)
+		t, err = row.TotalRow.Decode(key, payload)
 	}
 	return m, p, t, err
 }
