@@ -91,7 +91,7 @@ func TestEndedSince(t *testing.T) {
 				t.Fatal(err)
 			}
 			if rapid.IntRange(0, 7).Draw(t, "archive") == 0 {
-				name := filepath.Join(outer.TempDir(), "old.db")
+				name := filepath.Join(outer.TempDir(), "old.jsonl")
 				if _, err := p.Archive(name, p.now.Add(-time.Duration(rapid.IntRange(0, 5).Draw(t, "ago"))*time.Minute),
 					nil); err != nil {
 					t.Fatal(err)
