@@ -2,6 +2,8 @@ package text
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -68,4 +70,32 @@ func SplitList(list string) (words []string) {
 		}
 	}
 	return words
+}
+
+// Ranges writes whole numbers in ascending order, successive ones as a range: 0-2,5.
+func Ranges[T int | uint64](list []T) string {
+	return runs(slices.Sorted(slices.Values(list)), 1, func(r []T) string { return fmt.Sprint(r[0], "-", r[len(r)-1]) })
+}
+
+// Repeats writes numbers in their order as Slurm does, equal neighbours as one with their count:
+// 4(x2),2.
+func Repeats(list []int) string {
+	return runs(list, 0, func(run []int) string { return fmt.Sprint(run[0], "(x", len(run), ")") })
+}
+
+// runs joins numbers by commas. many writes those that follow each other by a step.
+func runs[T int | uint64](list []T, step T, many func(run []T) string) string {
+	var parts []string
+	for len(list) > 0 {
+		n := 1
+		for n < len(list) && list[n] == list[n-1]+step {
+			n++
+		}
+		part := fmt.Sprint(list[0])
+		if n > 1 {
+			part = many(list[:n])
+		}
+		parts, list = append(parts, part), list[n:]
+	}
+	return strings.Join(parts, ",")
 }

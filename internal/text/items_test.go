@@ -39,3 +39,17 @@ func TestItemsAgain(t *testing.T) {
 		}
 	})
 }
+
+// TestRuns: successive and equal numbers are written once.
+func TestRuns(t *testing.T) {
+	for want, list := range map[string][]int{"0-2,5": {0, 1, 2, 5}, "3,5-6": {6, 3, 5}, "7": {7}, "": nil} {
+		if got := Ranges(list); got != want {
+			t.Errorf("Ranges(%v) = %s, want %s", list, got, want)
+		}
+	}
+	for want, list := range map[string][]int{"4(x2),2": {4, 4, 2}, "1": {1}, "2,4(x3)": {2, 4, 4, 4}, "": nil} {
+		if got := Repeats(list); got != want {
+			t.Errorf("Repeats(%v) = %s, want %s", list, got, want)
+		}
+	}
+}

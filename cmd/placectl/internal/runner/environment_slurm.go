@@ -1,11 +1,11 @@
 package runner
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // slurm sets the variables of a Slurm job.
@@ -35,8 +35,8 @@ func (o *Order) slurm(v *variables) {
 	v.set("SLURM_NNODES", nodes)
 	v.set("SLURM_NTASKS", strconv.Itoa(total))
 	v.set("SLURM_NPROCS", strconv.Itoa(total))
-	v.set("SLURM_TASKS_PER_NODE", folded(tasks))
-	v.set("SLURM_JOB_CPUS_PER_NODE", folded(cores))
+	v.set("SLURM_TASKS_PER_NODE", text.Repeats(tasks))
+	v.set("SLURM_JOB_CPUS_PER_NODE", text.Repeats(cores))
 	if len(cores) > 0 {
 		v.set("SLURM_CPUS_ON_NODE", strconv.Itoa(cores[0]))
 		v.set("SLURMD_NODENAME", o.Nodes[0])
@@ -89,22 +89,4 @@ func (o *Order) perNode(of func(Chunk) int) []int {
 		}
 	}
 	return sums
-}
-
-// folded formats numbers as Slurm does: 4(x2),2.
-func folded(list []int) string {
-	var parts []string
-	for i := 0; i < len(list); {
-		j := i
-		for j < len(list) && list[j] == list[i] {
-			j++
-		}
-		if part := strconv.Itoa(list[i]); j-i > 1 {
-			parts = append(parts, fmt.Sprintf("%s(x%d)", part, j-i))
-		} else {
-			parts = append(parts, part)
-		}
-		i = j
-	}
-	return strings.Join(parts, ",")
 }

@@ -185,11 +185,6 @@ func TestProcesses(t *testing.T) {
 	if got, want := orderOf("pbs").processes(), "n1\nn1\nn2\nn2\nn3\nn1\nn1\n"; got != want {
 		t.Errorf("processes() = %q, want %q", got, want)
 	}
-	for list, want := range map[string][]int{"4(x2),2": {4, 4, 2}, "1": {1}, "2,4(x3)": {2, 4, 4, 4}, "": nil} {
-		if got := folded(want); got != list {
-			t.Errorf("folded(%v) = %s, want %s", want, got, list)
-		}
-	}
 }
 
 // TestTaskPID: a job of Slurm gets its own pid.

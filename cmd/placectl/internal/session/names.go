@@ -2,35 +2,12 @@ package session
 
 import (
 	"errors"
-	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/store"
 )
-
-// FoldNumbers writes sorted numbers with ranges: 3,5-9.
-func FoldNumbers(ids []uint64) string {
-	slices.Sort(ids)
-	var b strings.Builder
-	for i := 0; i < len(ids); i++ {
-		first := i
-		for i+1 < len(ids) && ids[i+1] == ids[i]+1 {
-			i++
-		}
-		if first > 0 {
-			b.WriteByte(',')
-		}
-		fmt.Fprint(&b, ids[first])
-		if i > first {
-			fmt.Fprintf(&b, "-%d", ids[i])
-		}
-	}
-	return b.String()
-}
 
 // LiveStates returns the states of jobs that have not ended.
 func LiveStates() (states []store.JobState) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // attribute is a line of qstat -f. A number is also one in JSON.
@@ -127,10 +128,9 @@ func (s *status) attributes(e *entry) (list []attribute) {
 
 func (s *status) arrayAttributes(e *entry, add func(name, value string)) {
 	var n [4]int // queued, running, exiting, expired
-	var all, left []string
+	var all, left []int
 	for _, j := range e.all {
-		index := strconv.Itoa(j.Index)
-		all = append(all, index)
+		all = append(all, j.Index)
 		switch {
 		case j.State.Over():
 			n[3]++
@@ -140,36 +140,13 @@ func (s *status) arrayAttributes(e *entry, add func(name, value string)) {
 			n[1]++
 		default:
 			n[0]++
-			left = append(left, index)
+			left = append(left, j.Index)
 		}
 	}
 	add("array", "True")
 	add("array_state_count", fmt.Sprintf("Queued:%d Running:%d Exiting:%d Expired:%d", n[0], n[1], n[2], n[3]))
-	add("array_indices_submitted", ranges(all))
-	add("array_indices_remaining", cmp.Or(ranges(left), "-"))
-}
-
-// ranges writes sorted indices with ranges: 0-3,7.
-func ranges(list []string) string {
-	var parts []string
-	for i := 0; i < len(list); {
-		k := i
-		for k+1 < len(list) {
-			a, _ := strconv.Atoi(list[k])
-			b, _ := strconv.Atoi(list[k+1])
-			if b != a+1 {
-				break
-			}
-			k++
-		}
-		part := list[i]
-		if k > i {
-			part += "-" + list[k]
-		}
-		parts = append(parts, part)
-		i = k + 1
-	}
-	return strings.Join(parts, ",")
+	add("array_indices_submitted", text.Ranges(all))
+	add("array_indices_remaining", cmp.Or(text.Ranges(left), "-"))
 }
 
 func yes(b bool) string {

@@ -184,20 +184,3 @@ func (l *layout) number(n int, cyclic bool) {
 		}
 	}
 }
-
-// folded writes numbers in Slurm's notation: 4(x2),2.
-func folded(list []int) string {
-	var parts []string
-	for i := 0; i < len(list); {
-		j := i
-		for j < len(list) && list[j] == list[i] {
-			j++
-		}
-		part := strconv.Itoa(list[i])
-		if j-i > 1 {
-			part += "(x" + strconv.Itoa(j-i) + ")"
-		}
-		parts, i = append(parts, part), j
-	}
-	return strings.Join(parts, ",")
-}

@@ -96,7 +96,4 @@ func TestUnfolded(t *testing.T) {
 			t.Errorf("unfolded(%q) = %s, want %s", text, got, want)
 		}
 	}
-	if got := folded([]int{4, 4, 2}); got != "4(x2),2" {
-		t.Errorf("folded(4, 4, 2) = %s, want 4(x2),2", got)
-	}
 }

@@ -308,7 +308,7 @@ func (st *stepping) environ(rank int) []string {
 		"SLURM_STEP_NUM_TASKS=" + tasks,
 		"SLURM_NNODES=" + strconv.Itoa(len(st.nodes)), "SLURM_STEP_NUM_NODES=" + strconv.Itoa(len(st.nodes)),
 		"SLURM_STEP_NODELIST=" + fold(st.nodes),
-		"SLURM_STEP_TASKS_PER_NODE=" + folded(st.count), "SLURM_TASKS_PER_NODE=" + folded(st.count),
+		"SLURM_STEP_TASKS_PER_NODE=" + text.Repeats(st.count), "SLURM_TASKS_PER_NODE=" + text.Repeats(st.count),
 		"SLURM_STEP_ID=" + step, "SLURM_STEPID=" + step, "SLURM_JOB_ID=" + st.job, "SLURM_JOBID=" + st.job,
 		"SLURMD_NODENAME=" + st.nodes[at]}
 	if n := st.set["cpus-per-task"]; n != "" {
@@ -390,7 +390,7 @@ func (l *layout) ended(c *fronts.Call, ends []fronts.TaskEnd) error {
 		if len(ranks[key]) > 1 {
 			word = "tasks"
 		}
-		fmt.Fprintf(c.Stderr, "srun: error: %s: %s %s: %s\n", node, word, ranges(ranks[key]), why)
+		fmt.Fprintf(c.Stderr, "srun: error: %s: %s %s: %s\n", node, word, text.Ranges(ranks[key]), why)
 	}
 	if worst == 0 {
 		return nil

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/text"
 )
 
 // span writes a time span as squeue does: 0:03, 1:02:03, 2-00:00:00.
@@ -70,14 +72,11 @@ func jobID(j *fronts.Job) string {
 // elements writes ascending indices: 0-3, 1,5, or 0-30:5 if one step describes a list that spans more
 // than 10, as Slurm does. If a limit applies, %N follows.
 func elements(list []int, limit int) string {
-	text := stepped(list)
-	if text == "" {
-		text = ranges(list)
-	}
+	written := cmp.Or(stepped(list), text.Ranges(list))
 	if limit > 0 {
-		text += "%" + strconv.Itoa(limit)
+		written += "%" + strconv.Itoa(limit)
 	}
-	return text
+	return written
 }
 
 // stepped writes a list as FIRST-LAST:STEP, "" if Slurm would not.
@@ -93,23 +92,6 @@ func stepped(list []int) string {
 		}
 	}
 	return fmt.Sprintf("%d-%d:%d", list[0], list[last], step)
-}
-
-// ranges writes ascending numbers as 0-2,5.
-func ranges(list []int) string {
-	var parts []string
-	for i := 0; i < len(list); {
-		k := i
-		for k+1 < len(list) && list[k+1] == list[k]+1 {
-			k++
-		}
-		part := strconv.Itoa(list[i])
-		if k > i {
-			part += "-" + strconv.Itoa(list[k])
-		}
-		parts, i = append(parts, part), k+1
-	}
-	return strings.Join(parts, ",")
 }
 
 // askedLicenses returns what a job requests of pools, as Slurm writes it: matlab:1,idl:2.

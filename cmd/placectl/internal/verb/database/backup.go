@@ -165,7 +165,7 @@ func printRestored(r *session.Run, done *store.Restored) error {
 	}
 	if len(done.Running) > 0 {
 		r.Notef("jobs run that are not in the backup: %s; they go on, and their ends are not recorded",
-			session.FoldNumbers(done.Running))
+			text.Ranges(done.Running))
 	}
 	p := r.Printer(output.Result{Record: true, Columns: append(contentColumns(),
 		output.Column{Name: "held", Kind: output.Integer}, output.Column{Name: "kept"})})

@@ -106,7 +106,7 @@ func unsigned(r *session.Run, db *store.DB, sign bool) error {
 		r.Notef("%s signed", text.Plural(signed, "job"))
 	}
 	if len(waiting) > 0 {
-		r.Notef("not signed, so passes hold them until their users unhold them: jobs %s", session.FoldNumbers(waiting))
+		r.Notef("not signed, so passes hold them until their users unhold them: jobs %s", text.Ranges(waiting))
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func noteRunning(r *session.Run, jobs []*store.Job) {
 		}
 	}
 	if len(ids) > 0 {
-		r.Notef("%s running, not held: %s", text.Plural(len(ids), "job"), session.FoldNumbers(ids))
+		r.Notef("%s running, not held: %s", text.Plural(len(ids), "job"), text.Ranges(ids))
 	}
 }
 

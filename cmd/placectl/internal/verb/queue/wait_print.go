@@ -8,6 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
 
@@ -69,11 +70,11 @@ func (f fate) name() string {
 	if len(f) == 1 {
 		return listing.JobName(f[0])
 	}
-	indices := make([]uint64, len(f))
+	indices := make([]int, len(f))
 	for i, j := range f {
-		indices[i] = uint64(j.Index)
+		indices[i] = j.Index
 	}
-	return fmt.Sprintf("%d[%s]", f[0].Array, session.FoldNumbers(indices))
+	return fmt.Sprintf("%d[%s]", f[0].Array, text.Ranges(indices))
 }
 
 // states returns the jobs' state, or how many are in each.

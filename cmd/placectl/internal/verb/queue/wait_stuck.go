@@ -41,7 +41,7 @@ func (o *obstacle) find(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 	case len(ids) == 1:
 		o.found = fmt.Sprintf("job %d %s", ids[0], first)
 	default:
-		o.found = fmt.Sprintf("%s, %s, wait: each %s", text.Plural(len(ids), "job"), session.FoldNumbers(ids), first)
+		o.found = fmt.Sprintf("%s, %s, wait: each %s", text.Plural(len(ids), "job"), text.Ranges(ids), first)
 	}
 	return nil
 }

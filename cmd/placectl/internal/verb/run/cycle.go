@@ -336,9 +336,9 @@ func sayNever(r *session.Run, list []store.NeverRuns) {
 	}
 	for _, why := range order {
 		ids := jobs[why]
-		who := "job " + session.FoldNumbers(ids)
+		who := "job " + text.Ranges(ids)
 		if len(ids) > 1 {
-			who = text.Plural(len(ids), "job") + ", " + session.FoldNumbers(ids) + ","
+			who = text.Plural(len(ids), "job") + ", " + text.Ranges(ids) + ","
 		}
 		r.Notef("%s can never run: %s", who, why)
 	}
