@@ -3,10 +3,12 @@ package launch
 import (
 	"errors"
 	"io/fs"
+	"os"
 	"strings"
 	"syscall"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/environ"
+	"golang.org/x/sys/unix"
 )
 
 // Become replaces this program with another. It looks for the program on the PATH of env, unless its
@@ -15,24 +17,36 @@ func Become(words, env []string) error {
 	if len(words) == 0 || words[0] == "" {
 		return &Error{"", syscall.ENOENT}
 	}
-	if strings.Contains(words[0], "/") {
-		return &Error{words[0], syscall.Exec(words[0], words, env)}
+	path, err := lookIn(searched(env), words[0])
+	if err == nil {
+		err = syscall.Exec(path, words, env)
+	}
+	return &Error{words[0], err}
+}
+
+// lookIn finds a program on a path, or at its name if that is a path.
+func lookIn(path, name string) (string, error) {
+	if strings.Contains(name, "/") {
+		return name, nil
 	}
 	failed := error(syscall.ENOENT)
-	for _, dir := range strings.Split(searched(env), ":") {
+	for _, dir := range strings.Split(path, ":") {
 		if dir == "" {
 			dir = "."
 		}
-		err := syscall.Exec(dir+"/"+words[0], words, env)
+		file := dir + "/" + name
+		info, err := os.Stat(file)
 		switch {
-		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
-		case errors.Is(err, syscall.EACCES): // another directory may have an executable one
-			failed = err
+		case errors.Is(err, fs.ErrPermission): // another directory may have an executable one
+			failed = syscall.EACCES
+		case err != nil || info.IsDir():
+		case unix.Access(file, unix.X_OK) == nil:
+			return file, nil
 		default:
-			return &Error{words[0], err}
+			failed = syscall.EACCES
 		}
 	}
-	return &Error{words[0], failed}
+	return "", failed
 }
 
 // searched returns the PATH of an environment.

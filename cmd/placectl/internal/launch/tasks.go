@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -117,29 +116,6 @@ func (t *Task) start() (cmd *exec.Cmd, in io.WriteCloser, err error) {
 		return nil, nil, &Error{t.Words[0], err}
 	}
 	return cmd, in, nil
-}
-
-// lookIn finds a program on a path, or at its name if that is a path.
-func lookIn(path, name string) (string, error) {
-	if strings.Contains(name, "/") {
-		return name, nil
-	}
-	failed := error(syscall.ENOENT)
-	for _, dir := range strings.Split(path, ":") {
-		if dir == "" {
-			dir = "."
-		}
-		file := dir + "/" + name
-		info, err := os.Stat(file)
-		switch {
-		case err != nil || info.IsDir():
-		case info.Mode().Perm()&0o111 != 0:
-			return file, nil
-		default:
-			failed = syscall.EACCES
-		}
-	}
-	return "", failed
 }
 
 // feed copies its input to all writers. It skips those whose task has ended.
