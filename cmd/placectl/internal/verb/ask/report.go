@@ -131,8 +131,8 @@ func supposedOnPage(r *session.Run, c *cli.Context) (*report.Supposed, error) {
 	s := &report.Supposed{What: text.JoinWords(words)}
 	for _, w := range list {
 		s.Rows = append(s.Rows, report.SupposedRow{Of: w.Of, Name: w.Name, Jobs: w.Jobs,
-			Before: int64(w.Before.Seconds()), After: int64(w.After.Seconds()), LateBefore: w.LateBefore,
-			LateAfter: w.LateAfter})
+			Before: int64(w.Means[0].Seconds()), After: int64(w.Means[1].Seconds()), LateBefore: w.Late[0],
+			LateAfter: w.Late[1]})
 	}
 	return s, nil
 }

@@ -86,7 +86,7 @@ func whatif(r *session.Run, c *cli.Context) error {
 			{Name: "difference", Kind: output.Duration},
 			{Name: "late_before", Kind: output.Integer}, {Name: "late_after", Kind: output.Integer}}})
 	for _, w := range list {
-		p.Row(w.Of, output.OrNil(w.Name), w.Jobs, w.Before, w.After, w.After-w.Before, w.LateBefore, w.LateAfter)
+		p.Row(w.Of, output.OrNil(w.Name), w.Jobs, w.Means[0], w.Means[1], w.Means[1]-w.Means[0], w.Late[0], w.Late[1])
 	}
 	return p.Close()
 }
@@ -153,7 +153,7 @@ func horizon(r *session.Run, c *cli.Context) (time.Duration, error) {
 }
 
 // supposed plays the queue forward as it is and with the changes of the flags, and compares.
-func supposed(r *session.Run, c *cli.Context) ([]daily.Supposed, error) {
+func supposed(r *session.Run, c *cli.Context) ([]daily.WaitsUnder, error) {
 	horizon, err := horizon(r, c)
 	if err != nil {
 		return nil, err
@@ -170,7 +170,7 @@ func supposed(r *session.Run, c *cli.Context) ([]daily.Supposed, error) {
 	if err != nil {
 		return nil, err
 	}
-	return daily.CompareWaits(before, after, until), nil
+	return daily.WaitsByRule([][]store.Played{before, after}, until, nil), nil
 }
 
 // played applies a change and plays the queue forward.
