@@ -149,7 +149,7 @@ const importRules = `
 	cmd/placectl/internal/nodefile          < cmd/placectl/internal/simulate
 	cmd/placectl/internal/sharefile          < cmd/placectl/internal/simulate
 	cmd/placectl/internal/simulate           < command
-	cmd/placectl/internal/outname            < cmd/placectl/internal/payload, cmd/placectl/internal/runner, cmd/placectl/internal/verb/run
+	cmd/placectl/internal/outname            < cmd/placectl/internal/payload, cmd/placectl/internal/runner, cmd/placectl/internal/verb/run, cmd/placectl/internal/directives, cmd/placectl/internal/fronts/slurm
 	store                                    < cmd/placectl/internal/inlogs
 	cmd/placectl/internal/inlogs             < command
 	placer, internal/text, cmd/placectl/internal/usage, cmd/placectl/internal/verbs < cmd/placectl/internal/request

@@ -29,25 +29,48 @@ func (j *Job) Default() string {
 
 // Path returns the file for a pattern, below dir unless the pattern is absolute.
 func (j *Job) Path(dir, pattern string) string {
-	var b strings.Builder
-	for i := 0; i < len(pattern); i++ {
-		if pattern[i] != '%' || i+1 == len(pattern) {
-			b.WriteByte(pattern[i])
-			continue
+	path, _ := Replace(pattern, func(width string, letter byte) (string, error) {
+		if letter == 0 {
+			return "%" + width, nil
 		}
-		i++
-		width := 0
-		for i+1 < len(pattern) && pattern[i] >= '0' && pattern[i] <= '9' {
-			width = min(10*width+int(pattern[i]-'0'), 99)
-			i++
-		}
-		text := j.letter(pattern[i])
-		b.WriteString(strings.Repeat("0", max(width-len(text), 0)) + text)
-	}
-	if path := b.String(); filepath.IsAbs(path) {
+		return Padded(j.letter(letter), width, 99), nil
+	})
+	if filepath.IsAbs(path) {
 		return path
 	}
-	return filepath.Join(dir, b.String())
+	return filepath.Join(dir, path)
+}
+
+// Replace replaces each % of a pattern with its width, "" for none, and the letter behind it. A % at the
+// end has the letter 0.
+func Replace(pattern string, value func(width string, letter byte) (string, error)) (string, error) {
+	var b strings.Builder
+	for {
+		text, rest, more := strings.Cut(pattern, "%")
+		b.WriteString(text)
+		if !more {
+			return b.String(), nil
+		}
+		pattern = strings.TrimLeft(rest, "0123456789")
+		width, letter := rest[:len(rest)-len(pattern)], byte(0)
+		if pattern != "" {
+			letter, pattern = pattern[0], pattern[1:]
+		}
+		text, err := value(width, letter)
+		if err != nil {
+			return "", err
+		}
+		b.WriteString(text)
+	}
+}
+
+// Padded puts zeros before a number up to a width of at most most.
+func Padded(number, width string, most int) string {
+	n := 0
+	for _, c := range width {
+		n = min(10*n+int(c-'0'), most)
+	}
+	return strings.Repeat("0", max(n-len(number), 0)) + number
 }
 
 // letter returns the value of the letter behind a %.

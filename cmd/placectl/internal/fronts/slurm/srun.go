@@ -11,6 +11,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/cmd/placectl/internal/outname"
 	"github.com/placectl/placectl/internal/text"
 )
 
@@ -270,26 +271,16 @@ func (st *stepping) pattern(text string, rank int) (string, error) {
 	if first := st.c.Getenv("SLURM_ARRAY_JOB_ID"); first != "" {
 		values['A'] = first
 	}
-	var b strings.Builder
-	for i := 0; i < len(text); i++ {
-		if text[i] != '%' {
-			b.WriteByte(text[i])
-			continue
-		}
-		width := 0
-		for i++; i < len(text) && text[i] >= '0' && text[i] <= '9' && width < 10; i++ {
-			width = 10*width + int(text[i]-'0')
-		}
-		if i == len(text) {
+	return outname.Replace(text, func(width string, letter byte) (string, error) {
+		value, ok := values[letter]
+		switch {
+		case letter == 0:
 			return "", fronts.Failf(1, "srun: error: %s: there is nothing behind the %%", text)
+		case !ok:
+			return "", fronts.Failf(1, "srun: error: %s: %%%c means nothing here", text, letter)
 		}
-		value, ok := values[text[i]]
-		if !ok {
-			return "", fronts.Failf(1, "srun: error: %s: %%%c means nothing here", text, text[i])
-		}
-		b.WriteString(strings.Repeat("0", max(0, min(width, 10)-len(value))) + value)
-	}
-	return b.String(), nil
+		return outname.Padded(value, width, 10), nil
+	})
 }
 
 // environ returns the variables that srun adds to its own environment for a task.
