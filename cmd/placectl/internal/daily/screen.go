@@ -2,6 +2,7 @@ package daily
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -29,15 +30,12 @@ func (t *screen) line(format string, args ...any) {
 
 // wrapped adds a text on as many lines as it needs, each indented.
 func (t *screen) wrapped(indent, s string) {
-	for rest := []byte(text.Printable(s)); ; {
-		n := len(rest)
-		if t.width > 0 {
-			n = output.BreakAt(rest, max(t.width-len(indent), 10))
-		}
-		t.text = output.EndLine(append(append(t.text, indent...), rest[:n]...))
-		if rest = rest[n:]; len(rest) == 0 {
-			return
-		}
+	width := math.MaxInt
+	if t.width > 0 {
+		width = max(t.width-len(indent), 10)
+	}
+	for _, line := range output.Wrap(text.Printable(s), width) {
+		t.text = output.EndLine(append(append(t.text, indent...), line...))
 	}
 }
 

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/placectl/placectl/internal/text"
 )
@@ -48,14 +49,8 @@ func (l *lineLayout) fold(p *Printer, from int) {
 	if room < 20 || TextWidth(p.buf[from:]) <= room {
 		return
 	}
-	text := bytes.Clone(p.buf[from:])
-	for p.buf = p.buf[:from]; len(text) > 0; {
-		n := BreakAt(text, room)
-		p.buf = append(p.buf, bytes.TrimRight(text[:n], " ")...)
-		if text = bytes.TrimLeft(text[n:], " "); len(text) > 0 {
-			p.buf = AppendBlanks(append(p.buf, '\n'), indent)
-		}
-	}
+	lines := Wrap(string(p.buf[from:]), room)
+	p.buf = append(p.buf[:from], strings.Join(lines, "\n"+strings.Repeat(" ", indent))...)
 }
 
 // appendName appends a name, padded to the longest.

@@ -2,6 +2,7 @@ package output
 
 import (
 	"bytes"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -33,6 +34,17 @@ func BreakAt(s []byte, width int) int {
 		}
 	}
 	return len(s)
+}
+
+// Wrap breaks a text into lines of the given width, without blanks around the breaks.
+func Wrap(s string, width int) (lines []string) {
+	for {
+		n := BreakAt([]byte(s), width)
+		lines = append(lines, strings.TrimRight(s[:n], " "))
+		if s = strings.TrimLeft(s[n:], " "); s == "" {
+			return lines
+		}
+	}
 }
 
 // Cut appends as much of s as fits into width columns of a terminal. As in sacct, a plus sign at the

@@ -1,7 +1,6 @@
 package verbs
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"strings"
@@ -28,15 +27,7 @@ func page(template string, data any, width int) string {
 
 // wrap lays out a text whose first line begins where it stands, and indents the other lines.
 func (l layout) wrap(text string, indent int) string {
-	var b strings.Builder
-	for rest := []byte(text); ; {
-		n := output.BreakAt(rest, max(l.width-indent, 20))
-		b.WriteString(strings.TrimRight(string(rest[:n]), " ") + "\n")
-		if rest = bytes.TrimLeft(rest[n:], " "); len(rest) == 0 {
-			return b.String()
-		}
-		b.WriteString(strings.Repeat(" ", indent))
-	}
+	return strings.Join(output.Wrap(text, max(l.width-indent, 20)), "\n"+strings.Repeat(" ", indent)) + "\n"
 }
 
 // hanging lays out a line, and indents its continuation if it is too long.
