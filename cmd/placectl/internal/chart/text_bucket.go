@@ -2,6 +2,7 @@ package chart
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/internal/text"
@@ -42,16 +43,8 @@ func (d *textDrawing) curveRows(label string, nodes []*Node) {
 	count := d.look.times + strconv.Itoa(len(nodes))
 	room := max(d.label-2-output.TextWidth(count), 4)
 	n := output.BreakAt([]byte(label), room)
-	d.line(string(endTrim(label[:n])), count, d.levels(&c))
+	d.line(strings.TrimRight(label[:n], " "), count, d.levels(&c))
 	d.line(label[n:], "", d.leastFree(&c))
-}
-
-// endTrim drops the blank at which a label was split.
-func endTrim(s string) string {
-	for len(s) > 0 && s[len(s)-1] == ' ' {
-		s = s[:len(s)-1]
-	}
-	return s
 }
 
 // levels draws the largest number taken in each cell.
