@@ -130,7 +130,7 @@ const importRules = `
 	index, index/devices, placer, store, cmd/placectl/internal/runner < cmd/placectl/internal/dispatch
 	cmd/placectl/internal/dispatch           < command, cmd/placectl/internal/remote
 	cmd/placectl/internal/usage              < command
-	cmd/placectl/internal/joblog             < command
+	cmd/placectl/internal/joblog             < command, cmd/placectl/internal/runner
 	cmd/placectl/internal/output, cmd/placectl/internal/launch < cmd/placectl/internal/keyed
 	cmd/placectl/internal/keyed              < command
 	cmd/placectl/internal/bytejson           < command, cmd/placectl/internal/attend, cmd/placectl/internal/fronts/pbs, cmd/placectl/internal/fronts/slurm, cmd/placectl/internal/hook, cmd/placectl/internal/infile, cmd/placectl/internal/keyed, cmd/placectl/internal/launch, cmd/placectl/internal/mcp, cmd/placectl/internal/listing, cmd/placectl/internal/output, cmd/placectl/internal/remote, cmd/placectl/internal/runner, cmd/placectl/internal/sqlshell, cmd/placectl/internal/told

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/joblog"
 	"github.com/placectl/placectl/cmd/placectl/internal/outname"
 	"golang.org/x/sys/unix"
 )
@@ -119,7 +120,7 @@ func (o *Order) outputs() (out, err output) {
 	job := o.letters()
 	header := ""
 	if o.Number > 1 {
-		header = fmt.Sprintf("placectl: job %d, attempt %d\n", o.Job, o.Number)
+		header = joblog.Header(o.Job, o.Number)
 	}
 	file := func(pattern string) output {
 		return output{Path: job.Path(o.Payload.Dir, pattern), Append: o.Payload.Append || o.Number > 1, Header: header}
