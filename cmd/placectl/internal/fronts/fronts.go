@@ -8,6 +8,7 @@
 package fronts
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"time"
@@ -157,6 +158,9 @@ type About struct {
 	Licenses  []License
 	Database  string // the file's name
 }
+
+// QueueOf names the queue of a node or a job as front-ends do, which know none without one.
+func (a *About) QueueOf(queue string) string { return cmp.Or(queue, a.Partition) }
 
 // Reservation keeps nodes for some jobs for a while.
 type Reservation struct {

@@ -52,7 +52,7 @@ func (s *status) attributes(e *entry) (list []attribute) {
 		of("resources_used", "walltime", clock(e.Elapsed(s.about.Now)))
 	}
 	add("job_state", s.letter(e))
-	add("queue", cmp.Or(e.Queue, s.about.Partition))
+	add("queue", s.about.QueueOf(e.Queue))
 	add("server", s.about.Server)
 	add("Account_Name", fronts.Word(e.Account))
 	at("ctime", e.Submit)
@@ -216,7 +216,7 @@ func (s *status) variables(e *entry, d *fronts.Detail) (list []string) {
 		}
 	}
 	list = append(list, "PBS_O_WORKDIR="+cmp.Or(d.From, d.Dir), "PBS_O_SYSTEM=Linux",
-		"PBS_O_QUEUE="+cmp.Or(e.Queue, s.about.Partition), "PBS_O_HOST="+cmp.Or(d.Host, s.c.Exec))
+		"PBS_O_QUEUE="+s.about.QueueOf(e.Queue), "PBS_O_HOST="+cmp.Or(d.Host, s.c.Exec))
 	for _, kv := range d.Env {
 		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(environ.PBSOrigin, name) {
 			list = append(list, kv)

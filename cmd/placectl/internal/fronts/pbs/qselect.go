@@ -66,7 +66,7 @@ func selected(j *fronts.Job, given []fronts.Given, about *fronts.About) (bool, e
 			})
 		case "q":
 			q, _, _ := strings.Cut(g.Value, "@")
-			ok = q == "" || q == cmp.Or(j.Queue, about.Partition)
+			ok = q == "" || q == about.QueueOf(j.Queue)
 		case "N":
 			ok = j.Name == g.Value
 		case "A", "P":

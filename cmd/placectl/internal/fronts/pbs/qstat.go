@@ -1,7 +1,6 @@
 package pbs
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -108,7 +107,7 @@ func (s *status) jobs(v fronts.View, words []string) error {
 		}
 		for _, e := range all {
 			ended := e.State.Over() && e.all == nil || e.all != nil && e.over()
-			if (everything || slices.Contains(queues, cmp.Or(e.Queue, s.about.Partition))) && (!alone || ended) &&
+			if (everything || slices.Contains(queues, s.about.QueueOf(e.Queue))) && (!alone || ended) &&
 				s.shows(e) {
 				list = append(list, e)
 			}

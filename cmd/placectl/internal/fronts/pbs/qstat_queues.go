@@ -1,7 +1,6 @@
 package pbs
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,7 +35,7 @@ func (s *status) counted(v fronts.View) (all counts, by map[string]*counts, err 
 		by[q] = new(counts)
 	}
 	err = v.Jobs(fronts.Selection{Why: true}, func(j *fronts.Job) error {
-		q := cmp.Or(j.Queue, s.about.Partition)
+		q := s.about.QueueOf(j.Queue)
 		if by[q] == nil {
 			by[q] = new(counts)
 		}

@@ -57,7 +57,7 @@ func (s *status) plain(list []*entry) {
 			letter = "X"
 		}
 		row := fmt.Sprintf("%-*s %-*s %-*s  %8s %1s %-16s", w[0], s.name(e), w[1], cut(e.Name, w[1]-1), w[2],
-			cut(e.User, w[2]-1), when, letter, cut(cmp.Or(e.Queue, s.about.Partition), 16))
+			cut(e.User, w[2]-1), when, letter, cut(s.about.QueueOf(e.Queue), 16))
 		s.b.WriteString(row + "\n")
 	}
 }
@@ -106,7 +106,7 @@ func (s *status) alternative(list []*entry) {
 			elapsed = hours(e.Elapsed(s.about.Now))
 		}
 		row := fmt.Sprintf("%-*s %-*s %-*s %-*s %6s %3d %3d %6.6s %5.5s %1s %5.5s", w[0], cut(s.name(e), w[0]), w[1],
-			cut(e.User, w[1]), w[2], cut(cmp.Or(e.Queue, s.about.Partition), w[2]), w[3], cut(e.Name, w[3]),
+			cut(e.User, w[1]), w[2], cut(s.about.QueueOf(e.Queue), w[2]), w[3], cut(e.Name, w[3]),
 			"--", cmp.Or(e.NodeCount, 1), e.CPUs, memory, hours(e.Walltime), s.letter(e), elapsed)
 		host := orDashes(execHost(e.Job))
 		switch {

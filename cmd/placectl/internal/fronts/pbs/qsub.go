@@ -198,7 +198,7 @@ func interactive(c *fronts.Call, q *submitted) error {
 			say("qsub: job %s ready\n")
 		}
 	}, func(j *fronts.Job) []string {
-		queue := cmp.Or(j.Queue, about.Partition)
+		queue := about.QueueOf(j.Queue)
 		env := []string{"PBS_ENVIRONMENT=PBS_INTERACTIVE", "PBS_JOBID=" + id, "PBS_JOBNAME=" + j.Name,
 			"PBS_QUEUE=" + queue, "PBS_O_QUEUE=" + queue,
 			"PBS_O_WORKDIR=" + c.Dir, "PBS_O_HOST=" + c.Exec, "PBS_O_SYSTEM=Linux", "PBS_NODENUM=0", "PBS_TASKNUM=1"}

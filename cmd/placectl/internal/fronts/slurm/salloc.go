@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -145,7 +144,7 @@ func allocationEnv(c *fronts.Call, about *fronts.About, j *fronts.Job) []string 
 		"SLURM_JOB_NUM_NODES=" + strconv.Itoa(len(nodes)), "SLURM_NNODES=" + strconv.Itoa(len(nodes)),
 		"SLURM_NTASKS=" + strconv.Itoa(total), "SLURM_NPROCS=" + strconv.Itoa(total),
 		"SLURM_TASKS_PER_NODE=" + text.Repeats(tasks), "SLURM_JOB_CPUS_PER_NODE=" + text.Repeats(cpus),
-		"SLURM_SUBMIT_DIR=" + c.Dir, "SLURM_SUBMIT_HOST=" + c.Exec, "SLURM_JOB_PARTITION=" + cmp.Or(j.Queue, about.Partition)}
+		"SLURM_SUBMIT_DIR=" + c.Dir, "SLURM_SUBMIT_HOST=" + c.Exec, "SLURM_JOB_PARTITION=" + about.QueueOf(j.Queue)}
 	if j.Account != "" {
 		env = append(env, "SLURM_JOB_ACCOUNT="+j.Account)
 	}

@@ -196,7 +196,7 @@ func showJSON(c *fronts.Call, what, name string) error {
 		}
 		list, err := shownNodes(c, v, name)
 		for _, n := range list {
-			nodes = append(nodes, nodeJSON(n, cmp.Or(n.Queue, about.Partition)))
+			nodes = append(nodes, nodeJSON(n, about.QueueOf(n.Queue)))
 		}
 		return err
 	})

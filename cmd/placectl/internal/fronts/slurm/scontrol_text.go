@@ -155,7 +155,7 @@ func nodeText(n *fronts.Node, about *fronts.About) string {
 	line("RealMemory=%d AllocMem=%d FreeMem=N/A Sockets=%d Boards=1", n.Mem/1024, n.MemUsed/1024, n.CPUs)
 	line("State=%s ThreadsPerCore=1 TmpDisk=%d Weight=%d Owner=N/A MCS_label=N/A", nodeStateLong(n), n.Disk/1024,
 		weight(n))
-	line("Partitions=%s ", cmp.Or(n.Queue, about.Partition))
+	line("Partitions=%s ", about.QueueOf(n.Queue))
 	line("BootTime=None SlurmdStartTime=None")
 	line("CfgTRES=cpu=%d,mem=%s,billing=%d", n.CPUs, memory(n.Mem), n.CPUs)
 	alloc := ""

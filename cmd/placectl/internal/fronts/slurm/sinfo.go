@@ -38,7 +38,7 @@ func partitionsOf(nodes []*fronts.Node, about *fronts.About) (list []*partition)
 		add(q)
 	}
 	for _, n := range nodes {
-		p := add(cmp.Or(n.Queue, about.Partition))
+		p := add(about.QueueOf(n.Queue))
 		p.nodes = append(p.nodes, n)
 	}
 	if len(list) == 0 {

@@ -260,7 +260,7 @@ func (w *wanted) shows(j *fronts.Job, about *fronts.About) bool {
 		return slices.Contains(w.licenses, l.Name)
 	}):
 		return false
-	case !has(w.queues, cmp.Or(j.Queue, about.Partition)):
+	case !has(w.queues, about.QueueOf(j.Queue)):
 		return false
 	}
 	return w.nodes == nil || slices.ContainsFunc(j.Nodes, func(n string) bool { return slices.Contains(w.nodes, n) })

@@ -11,7 +11,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 )
 
-func (q *queued) partition() string { return fronts.Word(cmp.Or(q.Queue, q.about.Partition)) }
+func (q *queued) partition() string { return fronts.Word(q.about.QueueOf(q.Queue)) }
 
 func (q *queued) elapsed() time.Duration { return q.Elapsed(q.about.Now) }
 
@@ -153,7 +153,6 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 			return tres(q.Job, q.Cores, len(q.Nodes), memory)
 		}},
 		{0, "NumTasks", "TASKS", func(q *queued) string { return number(q.Tasks) }},
-		{0, "TimeUsed", "TIME", func(q *queued) string { return span(q.elapsed()) }},
 		{0, "RestartCnt", "RESTART_COUNT", func(q *queued) string { return number(max(q.Attempt-1, 0)) }},
 		{'B', "BatchHost", "EXEC_HOST", func(q *queued) string {
 			if len(q.Nodes) == 0 {
@@ -164,7 +163,6 @@ var queueFields = sync.OnceValue(func() fields[*queued] {
 		{'Y', "SchedNodes", "SCHEDNODES", fixed("(null)")},
 		{'k', "Comment", "COMMENT", func(q *queued) string { return orNull(q.Comment) }},
 		{'d', "MinTmpDisk", "MIN_TMP_DISK", fixed("0")},
-		{'g', "GroupName", "GROUP", func(q *queued) string { return fronts.Word(q.User) }},
 		{'h', "OverSubscribe", "OVER_SUBSCRIBE", func(q *queued) string {
 			if q.Excl {
 				return "NO"
