@@ -13,7 +13,6 @@ import (
 	"github.com/placectl/placectl/store/internal/check"
 	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/file"
-	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/recovery"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -204,12 +203,7 @@ type Salvaged struct {
 }
 
 // SalvagedTable reports what Salvage recovered of a table.
-type SalvagedTable struct {
-	Name    string
-	Rows    int64    // rows in the new database
-	Missing int64    // rows that should be there, too; -1 if unknown
-	Notes   []string // unreadable rows, and what was left out or changed because of them
-}
+type SalvagedTable = recovery.SalvagedTable
 
 // SalvageOptions configure Salvage. The zero value works.
 type SalvageOptions struct {
@@ -248,9 +242,7 @@ func Salvage(damaged, to string, opt *SalvageOptions) (*Salvaged, error) {
 }
 
 func newSalvaged(got *recovery.Salvaged) *Salvaged {
-	return &Salvaged{newContent(got.Content),
-		kernel.Converted(got.Tables, func(t recovery.SalvagedTable) SalvagedTable { return SalvagedTable(t) }),
-		got.Missing, got.Notes}
+	return &Salvaged{newContent(got.Content), got.Tables, got.Missing, got.Notes}
 }
 
 // Archived reports what Archive moved out of a database.

@@ -146,7 +146,7 @@ func UnnamedUser(uid uint32) string { return kernel.UnnamedUser(uid) }
 func CheckPattern(pattern string) error { return kernel.CheckPattern(pattern) }
 
 // Causes lists the causes.
-func Causes() []Cause { return kernel.Causes() }
+func Causes() []Cause { return row.Causes() }
 
 // IsLog reports whether the name of a database is that of a log, SCHEME://..., and not of a
 // file. The known schemes depend on how the program was built: etcd and etcds need the tag

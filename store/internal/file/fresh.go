@@ -194,11 +194,6 @@ func takeAfter(path string, old os.FileInfo) error {
 	return os.Chmod(path, old.Mode().Perm())
 }
 
-// Renew makes a database, and replaces an existing one, if any.
-func Renew(path string, fill func(tmp string) error) error {
-	return beside(path, empty(fill), func(tmp string) error { return rename(tmp, path, replace) })
-}
-
 // Rewrite makes a file, and replaces the existing one, was, which is nil if there is none.
 func Rewrite(path string, fill func(was, tmp *os.File) error) error {
 	was, err := openFile(path, os.O_RDONLY)

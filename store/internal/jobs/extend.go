@@ -5,9 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/booking"
-	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -20,14 +18,8 @@ func (js Jobs) Extend(id uint64, walltime time.Duration) (*kernel.Job, error) {
 }
 
 func extend(tx *kernel.Tx, id uint64, walltime int64) (*row.Job, error) {
-	if !tx.Writable() {
-		return nil, file.ErrReadOnly
-	}
-	j, err := tx.Job(id)
+	j, err := owned(tx, id)
 	if err != nil {
-		return nil, err
-	}
-	if err := access.RolesOf(tx).Owns(j); err != nil {
 		return nil, err
 	}
 	what := "job " + strconv.FormatUint(id, 10)

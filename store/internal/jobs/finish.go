@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/placectl/placectl/store/internal/access"
@@ -10,9 +11,8 @@ import (
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-// forChange returns a job that must be in one of the given states. Otherwise it fails with a
-// Conflict.
-func forChange(tx *kernel.Tx, id uint64, verb string, states ...row.JobState) (*row.Job, error) {
+// owned returns a job that the caller may change.
+func owned(tx *kernel.Tx, id uint64) (*row.Job, error) {
 	if !tx.Writable() {
 		return nil, file.ErrReadOnly
 	}
@@ -20,15 +20,20 @@ func forChange(tx *kernel.Tx, id uint64, verb string, states ...row.JobState) (*
 	if err != nil {
 		return nil, err
 	}
-	if err := access.RolesOf(tx).Owns(j); err != nil {
+	return j, access.RolesOf(tx).Owns(j)
+}
+
+// forChange returns a job that must be in one of the given states. Otherwise it fails with a
+// Conflict.
+func forChange(tx *kernel.Tx, id uint64, verb string, states ...row.JobState) (*row.Job, error) {
+	j, err := owned(tx, id)
+	if err != nil {
 		return nil, err
 	}
-	for _, s := range states {
-		if j.State == s {
-			return j, nil
-		}
+	if !slices.Contains(states, j.State) {
+		return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it is "+j.State.String()+" and cannot be "+verb)
 	}
-	return nil, row.Clash("job "+strconv.FormatUint(id, 10), "it is "+j.State.String()+" and cannot be "+verb)
+	return j, nil
 }
 
 // Finish ends a running job that has exited with a status: 0 makes it finished, any other failed.

@@ -295,6 +295,3 @@ func (tx *Tx) Wish(why string) row.Reason {
 
 // Outrun is the reason of a job that has lost its plan to jobs before it.
 var Outrun = row.Because(row.CauseDisplaced, "jobs before it took its place")
-
-// Causes lists the causes.
-func Causes() []row.Cause { return row.Causes() }

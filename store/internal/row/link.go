@@ -31,11 +31,3 @@ func DecodeNumber32(t Table, key, payload []byte) (uint32, error) {
 	}
 	return binary.BigEndian.Uint32(payload[1:]), nil
 }
-
-// DecodeNumber64 reads the row of an idempotency key, which leads to a job; ok is false if it leads nowhere.
-func DecodeNumber64(payload []byte) (n uint64, ok bool) {
-	if len(payload) != 9 {
-		return 0, false
-	}
-	return binary.BigEndian.Uint64(payload[1:]), true
-}
