@@ -24,6 +24,7 @@ batch fail
 batch next
 batch recompute
 batch rm
+batch work
 cancel
 class default
 class map

@@ -52,6 +52,7 @@ var leftOut = map[string]string{
 	"work": "what it starts lives by the machine's clock; its tests are those of internal/runner and " +
 		"attempts_test.go",
 	"keep":              "as work",
+	"batch work":        "it waits until a batch is finished: batch_work.txtar",
 	"attend":            "as work",
 	"signal":            "as work: nothing executes what the others start",
 	"on":                "it is for the command of a job, which has a process of its own: on.txtar",

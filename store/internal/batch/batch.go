@@ -54,6 +54,12 @@ func (bs Batches) EachHost(name string, fn func(*locality.Host, *locality.Member
 	return bs.tx.Batches().EachHost(name, fn)
 }
 
+// Files returns files of a batch, by their place in its sequence.
+func (bs Batches) Files(name string, span locality.Span) ([]NumberedFile, error) {
+	files, err := bs.tx.Batches().Files(name, span)
+	return numbered(files), err
+}
+
 // Places returns where the hosts of a batch work.
 func (bs Batches) Places(name string) (locality.Places, error) { return bs.tx.Batches().Places(name) }
 

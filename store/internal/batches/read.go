@@ -73,3 +73,12 @@ func (b *Batches) EachJob(name string, fn func(number int, j *locality.Job, t *l
 	}
 	return nil
 }
+
+// Files returns files of a batch.
+func (b *Batches) Files(name string, span locality.Span) ([]File, error) {
+	one, err := b.Find(name)
+	if err != nil {
+		return nil, err
+	}
+	return b.files(one.Number, []locality.Span{span})
+}

@@ -23,16 +23,15 @@ func Batch() *session.Verb {
 		Usage:    "run jobs that share files, each file on few hosts",
 		Description: "A batch is a sequence of files and a sequence of jobs, each using some consecutive files. " +
 			"Hosts ask for work\n" +
-			"(next) and report it (done, fail). A host gets jobs whose files it has. docs/policies.md has the " +
-			"loop that a\n" +
-			"host runs.",
-		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch next night-12 " +
-			"--host $(hostname)",
+			"(next) and report it (done, fail); work does that for a command. A host gets jobs whose files it has.",
+		Example: "placectl batch create night-12 --files files.csv --jobs jobs.csv\nplacectl batch work night-12 -- " +
+			"./run-job",
 		Verbs: []*session.Verb{
 			batchCreateVerb(),
 			{Name: "list", Usage: "list batches", May: store.Anybody, Access: verbs.Reads, InTx: batchList,
 				Example: "placectl batch list"},
 			batchShowVerb(),
+			batchWorkVerb(),
 			batchNextVerb(),
 			batchAnswerVerb("done", "take a host's results of jobs", store.Batches.Done),
 			batchAnswerVerb("fail", "take a host's report that it could not do jobs", store.Batches.Fail),
