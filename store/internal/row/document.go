@@ -157,7 +157,7 @@ func appendKey(b []byte, t Table, key []byte) []byte {
 	}
 	switch {
 	case !numbered && utf8.Valid(key) && !bytes.HasPrefix(key, []byte(hexadecimal)):
-		return appendText(b, string(key))
+		return appendJSON(b, string(key))
 	case len(parts) == 0 || size != len(key):
 		return append(hex.AppendEncode(append(append(b, '"'), hexadecimal...), key), '"')
 	}

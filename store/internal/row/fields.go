@@ -24,17 +24,10 @@ type Fields struct {
 	borrow bool // reading: only what indexes use, and texts share the memory of the payload
 	traits bool // reading a node: only what policies use
 	b      []byte
-	key    []byte // reading: the row's key
-	words  *Words // reading: what Word hands out
-	*aside
-}
-
-// aside holds what the directions that are not hot need.
-type aside struct {
-	to    jsonWriter
-	from  jsonReader
-	clock rewound
-	named naming
+	key    []byte   // reading: the row's key
+	words  *Words   // reading: what Word hands out
+	form   form     // of the directions other than bytes
+	clock  *rewound // timing
 }
 
 type direction uint8
@@ -63,10 +56,9 @@ const (
 	Lapses              // no longer counts if it is after the file's former instant
 )
 
-var clockNames = [...]string{Past: "past", Begins: "begins", Ends: "ends", Shifts: "shifts", Wish: "wish", Made: "made",
-	Lapses: "lapses"}
-
-func (c Clock) String() string { return clockNames[c] }
+// instants say what an instant of a row is.
+var instants = [...]string{Past: "instant, past", Begins: "instant, begins", Ends: "instant, ends",
+	Shifts: "instant, shifts", Wish: "instant, wish", Made: "instant, made", Lapses: "instant, lapses"}
 
 // number lists the types of fields that are written as integers.
 type number interface {

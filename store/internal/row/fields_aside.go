@@ -1,197 +1,115 @@
 package row
 
 import (
-	"encoding/base64"
 	"encoding/hex"
-	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
-	"strconv"
 )
 
-// readAs returns the value of a field, and whether it has that type.
-func readAs[V any](f *Fields, name string) (v V, ok bool) {
-	value := f.from.take(name)
-	if v, ok = value.(V); !ok && value != nil {
-		f.mistaken(name, value)
-	}
-	return v, ok
+// form is a direction that is not hot: how it passes the objects, lists and values of a row.
+type form interface {
+	// open begins an object, which end ends, and reports whether the row has it. An optional one
+	// that it does not have is not begun.
+	open(name string, optional, there bool) bool
+	end()
+	// list begins a list and returns the number of its items. next ends an item.
+	list(name string, n int) int
+	next()
+	// plain passes a pointer to a value, and says what it is.
+	plain(name, what string, v any)
 }
 
-// mistaken records that a field cannot have a value.
-func (f *Fields) mistaken(name string, value any) { f.from.fail("%s: not %v", name, value) }
-
-func (f *Fields) textAside(name string, v *string) {
-	switch f.dir {
-	case writingJSON:
-		if *v != "" || name == "" {
-			f.to.b = appendText(f.to.b[:0], *v)
-			f.to.put(name, f.to.b)
-		}
-	case readingJSON:
-		if text, ok := readAs[string](f, name); ok {
-			*v = text
-		}
-	case namingFields:
-		f.named.add(name, "text")
+// plain passes a copy of a value, so that the row stays where it is, and returns what became of it.
+// JSON does not have those that are zero, except items of lists.
+func plain[V any](f *Fields, name, what string, v V, none bool) V {
+	if f.dir == writingJSON && none && name != "" {
+		return v
 	}
+	to := new(V)
+	*to = v
+	f.form.plain(name, what, to)
+	return *to
 }
+
+func (f *Fields) textAside(name string, v *string) { *v = plain(f, name, "text", *v, *v == "") }
 
 func (f *Fields) blobAside(name string, v *[]byte) {
-	var text string
-	if f.dir == writingJSON {
-		text = base64.StdEncoding.EncodeToString(*v)
-	}
-	f.textAside(name, &text)
-	if f.dir == readingJSON {
-		b, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			f.from.fail("%s: %v", name, err)
-		}
-		if *v = nil; len(b) > 0 {
-			*v = b
-		}
+	if *v = plain(f, name, "text", *v, len(*v) == 0); len(*v) == 0 {
+		*v = nil
 	}
 }
 
 func (f *Fields) digitsAside(name string, v []byte) {
-	var text string
-	if f.dir == writingJSON && slices.ContainsFunc(v, func(b byte) bool { return b != 0 }) {
+	text := ""
+	if slices.ContainsFunc(v, func(b byte) bool { return b != 0 }) {
 		text = hex.EncodeToString(v)
 	}
-	f.textAside(name, &text)
-	if f.dir == readingJSON && text != "" {
+	if text = plain(f, name, "text", text, text == ""); f.dir == readingJSON && text != "" {
 		b, err := hex.DecodeString(text)
-		if err != nil || len(b) != len(v) {
-			f.from.fail("%s: %q is not %d hexadecimal digits", name, text, 2*len(v))
+		if err == nil && len(b) != len(v) {
+			err = fmt.Errorf("%q is not %d hexadecimal digits", text, 2*len(v))
 		}
+		f.mistaken(name, err)
 		copy(v, b)
+	}
+}
+
+// mistaken records why a field cannot have the value that it was given.
+func (f *Fields) mistaken(name string, why error) {
+	if r, is := f.form.(*jsonReader); is {
+		r.fail(name, why)
 	}
 }
 
 // eachAside returns the number of items of a list of fixed length, or 0 if all are zero.
 func eachAside[T comparable](f *Fields, name string, of []T) int {
 	var none T
-	switch f.dir {
-	case writingJSON:
-		if name != "" && !slices.ContainsFunc(of, func(v T) bool { return v != none }) {
-			return 0
-		}
-		f.to.list(name, len(of))
-	case readingJSON:
-		n := f.from.list(name)
-		if n != 0 && n != len(of) {
-			f.from.fail("%s: %d items instead of %d", name, n, len(of))
-		}
-		return min(n, len(of))
-	case namingFields:
-		f.named.open(name + "[]")
-		return min(1, len(of))
+	if f.dir == writingJSON && name != "" && !slices.ContainsFunc(of, func(v T) bool { return v != none }) {
+		return 0
 	}
-	return len(of)
+	n := f.form.list(name, len(of))
+	if f.dir == readingJSON && n != 0 && n != len(of) {
+		f.mistaken(name, fmt.Errorf("%d items instead of %d", n, len(of)))
+	}
+	return min(n, len(of))
 }
 
-// numberAside handles a number in the directions other than bytes.
-func numberAside[T number](f *Fields, name string, v *T) {
+func itemsAside[T any](f *Fields, name string, of *[]T) int {
+	n := f.form.list(name, len(*of))
+	if n > len(*of) {
+		*of = make([]T, n)
+	}
+	return n
+}
+
+func numberAside[T number](f *Fields, name string, v *T) { numberOf(f, name, "number", v) }
+
+// numberOf passes a number as the widest one of its sign.
+func numberOf[T number](f *Fields, name, what string, v *T) {
 	var none T
-	switch signed := none-1 < none; f.dir {
-	case writingJSON:
-		if *v == 0 && name != "" {
-			return
-		}
-		if signed {
-			f.to.b = strconv.AppendInt(f.to.b[:0], int64(*v), 10)
-		} else {
-			f.to.b = strconv.AppendUint(f.to.b[:0], uint64(*v), 10)
-		}
-		f.to.put(name, f.to.b)
-	case readingJSON:
-		value, ok := readAs[json.Number](f, name)
-		if !ok {
-			return
-		}
-		if n, err := strconv.ParseInt(string(value), 10, 64); err == nil && (signed || n >= 0) && int64(T(n)) == n {
-			*v = T(n)
-		} else if n, err := strconv.ParseUint(string(value), 10, 64); err == nil && !signed && uint64(T(n)) == n {
-			*v = T(n)
-		} else {
-			f.mistaken(name, value)
-		}
-	case namingFields:
-		f.named.add(name, "number")
+	same := true
+	if none-1 < none {
+		n := plain(f, name, what, int64(*v), *v == 0)
+		*v, same = T(n), int64(T(n)) == n
+	} else {
+		n := plain(f, name, what, uint64(*v), *v == 0)
+		*v, same = T(n), uint64(T(n)) == n
+	}
+	if !same {
+		f.mistaken(name, errors.New("the number is too large"))
 	}
 }
 
 func (f *Fields) floatAside(name string, v *float64) {
-	switch f.dir {
-	case writingJSON:
-		if *v != 0 || math.Signbit(*v) {
-			f.to.put(name, appendOther(nil, *v))
-		}
-	case readingJSON:
-		if value, ok := readAs[json.Number](f, name); ok {
-			n, err := value.Float64()
-			if *v = n; err != nil {
-				f.mistaken(name, value)
-			}
-		}
-	case namingFields:
-		f.named.add(name, "number")
-	}
+	*v = plain(f, name, "number", *v, *v == 0 && !math.Signbit(*v))
 }
 
-// fact handles a bool in the directions other than bytes.
-func (f *Fields) fact(name string, v *bool) {
-	switch f.dir {
-	case writingJSON:
-		if *v {
-			f.to.put(name, []byte("true"))
-		}
-	case readingJSON:
-		if is, ok := readAs[bool](f, name); ok {
-			*v = is
-		}
-	case namingFields:
-		f.named.add(name, "boolean")
-	}
-}
+// fact passes a bool in the directions other than bytes.
+func (f *Fields) fact(name string, v *bool) { *v = plain(f, name, "boolean", *v, !*v) }
 
-func (f *Fields) uidAside(name string, v **uint32) {
-	switch f.dir {
-	case writingJSON:
-		if *v != nil {
-			f.to.put(name, strconv.AppendUint(nil, uint64(**v), 10))
-		}
-	case readingJSON:
-		if value, ok := readAs[json.Number](f, name); ok {
-			n, err := strconv.ParseUint(string(value), 10, 32)
-			if err != nil {
-				f.mistaken(name, value)
-				return
-			}
-			uid := uint32(n)
-			*v = &uid
-		}
-	case namingFields:
-		f.named.add(name, "number")
-	}
-}
-
-func itemsAside[T any](f *Fields, name string, of *[]T) int {
-	switch f.dir {
-	case writingJSON:
-		f.to.list(name, len(*of))
-	case readingJSON:
-		n := f.from.list(name)
-		if *of = nil; n > 0 {
-			*of = make([]T, n)
-		}
-	case namingFields:
-		*of = make([]T, 1)
-		f.named.open(name + "[]")
-	}
-	return len(*of)
-}
+func (f *Fields) uidAside(name string, v **uint32) { *v = plain(f, name, "number", *v, *v == nil) }
 
 // naming collects the fields of a list.
 type naming struct {
@@ -199,7 +117,7 @@ type naming struct {
 	out  []string
 }
 
-func (n *naming) add(name, what string) {
+func (n *naming) plain(name, what string, _ any) {
 	text := ""
 	for _, part := range append(n.path, name) {
 		if text != "" && part != "" && part[0] != '[' {
@@ -210,12 +128,22 @@ func (n *naming) add(name, what string) {
 	n.out = append(n.out, text+" "+what)
 }
 
-func (n *naming) open(name string) { n.path = append(n.path, name) }
-func (n *naming) end()             { n.path = n.path[:len(n.path)-1] }
+func (n *naming) open(name string, _, _ bool) bool {
+	n.path = append(n.path, name)
+	return true
+}
+
+func (n *naming) list(name string, _ int) int {
+	n.open(name+"[]", false, true)
+	return 1
+}
+
+func (n *naming) end()  { n.path = n.path[:len(n.path)-1] }
+func (n *naming) next() { n.end() }
 
 // names lists the fields of a kind of row, with their types.
 func names(k kind) []string {
-	f := Fields{dir: namingFields, aside: new(aside)}
-	k.blank()(&f)
-	return f.named.out
+	var n naming
+	k.blank()(&Fields{dir: namingFields, form: &n})
+	return n.out
 }

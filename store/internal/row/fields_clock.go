@@ -71,7 +71,13 @@ func (f *Fields) sinceAttempt(job uint64) {
 
 // rewind sets the instants of the value back, and reports whether that changed any.
 func (v visit) rewind(to Rewound) (changed bool) {
-	f := Fields{dir: timing, aside: &aside{clock: rewound{Rewound: to}}}
-	v(&f)
-	return f.clock.changed
+	r := &rewound{Rewound: to}
+	v(&Fields{dir: timing, form: r, clock: r})
+	return r.changed
 }
+
+func (r *rewound) open(_ string, _, there bool) bool { return there }
+func (r *rewound) list(_ string, n int) int          { return n }
+func (r *rewound) plain(_, _ string, _ any)          {}
+func (r *rewound) end()                              {}
+func (r *rewound) next()                             {}

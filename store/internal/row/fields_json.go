@@ -3,241 +3,266 @@ package row
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // jsonWriter is a row that is being written as JSON. It leaves out zero and empty values, except
-// items of lists. Fields whose names share a prefix, such as use.maxRSS, form an object,
-// wherever in the list they are.
+// items of lists. Fields whose names share a prefix, such as use.maxRSS, form an object at the end
+// of theirs, wherever in the list they are.
 type jsonWriter struct {
-	pieces []*piece // the open pieces: the row, and its parts
-	b      []byte   // for one value at a time
+	frames []frame // the row, and its parts that have not ended
 }
 
-// piece is an object, a list or an item of a list, with its pieces.
-type piece struct {
-	name   string
-	keep   bool // of an object: write it even if it is empty
-	left   int  // of a list: number of items that have not ended
-	b      []byte
-	bare   bool // an item that is a value, not an object
-	groups []*piece
+// frame is an object, a list or an item of a list that has not ended.
+type frame struct {
+	name  string
+	keep  bool // of an object: write it even if it is empty
+	left  int  // of a list: number of items that have not ended
+	parts object
 }
 
-func (p *piece) put(name string, value []byte) {
-	if of, rest, grouped := strings.Cut(name, "."); grouped {
-		p.group(of).put(rest, value)
-		return
+// object is an object with its fields in order, and list one whose fields have no names.
+type (
+	object []field
+	list   object
+	field  struct {
+		name  string
+		value any
 	}
-	if len(p.b) > 0 {
-		p.b = append(p.b, ',')
-	}
-	if p.bare = name == ""; !p.bare {
-		p.b = append(append(append(p.b, '"'), name...), '"', ':')
-	}
-	p.b = append(p.b, value...)
+)
+
+func (w *jsonWriter) put(name string, value any) {
+	parts := &w.frames[len(w.frames)-1].parts
+	*parts = append(*parts, field{name, value})
 }
 
-func (p *piece) group(name string) *piece {
-	for _, g := range p.groups {
-		if g.name == name {
-			return g
-		}
-	}
-	p.groups = append(p.groups, &piece{name: name})
-	return p.groups[len(p.groups)-1]
+func (w *jsonWriter) pop() frame {
+	n := len(w.frames) - 1
+	top := w.frames[n]
+	w.frames = w.frames[:n]
+	return top
 }
 
-// value returns the JSON of an object or an item.
-func (p *piece) value() []byte {
-	for _, g := range p.groups {
-		p.put(g.name, g.value())
+// value returns an object, or an item that is a value without a name.
+func (p *frame) value() any {
+	if len(p.parts) == 1 && p.parts[0].name == "" {
+		return p.parts[0].value
 	}
-	if p.bare {
-		return p.b
-	}
-	return append(append([]byte{'{'}, p.b...), '}')
+	return p.parts
 }
 
-func (s *jsonWriter) put(name string, value []byte) { s.pieces[len(s.pieces)-1].put(name, value) }
+func (w *jsonWriter) plain(name, _ string, v any) { w.put(name, v) }
 
-func (s *jsonWriter) begin(p *piece) { s.pieces = append(s.pieces, p) }
-
-func (s *jsonWriter) pop() *piece {
-	n := len(s.pieces) - 1
-	p := s.pieces[n]
-	s.pieces = s.pieces[:n]
-	return p
+func (w *jsonWriter) open(name string, optional, there bool) bool {
+	if there || !optional {
+		w.frames = append(w.frames, frame{name: name, keep: optional})
+	}
+	return there
 }
 
-func (s *jsonWriter) open(name string, keep bool) { s.begin(&piece{name: name, keep: keep}) }
-
-func (s *jsonWriter) end() {
-	p := s.pop()
-	if value := p.value(); p.keep || len(value) > len("{}") {
-		s.put(p.name, value)
+func (w *jsonWriter) end() {
+	if p := w.pop(); p.keep || len(p.parts) > 0 {
+		w.put(p.name, p.value())
 	}
 }
 
-func (s *jsonWriter) list(name string, n int) {
+func (w *jsonWriter) list(name string, n int) int {
 	switch {
 	case n > 0:
-		s.begin(&piece{name: name, left: n})
-		s.begin(new(piece))
+		w.frames = append(w.frames, frame{name: name, left: n}, frame{})
 	case name == "":
-		s.put("", []byte("[]"))
+		w.put("", list{})
 	}
+	return n
 }
 
-func (s *jsonWriter) next() {
-	item := s.pop().value()
-	list := s.pieces[len(s.pieces)-1]
-	list.put("", item)
-	if list.left--; list.left > 0 {
-		s.begin(new(piece))
+func (w *jsonWriter) next() {
+	item := w.pop()
+	w.put("", item.value())
+	of := &w.frames[len(w.frames)-1]
+	if of.left--; of.left > 0 {
+		w.frames = append(w.frames, frame{})
 		return
 	}
-	s.pop()
-	s.put(list.name, append(append([]byte{'['}, list.b...), ']'))
+	all := w.pop()
+	w.put(all.name, list(all.parts))
+}
+
+// grouped returns the object with the fields that share a prefix in objects of their own.
+func (o object) grouped() object {
+	if !slices.ContainsFunc(o, func(m field) bool { return strings.Contains(m.name, ".") }) {
+		return o
+	}
+	var plain, groups object
+	for _, m := range o {
+		of, rest, is := strings.Cut(m.name, ".")
+		if !is {
+			plain = append(plain, m)
+			continue
+		}
+		i := slices.IndexFunc(groups, func(g field) bool { return g.name == of })
+		if i < 0 {
+			i, groups = len(groups), append(groups, field{of, object(nil)})
+		}
+		groups[i].value = append(groups[i].value.(object), field{rest, m.value})
+	}
+	return append(plain, groups...)
+}
+
+// appendJSON writes a value. If encoding/json cannot write it so that it reads back, the document has
+// the row as encoded.
+func appendJSON(b []byte, v any) []byte {
+	ends, parts := "{}", object(nil)
+	switch v := v.(type) {
+	case *int64:
+		return strconv.AppendInt(b, *v, 10)
+	case *uint64:
+		return strconv.AppendUint(b, *v, 10)
+	case object:
+		parts = v.grouped()
+	case list:
+		ends, parts = "[]", object(v)
+	default:
+		text, err := json.Marshal(v)
+		if err != nil {
+			text = []byte("null")
+		}
+		return append(b, text...)
+	}
+	b = append(b, ends[0])
+	for i, m := range parts {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		if m.name != "" {
+			b = append(append(append(b, '"'), m.name...), '"', ':')
+		}
+		b = appendJSON(b, m.value)
+	}
+	return append(b, ends[1])
 }
 
 // jsonReader is a JSON object that is being read.
 type jsonReader struct {
-	fields map[string]any // fields of the current object that were not taken; a value that is no object has no name
+	fields map[string]json.RawMessage // of the current object, not taken yet; a value that is no object has no name
 	outer  []outerObject
 	err    error
 }
 
 // outerObject is an object that contains the current one.
 type outerObject struct {
-	fields map[string]any
-	parts  []any // of a list: the remaining items
+	fields map[string]json.RawMessage
+	parts  []json.RawMessage // of a list: the remaining items
 }
 
-func (h *jsonReader) fail(format string, args ...any) {
-	if h.err == nil {
-		h.err = fmt.Errorf(format, args...)
+func (r *jsonReader) fail(name string, why error) {
+	if r.err == nil && why != nil {
+		r.err = fmt.Errorf("%s: %w", name, why)
 	}
 }
 
 // take takes a field. It returns nil if the object does not have it, or if it is null.
-func (h *jsonReader) take(name string) any {
-	if of, _, grouped := strings.Cut(name, "."); grouped && h.fields[of] != nil {
-		group, ok := h.fields[of].(map[string]any)
-		if !ok {
-			h.fail("%s is not an object", of)
-		}
-		delete(h.fields, of)
+func (r *jsonReader) take(name string) json.RawMessage {
+	if len(r.fields) == 0 {
+		return nil
+	}
+	if of, _, grouped := strings.Cut(name, "."); grouped && r.fields[of] != nil {
+		var group map[string]json.RawMessage
+		r.fail(of, json.Unmarshal(r.fields[of], &group))
+		delete(r.fields, of)
 		for name, value := range group {
-			h.fields[of+"."+name] = value
+			r.fields[of+"."+name] = value
 		}
 	}
-	value := h.fields[name]
-	delete(h.fields, name)
+	value := r.fields[name]
+	delete(r.fields, name)
+	if string(value) == "null" {
+		return nil
+	}
 	return value
 }
 
 // left records an error if the object has a field that the list does not know.
-func (h *jsonReader) left() {
-	for name := range h.fields {
-		h.fail("unknown field %q", name)
+func (r *jsonReader) left() {
+	for name := range r.fields {
+		r.fail(name, errors.New("unknown field"))
 	}
 }
 
 // enter moves on to a value.
-func (h *jsonReader) enter(value any) {
-	fields, ok := value.(map[string]any)
-	if !ok {
-		fields = make(map[string]any)
-		if value != nil {
-			fields[""] = value
-		}
+func (r *jsonReader) enter(value json.RawMessage) {
+	r.fields = make(map[string]json.RawMessage)
+	switch {
+	case len(value) > 0 && value[0] == '{':
+		r.fail("", json.Unmarshal(value, &r.fields))
+	case value != nil:
+		r.fields[""] = value
 	}
-	h.fields = fields
 }
 
-func (h *jsonReader) open(name string) bool {
-	value := h.take(name)
-	h.outer = append(h.outer, outerObject{fields: h.fields})
-	_, there := value.(map[string]any)
-	if value != nil && !there {
-		h.fail("%s is not an object", name)
+func (r *jsonReader) plain(name, _ string, v any) {
+	if value := r.take(name); value != nil {
+		r.fail(name, json.Unmarshal(value, v))
+	}
+}
+
+func (r *jsonReader) open(name string, optional, _ bool) bool {
+	value := r.take(name)
+	if value == nil && optional {
+		return false
+	}
+	if value != nil && value[0] != '{' {
+		r.fail(name, errors.New("not an object"))
 		value = nil
 	}
-	h.enter(value)
-	return there
+	r.outer = append(r.outer, outerObject{fields: r.fields})
+	r.enter(value)
+	return true
 }
 
-func (h *jsonReader) end() {
-	h.left()
-	n := len(h.outer) - 1
-	h.fields, h.outer = h.outer[n].fields, h.outer[:n]
+func (r *jsonReader) end() {
+	r.left()
+	n := len(r.outer) - 1
+	r.fields, r.outer = r.outer[n].fields, r.outer[:n]
 }
 
-func (h *jsonReader) list(name string) int {
-	value := h.take(name)
-	parts, ok := value.([]any)
-	if value != nil && !ok {
-		h.fail("%s is not a list", name)
-	}
+func (r *jsonReader) list(name string, _ int) int {
+	var parts []json.RawMessage
+	r.plain(name, "", &parts)
 	if len(parts) > 0 {
-		h.outer = append(h.outer, outerObject{h.fields, parts[1:]})
-		h.enter(parts[0])
+		r.outer = append(r.outer, outerObject{r.fields, parts[1:]})
+		r.enter(parts[0])
 	}
 	return len(parts)
 }
 
-func (h *jsonReader) next() {
-	x := &h.outer[len(h.outer)-1]
+func (r *jsonReader) next() {
+	x := &r.outer[len(r.outer)-1]
 	if len(x.parts) == 0 {
-		h.end()
+		r.end()
 		return
 	}
-	h.left()
-	h.enter(x.parts[0])
+	r.left()
+	r.enter(x.parts[0])
 	x.parts = x.parts[1:]
-}
-
-// appendText writes a text, with a fast path for most.
-func appendText(b []byte, s string) []byte {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] == '"' || s[i] == '\\' || s[i] >= utf8.RuneSelf {
-			return appendOther(b, s)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
-}
-
-// appendOther leaves a value to encoding/json. If that cannot write it so that it reads back,
-// the document has the row as encoded.
-func appendOther(b []byte, v any) []byte {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return append(b, "null"...)
-	}
-	return append(b, text...)
 }
 
 // json returns the value as JSON: an object, unless its only field has no name.
 func (v visit) json() []byte {
-	f := Fields{dir: writingJSON, aside: &aside{to: jsonWriter{pieces: []*piece{{}}}}}
-	v(&f)
-	return f.to.pop().value()
+	w := jsonWriter{make([]frame, 1)}
+	v(&Fields{dir: writingJSON, form: &w})
+	return appendJSON(nil, w.frames[0].value())
 }
 
 // readJSON reads a new value from JSON that is known to be valid.
 func readJSON(k kind, text []byte) (visit, error) {
-	f, v := Fields{dir: readingJSON, aside: new(aside)}, k.blank()
-	var value any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&value); err != nil {
-		return nil, err
-	}
-	f.from.enter(value)
-	v(&f)
-	f.from.left()
-	return v, f.from.err
+	r, v := new(jsonReader), k.blank()
+	r.enter(bytes.TrimSpace(text))
+	v(&Fields{dir: readingJSON, form: r})
+	r.left()
+	return v, r.err
 }

@@ -3,49 +3,28 @@ package row
 // Part begins a part of a row that is behind a pointer; End ends it. is says whether the row
 // being read has it.
 func Part[T any](f *Fields, name string, v **T, is bool) bool {
-	switch f.dir {
-	case reading:
+	switch {
+	case f.dir == reading:
 		if *v = nil; is {
 			*v = new(T)
 		}
-	case writingJSON:
-		if *v != nil {
-			f.to.open(name, true)
-		}
-	case readingJSON:
-		if f.from.open(name) {
-			*v = new(T)
-		} else {
-			f.from.end()
-		}
-	case namingFields:
+	case f.dir != writing && f.form.open(name, true, *v != nil) && *v == nil:
 		*v = new(T)
-		f.named.open(name)
 	}
 	return *v != nil
 }
 
 // Object begins a part of a row that is a separate object in a document; End ends it.
 func (f *Fields) Object(name string) {
-	switch f.dir {
-	case writingJSON:
-		f.to.open(name, false)
-	case readingJSON:
-		f.from.open(name)
-	case namingFields:
-		f.named.open(name)
+	if !f.bytes() {
+		f.form.open(name, false, true)
 	}
 }
 
 // End ends a part.
 func (f *Fields) End() {
-	switch f.dir {
-	case writingJSON:
-		f.to.end()
-	case readingJSON:
-		f.from.end()
-	case namingFields:
-		f.named.end()
+	if !f.bytes() {
+		f.form.end()
 	}
 }
 
@@ -90,13 +69,8 @@ func Again[T any](f *Fields, name string, of *[]T) int {
 
 // Next ends an item of a list.
 func (f *Fields) Next() {
-	switch f.dir {
-	case writingJSON:
-		f.to.next()
-	case readingJSON:
-		f.from.next()
-	case namingFields:
-		f.named.end()
+	if !f.bytes() {
+		f.form.next()
 	}
 }
 

@@ -98,10 +98,8 @@ func (f *Fields) At(name string, v *int64, is Clock) {
 		}
 	case timing:
 		*v = f.clock.at(*v, is)
-	case namingFields:
-		f.named.add(name, "instant, "+is.String())
 	default:
-		numberAside(f, name, v)
+		numberOf(f, name, instants[is], v)
 	}
 }
 
