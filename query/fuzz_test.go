@@ -22,7 +22,7 @@ func seeds() []string {
 			"(VALUES (1, 2), (3, 4)) SELECT * FROM c NATURAL FULL JOIN (d RIGHT JOIN u ON 1) EXCEPT SELECT 1, 2, 3, " +
 			"4, 5, 6 ORDER BY 1",
 		"SELECT rank() OVER w, lag(a, 1, 0) OVER (PARTITION BY b ORDER BY a DESC NULLS LAST ROWS BETWEEN 1 PRECEDING " +
-			"AND UNBOUNDED FOLLOWING EXCLUDE TIES), sum(size) FILTER (WHERE a > 1) OVER (w RANGE '1k' PRECEDING) " +
+			"AND UNBOUNDED FOLLOWING), sum(size) FILTER (WHERE a > 1) OVER (w RANGE UNBOUNDED PRECEDING) " +
 			"FROM t WINDOW w AS (ORDER BY size)",
 		"SELECT (a, b) IN (SELECT a, b FROM u), (a, 1) < (2, 3), group_concat(b, '-' ORDER BY a), " +
 			"percentile_cont(0.5) WITHIN GROUP (ORDER BY a), json('{\"a\":[1]}'), b REGEXP '^o' FROM t",

@@ -122,17 +122,18 @@ func (g *Generator) windows(from string, sources []source) (string, bool) {
 				" NULLS LAST", " NULLS FIRST") + ")"
 		case 1:
 			items[i] = g.pick("lag("+column+")", "lead("+column+", 2)", "lag("+column+", 1, "+g.literal()+")",
-				"first_value("+column+")", "last_value("+column+")", "nth_value("+column+", 2)", "ntile(3)",
-				"row_number()") +
+				"first_value("+column+")", "last_value("+column+")", "row_number()") +
 				" OVER (" + partition + "ORDER BY " + total + ")"
 		case 2:
 			items[i] = g.pick("count("+column+")", "min("+column+")", "max("+column+")", "count(*)",
 				"total("+column+")") + g.pick("", "", " FILTER (WHERE "+g.condition(sources, 1)+")") +
-				" OVER (" + partition + "ORDER BY " + total + " " + g.frame(g.pick("ROWS", "GROUPS")) + ")"
+				" OVER (" + partition + "ORDER BY " + total + " " + g.frame() + ")"
 		default:
 			items[i] = g.pick("count("+column+")", "min("+column+")", "max("+column+")", "count(*)") +
-				" OVER (" + partition + "ORDER BY " + g.column(sources) + g.pick("", " DESC") + " " + g.frame(
-				g.pick("RANGE", "GROUPS")) + ")"
+				" OVER (" + partition + "ORDER BY " + g.column(sources) + g.pick("", " DESC") + " RANGE BETWEEN " +
+				g.pick("UNBOUNDED PRECEDING AND CURRENT ROW", "CURRENT ROW AND CURRENT ROW",
+					"CURRENT ROW AND UNBOUNDED FOLLOWING",
+					"UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING") + ")"
 		}
 		if g.chance(20) {
 			items[i] = "(" + items[i] + g.pick(" + ", " = ", " || ") + g.column(sources) + ")"
@@ -145,12 +146,11 @@ func (g *Generator) windows(from string, sources []source) (string, bool) {
 	return g.order(text, n, true)
 }
 
-// frame makes a frame of a window that does not end before it begins.
-func (g *Generator) frame(unit string) string {
+// frame makes a frame of rows that does not end before it begins.
+func (g *Generator) frame() string {
 	ends := []string{"UNBOUNDED PRECEDING", "2 PRECEDING", "1 PRECEDING", "CURRENT ROW", "1 FOLLOWING", "3 FOLLOWING",
 		"UNBOUNDED FOLLOWING"}
 	from := g.IntN(6)
 	to := max(from, 1) + g.IntN(7-max(from, 1))
-	return unit + " BETWEEN " + ends[from] + " AND " + ends[to] + g.pick("", "", "", " EXCLUDE CURRENT ROW",
-		" EXCLUDE TIES", " EXCLUDE GROUP", " EXCLUDE NO OTHERS")
+	return "ROWS BETWEEN " + ends[from] + " AND " + ends[to]
 }

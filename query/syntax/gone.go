@@ -1,12 +1,18 @@
 package syntax
 
-// gone says what to write instead of SQLite's words and functions that are refused.
+// gone says what to write instead of SQLite's words and functions that are refused. Functions are in lower case.
 var gone = map[string]string{
 	"->":           noReading,
 	"->>":          noReading,
 	"json_each":    noReading,
 	"json_extract": noReading,
 	"json_tree":    noReading,
+
+	"EXCLUDE":               "subtract the row's own value, or that of its peers, from the whole frame's",
+	"GROUPS":                "count with dense_rank(), and join the query with itself by these numbers",
+	"RANGE with a distance": "join the table with itself ON b.x BETWEEN a.x - distance AND a.x, and group by the row",
+	"nth_value":             "number the rows with row_number() in a subquery, and select the one of that number",
+	"ntile":                 "divide (row_number() OVER w - 1) * n / count(*) OVER (PARTITION BY ...)",
 }
 
 const noReading = "queries write JSON and do not read it; use the columns of the tables"
@@ -16,4 +22,11 @@ func Instead(word string) string { return gone[word] }
 
 func (p *parser) refuse(pos int, word string) {
 	p.fail(pos, "%s is not supported: %s", word, gone[word])
+}
+
+// refused refuses the current token if it is this word.
+func (p *parser) refused(word string) {
+	if p.tok.is(word) {
+		p.refuse(p.tok.pos, word)
+	}
 }

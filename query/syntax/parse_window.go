@@ -60,10 +60,9 @@ func (p *parser) frame() *Frame {
 	switch {
 	case p.accept("RANGE"):
 	case p.accept("ROWS"):
-		f.Unit = FrameRows
-	case p.accept("GROUPS"):
-		f.Unit = FrameGroups
+		f.Rows = true
 	default:
+		p.refused("GROUPS")
 		return nil
 	}
 	if p.accept("BETWEEN") {
@@ -76,8 +75,8 @@ func (p *parser) frame() *Frame {
 	if f.From.Side > 0 && f.From.X == nil || f.To.Side < 0 && f.To.X == nil || f.From.Side > f.To.Side {
 		p.fail(pos, "the frame ends before it begins")
 	}
-	if p.accept("EXCLUDE") {
-		f.Exclude = p.exclusion()
+	if p.refused("EXCLUDE"); !f.Rows && (f.From.X != nil || f.To.X != nil) {
+		p.refuse(pos, "RANGE with a distance")
 	}
 	f.Span = p.from(pos)
 	return f
@@ -101,21 +100,4 @@ func (p *parser) bound() Bound {
 		p.unexpected("PRECEDING or FOLLOWING", "")
 	}
 	return b
-}
-
-func (p *parser) exclusion() Exclusion {
-	switch {
-	case p.accept("NO"):
-		p.expect("OTHERS", "")
-		return ExcludeNone
-	case p.accept("CURRENT"):
-		p.expect("ROW", "")
-		return ExcludeRow
-	case p.accept("GROUP"):
-		return ExcludeGroup
-	case p.accept("TIES"):
-		return ExcludeTies
-	}
-	p.unexpected("NO OTHERS, CURRENT ROW, GROUP or TIES", "")
-	return 0
 }

@@ -18,38 +18,16 @@ type Window struct {
 // Frame is the part of a partition that belongs to a row.
 type Frame struct {
 	Span
-	Unit     FrameUnit
+	Rows     bool // ROWS, not RANGE
 	From, To Bound
-	Exclude  Exclusion
 }
 
-// FrameUnit is what a frame counts in.
-type FrameUnit uint8
-
-// The units of frames.
-const (
-	FrameRange FrameUnit = iota
-	FrameRows
-	FrameGroups
-)
-
-// Bound is an end of a frame. X says how many rows or values before (negative Side) or after the row,
-// nil for all; Side 0 is the row itself.
+// Bound is an end of a frame. X says how many rows before (negative Side) or after the row, nil for all;
+// Side 0 is the row itself.
 type Bound struct {
 	Side int
 	X    Expr
 }
-
-// Exclusion says what a frame leaves out.
-type Exclusion uint8
-
-// The exclusions.
-const (
-	ExcludeNone Exclusion = iota
-	ExcludeRow
-	ExcludeGroup
-	ExcludeTies
-)
 
 func (x *Window) String() string {
 	if x.Name != "" {
@@ -77,9 +55,11 @@ func (x *Window) body() string {
 }
 
 func (f *Frame) String() string {
-	unit := [...]string{FrameRange: "RANGE", FrameRows: "ROWS", FrameGroups: "GROUPS"}[f.Unit]
-	return unit + " BETWEEN " + f.From.String() + " AND " + f.To.String() +
-		[...]string{"", " EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES"}[f.Exclude]
+	unit := "RANGE"
+	if f.Rows {
+		unit = "ROWS"
+	}
+	return unit + " BETWEEN " + f.From.String() + " AND " + f.To.String()
 }
 
 func (b Bound) String() string {

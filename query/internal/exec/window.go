@@ -21,8 +21,7 @@ type WindowSpec struct {
 	Order     []OrderKey
 	Keys      []int // input numbers, of the order
 	Frame     syntax.Frame
-	From, To  Code // the bounds of the frame
-	Framed    bool // the frame was written
+	From, To  int64 // how many rows the ends of the frame are away
 }
 
 // WindowCall is a function over a window.

@@ -1,49 +1,40 @@
 package exec
 
 import (
-	"fmt"
 	"sort"
 
-	"github.com/placectl/placectl/query/fault"
 	"github.com/placectl/placectl/query/internal/functions"
-	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/values"
 )
 
 // windowKind describes a window function that is not an aggregate.
 type windowKind struct {
 	Least, Most int
-	value       func(p *partition, e *Env, c *WindowCall, at int) values.Value
+	value       func(p *partition, c *WindowCall, at int) values.Value
 	OfValue     bool // returns a value of its first argument
 	alone       bool // treats rows that are equal in the order like others
 }
 
 var WindowKinds = map[string]windowKind{
-	"row_number": {0, 0, func(_ *partition, _ *Env, _ *WindowCall, at int) values.Value {
+	"row_number": {0, 0, func(_ *partition, _ *WindowCall, at int) values.Value {
 		return values.Int(int64(at) + 1)
 	}, false, true},
-	"rank": {0, 0, func(p *partition, _ *Env, _ *WindowCall, at int) values.Value {
+	"rank": {0, 0, func(p *partition, _ *WindowCall, at int) values.Value {
 		return values.Int(int64(p.starts[p.peers[at]]) + 1)
 	}, false, false},
-	"dense_rank": {0, 0, func(p *partition, _ *Env, _ *WindowCall, at int) values.Value {
+	"dense_rank": {0, 0, func(p *partition, _ *WindowCall, at int) values.Value {
 		return values.Int(int64(p.peers[at]) + 1)
 	}, false, false},
 	"percent_rank": {0, 0, percentRank, false, false},
 	"cume_dist":    {0, 0, cumeDist, false, false},
-	"ntile":        {1, 1, ntile, false, true},
-	"lag": {1, 3, func(p *partition, e *Env, c *WindowCall, at int) values.Value {
-		return p.shifted(e, c, at,
-			-1)
-	}, true, true},
-	"lead": {1, 3, func(p *partition, e *Env, c *WindowCall, at int) values.Value {
-		return p.shifted(e, c, at,
-			1)
-	}, true, true},
-	"first_value": {1, 1, func(p *partition, _ *Env, c *WindowCall, at int) values.Value { return p.inFrame(c, at, 0) },
+	"lag": {1, 3, func(p *partition, c *WindowCall, at int) values.Value { return p.shifted(c, at, -1) },
+		true, true},
+	"lead": {1, 3, func(p *partition, c *WindowCall, at int) values.Value { return p.shifted(c, at, 1) },
+		true, true},
+	"first_value": {1, 1, func(p *partition, c *WindowCall, at int) values.Value { return p.inFrame(c, at, false) },
 		true, false},
-	"last_value": {1, 1, func(p *partition, _ *Env, c *WindowCall, at int) values.Value { return p.inFrame(c, at, -1) },
+	"last_value": {1, 1, func(p *partition, c *WindowCall, at int) values.Value { return p.inFrame(c, at, true) },
 		true, false},
-	"nth_value": {2, 2, nthValue, true, false},
 }
 
 // call computes a function for all rows of the partition, in its order.
@@ -55,9 +46,7 @@ func (p *partition) call(e *Env, c *WindowCall, result []values.Value) error {
 		if err := e.Step(); err != nil {
 			return err
 		}
-		if result[at] = c.Kind.value(p, e, c, at); e.Err != nil {
-			return c.Failed(e.Err)
-		}
+		result[at] = c.Kind.value(p, c, at)
 	}
 	return nil
 }
@@ -71,20 +60,18 @@ func (p *partition) aggregate(e *Env, c *WindowCall, result []values.Value) erro
 	scratch := make([]values.Value, maxArguments)
 	for at := range p.rows {
 		from, to := p.frame(at)
-		if p.spec.Frame.Exclude == syntax.ExcludeNone && from == first && to == next && s != nil {
+		if from == first && to == next && s != nil {
 			result[at] = last
 			continue
 		}
-		if p.spec.Frame.Exclude != syntax.ExcludeNone || s == nil || from != first || to < next {
+		if s == nil || from != first || to < next {
 			s, first, next = &functions.State{}, from, from
 		}
 		for ; next < to; next++ {
 			if err := e.Step(); err != nil {
 				return err
 			}
-			if !p.excluded(at, next) {
-				p.add(e, c, s, next, scratch)
-			}
+			p.add(e, c, s, next, scratch)
 		}
 		last = c.Agg.AggregateKind.Result(&e.Budget, s)
 		if result[at] = last; e.Err != nil {
@@ -111,37 +98,19 @@ func (p *partition) add(e *Env, c *WindowCall, s *functions.State, at int, scrat
 	}
 }
 
-func percentRank(p *partition, _ *Env, _ *WindowCall, at int) values.Value {
+func percentRank(p *partition, _ *WindowCall, at int) values.Value {
 	if len(p.rows) < 2 {
 		return values.Float(0)
 	}
 	return values.Float(float64(p.starts[p.peers[at]]) / float64(len(p.rows)-1))
 }
 
-func cumeDist(p *partition, _ *Env, _ *WindowCall, at int) values.Value {
+func cumeDist(p *partition, _ *WindowCall, at int) values.Value {
 	return values.Float(float64(p.starts[p.peers[at]+1]) / float64(len(p.rows)))
 }
 
-// ntile divides the rows into parts. If they do not divide evenly, the first parts have one row more.
-func ntile(p *partition, e *Env, c *WindowCall, at int) values.Value {
-	n := p.input(0, c.Args[0]).AsInt()
-	if n <= 0 {
-		return e.Fail(fmt.Errorf("%w: the argument of ntile is a positive integer", fault.ErrQuery))
-	}
-	total := int64(len(p.rows))
-	size := total / n
-	if size == 0 {
-		return values.Int(int64(at) + 1)
-	}
-	large := (total - n*size) * (size + 1)
-	if i := int64(at); i < large {
-		return values.Int(1 + i/(size+1))
-	}
-	return values.Int(1 + total - n*size + (int64(at)-large)/size)
-}
-
 // shifted returns the value of a row a number of rows before or after.
-func (p *partition) shifted(e *Env, c *WindowCall, at, side int) values.Value {
+func (p *partition) shifted(c *WindowCall, at, side int) values.Value {
 	by := int64(1)
 	if len(c.Args) > 1 {
 		v := p.input(at, c.Args[1])
@@ -162,34 +131,16 @@ func (p *partition) shifted(e *Env, c *WindowCall, at, side int) values.Value {
 	return values.Value{}
 }
 
-// inFrame returns the value of the n-th row of the frame, or of the last for -1.
-func (p *partition) inFrame(c *WindowCall, at, n int) values.Value {
-	if p.spec.Frame.Exclude != syntax.ExcludeNone {
-		rows := p.framed(at)
-		if n < 0 {
-			n = len(rows) - 1
-		}
-		if n < 0 || n >= len(rows) {
-			return values.Value{}
-		}
-		return p.input(rows[n], c.Args[0])
-	}
+// inFrame returns the value of the frame's first or last row; NULL if it has none.
+func (p *partition) inFrame(c *WindowCall, at int, last bool) values.Value {
 	from, to := p.frame(at)
-	if n < 0 {
-		n = to - from - 1
-	}
-	if n < 0 || from+n >= to {
+	switch {
+	case from >= to:
 		return values.Value{}
+	case last:
+		return p.input(to-1, c.Args[0])
 	}
-	return p.input(from+n, c.Args[0])
-}
-
-func nthValue(p *partition, e *Env, c *WindowCall, at int) values.Value {
-	n := p.input(at, c.Args[1])
-	if v := values.NumericAffinity.Stored(n); v.Kind() != values.Integer || v.Int64() <= 0 {
-		return e.Fail(fmt.Errorf("%w: the second argument of nth_value is a positive integer", fault.ErrQuery))
-	}
-	return p.inFrame(c, at, int(min(values.NumericAffinity.Stored(n).Int64(), int64(len(p.rows)+1)))-1)
+	return p.input(from, c.Args[0])
 }
 
 // WindowNames lists the names allowed before OVER.

@@ -76,6 +76,7 @@ func (s *scope) windowCall(x *syntax.Call) exec.Code {
 	}
 	switch {
 	case !isWindow && !isAggregate:
+		s.c.gone(x, x.Name)
 		s.c.fail(x, "%s is neither a window function nor an aggregate%s", x.Name,
 			didYouMean(x.Name, exec.WindowNames()))
 	case x.Distinct:

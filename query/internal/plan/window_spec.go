@@ -6,7 +6,6 @@ import (
 
 	"github.com/placectl/placectl/query/internal/exec"
 	"github.com/placectl/placectl/query/syntax"
-	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/query/values"
 )
 
@@ -75,35 +74,23 @@ func (w *windowing) spec(x *syntax.Window) *exec.WindowSpec {
 	}
 	spec.Frame = syntax.Frame{From: syntax.Bound{Side: -1}}
 	if x.Frame != nil {
-		spec.Frame, spec.Framed = *x.Frame, true
-		spec.From, spec.To = w.bound(spec, x.Frame.From), w.bound(spec, x.Frame.To)
+		spec.Frame = *x.Frame
+		spec.From, spec.To = s.c.away(x.Frame.From), s.c.away(x.Frame.To)
 	}
 	w.Specs = append(w.Specs, spec)
 	return spec
 }
 
-// bound compiles an end of a frame.
-func (w *windowing) bound(spec *exec.WindowSpec, b syntax.Bound) exec.Code {
+// away returns how many rows an end of a frame is away.
+func (c *compiler) away(b syntax.Bound) int64 {
 	if b.X == nil {
-		return exec.Code{}
+		return 0
 	}
-	s := w.s
-	in := &scope{c: s.c, parent: nil, noAggs: "a frame is the same for all rows"}
-	c := in.compile(b.X)
-	if spec.Frame.Unit == syntax.FrameRange {
-		if len(spec.Order) != 1 {
-			s.c.fail(b.X, "RANGE with a distance takes one column to order by")
-		}
-		unit := spec.Order[0].Code.Unit
-		if unit == tables.Time {
-			unit = tables.Duration
-		}
-		c = s.read(c, unit, b.X)
+	in := &scope{c: c, noAggs: "a frame is the same for all rows"}
+	code := in.compile(b.X)
+	v, ok := code.ConstantOf()
+	if v = values.NumericAffinity.Stored(v); !ok || v.Kind() != values.Integer || v.Int64() < 0 {
+		c.fail(b.X, "a frame goes so many rows, not %s", b.X)
 	}
-	v, ok := c.ConstantOf()
-	if v = values.NumericAffinity.Stored(v); !ok || v.Kind() != values.Integer && (v.Kind() != values.Real ||
-		spec.Frame.Unit != syntax.FrameRange) || v.AsFloat() < 0 {
-		s.c.fail(b.X, "a frame goes so many rows or so far, not %s", b.X)
-	}
-	return exec.Constant(v)
+	return v.Int64()
 }

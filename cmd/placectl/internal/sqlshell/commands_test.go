@@ -15,8 +15,8 @@ func TestShellCompletion(t *testing.T) {
 		want []string
 	}{
 		{"SELECT sta", []string{"state"}},
-		{"SELECT n", []string{"NATURAL", "NOT", "NULL", "NULLS", "name", "nodelist(", "nodes", "now(", "nth_value(",
-			"ntile(", "nullif("}},
+		{"SELECT n", []string{"NATURAL", "NOT", "NULL", "NULLS", "name", "nodelist(", "nodes", "now(",
+			"nullif("}},
 		{"SELECT name FROM jo", []string{"JOIN", "jobs"}},
 		{".sch", []string{".schema "}},
 		{"SELECT zzz", nil},
