@@ -28,8 +28,6 @@ type (
 	Ranged = tables.Ranged
 	// Range is where the rows of a Ranged table are.
 	Range = tables.Range
-	// Countable is a table that knows how many rows each part has.
-	Countable = tables.Countable
 	// Catalog is where tables come from.
 	Catalog = tables.Catalog
 	// Viewer is a Catalog with views.

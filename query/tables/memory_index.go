@@ -81,18 +81,3 @@ func (m *IndexedMemory) Lookup(column int, v values.Value) (Cursor, bool) {
 	}
 	return m.Scan(rows), true
 }
-
-// Parts returns the sizes of the parts.
-func (m *IndexedMemory) Parts(columns []int) (iter.Seq2[Row, func() uint64], bool) {
-	parts, ok := m.Split(columns)
-	if !ok {
-		return nil, false
-	}
-	return func(yield func(Row, func() uint64) bool) {
-		for row, rows := range parts {
-			if !yield(row, rows.GetCardinality) {
-				return
-			}
-		}
-	}, true
-}

@@ -106,12 +106,6 @@ type Range struct {
 	From, To int64
 }
 
-// Countable is a table that knows how many rows each part of a Split has without making sets of them.
-type Countable interface {
-	// Parts is like Split. The size of a part is computed when asked for.
-	Parts(columns []int) (parts iter.Seq2[Row, func() uint64], ok bool)
-}
-
 // Find is a condition on one column that a table may be able to answer.
 type Find struct {
 	Column int

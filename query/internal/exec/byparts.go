@@ -16,7 +16,7 @@ func (p *Plan) gather(e *Env, gs *groups) error {
 
 // partTable returns the table of a plan whose groups can be made from its parts; ok is false for other plans.
 func (p *Plan) partTable() (st *Step, cols []int, ok bool) {
-	if len(p.Steps) != 1 || len(p.Group.Bares) > 0 || len(p.Steps[0].Filters) > 0 && !p.Counted ||
+	if len(p.Steps) != 1 || len(p.Group.Bares) > 0 || len(p.Steps[0].Filters) > 0 ||
 		p.Steps[0].Method != ScanJoin || p.Steps[0].Src.Table == nil {
 		return nil, nil, false
 	}
@@ -39,9 +39,6 @@ func (p *Plan) byParts(e *Env, gs *groups) (done bool, err error) {
 	st, cols, ok := p.partTable()
 	if !ok {
 		return false, nil
-	}
-	if p.Counted {
-		return p.countParts(e, gs, st, cols)
 	}
 	table, indexed := st.Src.Table.(tables.Indexed)
 	counted, knows := st.Src.Table.(tables.Counted)

@@ -57,9 +57,6 @@ func (w *planWriter) query(p *Plan, indent string) {
 		indent = w.group(p, indent)
 	}
 	for i, st := range p.Steps {
-		if p.Counted {
-			st.explainParts()
-		}
 		w.step(st, i, indent, p.Group != nil && p.fromParts())
 		indent += "  "
 	}
@@ -87,9 +84,6 @@ func (p *Plan) fromParts() bool {
 	st, cols, ok := p.partTable()
 	if !ok {
 		return false
-	}
-	if p.Counted {
-		return true
 	}
 	if len(cols) == 0 {
 		_, counted := st.Src.Table.(tables.Counted)
@@ -145,8 +139,6 @@ func (w *planWriter) step(st *Step, i int, indent string, parts bool) {
 	size := ""
 	if st.Rows != nil {
 		size = ", " + RowsText(st.Rows.GetCardinality()) + " exactly"
-	} else if len(st.Asked) > 0 {
-		size = ", " + RowsText(st.sizeOfParts(st.Filters)) + " exactly"
 	} else if c, ok := st.Src.Table.(tables.Counted); ok && st.Method != LookupJoin {
 		size = ", " + RowsText(uint64(c.Count()))
 	}

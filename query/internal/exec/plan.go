@@ -26,7 +26,6 @@ type Plan struct {
 	NoIndex  bool
 	Strict   bool                      // tables are joined in the order in which they are written
 	Final    []func(*Env) values.Truth // of a strict one: WHERE
-	Counted  bool                      // conditions run on the parts of the table, which know their sizes
 	Outer    Slots                     // the sources of outer queries that it uses
 	Counts   counts
 }
@@ -62,7 +61,6 @@ type Step struct {
 	Filters []func(*Env) values.Truth // conditions on this source alone
 	On      []func(*Env) values.Truth // of a LEFT JOIN: which rows match
 	After   []func(*Env) values.Truth // conditions on this source and those before
-	Asked   []string                  // filters that run on parts of the table, as written
 	Words   []string                  // filters, on and after, as written
 	Method  joinMethod
 	Key     []Code // of a lookup or hash: from the sources before

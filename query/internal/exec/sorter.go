@@ -49,27 +49,27 @@ func (s *sorter) compare(a, b *sorted) int {
 
 func (s *sorter) compareKeys(a, b []values.Value) int {
 	for i := range s.keys {
-		k := &s.keys[i]
-		v, w := &a[i], &b[i]
-		if v.Kind() == values.Null || w.Kind() == values.Null {
-			if v.Kind() == w.Kind() {
-				continue
-			}
-			first := k.Nulls == syntax.NullsFirst || k.Nulls == syntax.NullsDefault && !k.Desc
-			if (v.Kind() == values.Null) == first {
-				return -1
-			}
-			return 1
-		}
-		n := values.Compare(*v, *w, k.Coll)
-		if n != 0 {
-			if k.Desc {
-				return -n
-			}
+		if n := s.keys[i].compare(&a[i], &b[i]); n != 0 {
 			return n
 		}
 	}
 	return 0
+}
+
+// compare compares two values of the key.
+func (k *OrderKey) compare(v, w *values.Value) int {
+	if (v.Kind() == values.Null) != (w.Kind() == values.Null) {
+		first := k.Nulls == syntax.NullsFirst || k.Nulls == syntax.NullsDefault && !k.Desc
+		if (v.Kind() == values.Null) == first {
+			return -1
+		}
+		return 1
+	}
+	n := values.Compare(*v, *w, k.Coll)
+	if k.Desc {
+		return -n
+	}
+	return n
 }
 
 // wants reports whether a row with these keys would be kept.

@@ -15,10 +15,10 @@ type partition struct {
 }
 
 // group finds the peers.
-func (p *partition) group(s *sorter) {
+func (p *partition) group() {
 	p.peers = make([]int, len(p.rows))
 	for i := range p.rows {
-		if i == 0 || p.r.compareOrder(p.spec, s, p.rows[i-1], p.rows[i]) != 0 {
+		if i == 0 || p.r.compareOrder(p.spec, p.r.row(p.rows[i-1]), p.r.row(p.rows[i])) != 0 {
 			p.starts = append(p.starts, i)
 		}
 		p.peers[i] = len(p.starts) - 1

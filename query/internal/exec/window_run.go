@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/placectl/placectl/query/values"
@@ -157,44 +158,67 @@ func (r *windowRows) restore(e *Env, at, place int, rows []bufferRow) {
 	}
 }
 
+// placed is a kept row, its number, and the first key of its order.
+type placed struct {
+	first values.Value
+	row   []values.Value
+	at    int
+}
+
 // sort returns the rows in the order of a window: by partitions, and sorted in each; starts is where
 // each partition begins.
 func (r *windowRows) sort(spec *WindowSpec) (order, starts []int) {
-	if order, starts, ok := r.sortNumbers(spec); ok {
-		return order, starts
-	}
-	order = make([]int, r.n)
-	for i := range order {
-		order[i] = i
-	}
-	s := &sorter{keys: spec.Order}
-	slices.SortStableFunc(order, func(a, b int) int {
-		if n := r.comparePartition(spec, a, b); n != 0 {
-			return n
+	order = make([]int, 0, r.n)
+	for _, rows := range r.partitions(spec) {
+		starts = append(starts, len(order))
+		if len(spec.Keys) > 0 {
+			slices.SortFunc(rows, func(a, b placed) int {
+				if n := spec.Order[0].compare(&a.first, &b.first); n != 0 {
+					return n
+				}
+				return cmp.Or(r.compareOrder(spec, a.row, b.row), a.at-b.at)
+			})
 		}
-		return r.compareOrder(spec, s, a, b)
-	})
-	for i := range order {
-		if i == 0 || r.comparePartition(spec, order[i-1], order[i]) != 0 {
-			starts = append(starts, i)
+		for i := range rows {
+			order = append(order, rows[i].at)
 		}
 	}
 	return order, starts
 }
 
-func (r *windowRows) comparePartition(spec *WindowSpec, a, b int) int {
-	for _, i := range spec.Partition {
-		if n := values.Compare(r.input(a, i), r.input(b, i), r.w.Inputs[i].Collate); n != 0 {
-			return n
+// partitions returns the rows of each partition as they came, in the order of the partitions.
+func (r *windowRows) partitions(spec *WindowSpec) [][]placed {
+	var index values.Index
+	var parts [][]placed
+	key := make([]values.Value, len(spec.Partition))
+	for at := range r.n {
+		p := placed{row: r.row(at), at: at}
+		for i, in := range spec.Partition {
+			key[i] = r.w.Inputs[in].Collate.Fold(p.row[r.in[in]])
 		}
+		if len(spec.Keys) > 0 {
+			p.first = p.row[r.in[spec.Keys[0]]]
+		}
+		n, fresh := index.Put(key, len(parts))
+		if fresh {
+			parts = append(parts, nil)
+		}
+		parts[n] = append(parts[n], p)
 	}
-	return 0
+	slices.SortFunc(parts, func(a, b []placed) int {
+		for _, in := range spec.Partition {
+			if n := values.Compare(a[0].row[r.in[in]], b[0].row[r.in[in]], r.w.Inputs[in].Collate); n != 0 {
+				return n
+			}
+		}
+		return 0
+	})
+	return parts
 }
 
-func (r *windowRows) compareOrder(spec *WindowSpec, s *sorter, a, b int) int {
+func (r *windowRows) compareOrder(spec *WindowSpec, a, b []values.Value) int {
 	for i, in := range spec.Keys {
-		one, at := sorter{keys: s.keys[i : i+1]}, r.in[in]
-		if n := one.compareKeys(r.row(a)[at:at+1], r.row(b)[at:at+1]); n != 0 {
+		if n := spec.Order[i].compare(&a[r.in[in]], &b[r.in[in]]); n != 0 {
 			return n
 		}
 	}
@@ -214,7 +238,6 @@ func (r *windowRows) compute(e *Env, spec *WindowSpec, order, starts, places []i
 			peers = peers || call.Agg != nil || !call.Kind.alone
 		}
 	}
-	s := &sorter{keys: spec.Order}
 	for i, from := range starts {
 		to := len(order)
 		if i+1 < len(starts) {
@@ -222,7 +245,7 @@ func (r *windowRows) compute(e *Env, spec *WindowSpec, order, starts, places []i
 		}
 		part := &partition{r: r, spec: spec, rows: order[from:to]}
 		if peers {
-			part.group(s)
+			part.group()
 		}
 		for i, call := range r.w.Calls {
 			if call.Spec != spec {

@@ -153,7 +153,7 @@ func handedOn(x *syntax.Select, names []syntax.Name, ref *syntax.ColumnRef) *syn
 
 // takeHints lets the tables of a query leave out rows that the outer query does not need.
 func (p *draft) takeHints(s *scope, byslot map[int]*step) {
-	if p.Counted || p.NoIndex || p.bare && len(p.steps) == 1 && len(p.steps[0].Filters) == 0 {
+	if p.NoIndex || p.bare && len(p.steps) == 1 && len(p.steps[0].Filters) == 0 {
 		return
 	}
 	for _, x := range p.hints {

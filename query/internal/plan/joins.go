@@ -63,9 +63,7 @@ func (p *draft) joins(s *scope, where []syntax.Expr) {
 			p.Once = append(p.Once, c.test())
 		case 1:
 			if st := byslot[bits.TrailingZeros64(uint64(own))]; !st.Left {
-				if p.Counted {
-					st.countOnly(c)
-				} else if st.filter(s, c) {
+				if st.filter(s, c) {
 					copy(st.src.Used, before[st.src.Slot])
 				}
 				continue
@@ -118,12 +116,6 @@ func (st *step) filter(s *scope, c *condition) bool {
 // addFilter adds a condition that is checked row by row.
 func (st *step) addFilter(c *condition) {
 	st.Filters = append(st.Filters, c.test())
-}
-
-// countOnly adds a condition that runs on parts of the table.
-func (st *step) countOnly(c *condition) {
-	st.addFilter(c)
-	st.Asked = append(st.Asked, c.x.String())
 }
 
 // looked returns the columns of each source in use so far. A condition decided by bitmaps uses none.
@@ -181,7 +173,7 @@ func (p *draft) choose(pool []*condition, ons map[*step][]*condition, mine exec.
 			st.keys(candidates, before|^mine, rows)
 			st.byCode(p.steps[0])
 		}
-		if i == 0 && st.Method == exec.ScanJoin && !p.Counted {
+		if i == 0 && st.Method == exec.ScanJoin {
 			st.correlate(mine)
 		}
 		for _, c := range candidates {

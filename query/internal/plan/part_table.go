@@ -156,22 +156,3 @@ func (t *indexedPart) Between(column int, from, to int64) (tables.Range, bool) {
 	}
 	return ranged.Between(t.of[column], from, to)
 }
-
-// Parts returns the sizes of the table's parts if the part has all rows.
-func (t *indexedPart) Parts(columns []int) (iter.Seq2[tables.Row, func() uint64], bool) {
-	countable, ok := t.indexed.(tables.Countable)
-	if !ok || t.rows != nil {
-		return nil, false
-	}
-	parts, ok := countable.Parts(t.mapped(columns))
-	if !ok {
-		return nil, false
-	}
-	return func(yield func(tables.Row, func() uint64) bool) {
-		for row, size := range parts {
-			if !yield(&partRow{t.of, row}, size) {
-				return
-			}
-		}
-	}, true
-}

@@ -51,7 +51,7 @@ type given struct {
 
 func (c *compiler) compileOf(x *syntax.Select, parent *scope, by given) *draft {
 	s := &scope{c: c, parent: parent, aliases: map[string]syntax.Expr{}, using: map[syntax.Expr]bool{},
-		noAggs: "it needs rows to be grouped", top: parent == nil || parent.top && parent.common != nil}
+		noAggs: "it needs rows to be grouped"}
 	p := &draft{Plan: &exec.Plan{At: x.Pos(), Distinct: x.Distinct, NoIndex: c.opt.NoIndex}}
 	var on []syntax.Expr // conditions of inner joins
 	from := flat(x.From)
@@ -73,7 +73,6 @@ func (c *compiler) compileOf(x *syntax.Select, parent *scope, by given) *draft {
 		}
 	}
 	s.noAggs = "WHERE and ON come before grouping; say HAVING"
-	p.Counted = s.countable(x, list)
 	p.hints, p.bare = c.hints[x], len(x.OrderBy) == 0 && !slices.ContainsFunc(list, func(r syntax.ResultColumn) bool {
 		return asColumn(r.X) == nil
 	})

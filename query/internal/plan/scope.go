@@ -52,7 +52,6 @@ type scope struct {
 	outer   exec.Slots             // sources of outer SELECTs in use
 	group   *grouping              // set while expressions after grouping are compiled
 	common  map[string]*common     // the queries of WITH: such a scope has nothing else
-	top     bool                   // it belongs to the whole statement
 	windows *windowing             // set while window functions are allowed
 	asked   []syntax.Expr          // its conditions that may be hints to queries in its FROM
 	alone   bool                   // it has only one FROM item

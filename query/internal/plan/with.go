@@ -20,7 +20,7 @@ type common struct {
 
 // layer returns a scope with the names of WITH only.
 func (c *compiler) layer(w *syntax.With, parent *scope) *scope {
-	s := &scope{c: c, parent: parent, common: map[string]*common{}, top: parent == nil || parent.top}
+	s := &scope{c: c, parent: parent, common: map[string]*common{}}
 	for i := range w.Tables {
 		t := &w.Tables[i]
 		name := values.Lower(t.Name)
