@@ -19,8 +19,8 @@ func seeds() []string {
 		"SELECT printf('%5.2f|%s', 1.5, 'x'), strftime('%Y', 'now', '+1 month'), a || b COLLATE NOCASE FROM t",
 		"SELECT 1; SELECT 2 -- x",
 		"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3 ORDER BY 1 LIMIT 9), d AS " +
-			"(VALUES (1, 2), (3, 4)) SELECT * FROM c NATURAL FULL JOIN (d RIGHT JOIN u ON 1) EXCEPT SELECT 1, 2, 3, " +
-			"4, 5, 6 ORDER BY 1",
+			"(VALUES (1, 2), (3, 4)) SELECT * FROM c LEFT JOIN (SELECT d.* FROM d JOIN u ON 1) EXCEPT SELECT 1, 2, 3 " +
+			"ORDER BY 1",
 		"SELECT rank() OVER w, lag(a, 1, 0) OVER (PARTITION BY b ORDER BY a DESC NULLS LAST ROWS BETWEEN 1 PRECEDING " +
 			"AND UNBOUNDED FOLLOWING), sum(size) FILTER (WHERE a > 1) OVER (w RANGE UNBOUNDED PRECEDING) " +
 			"FROM t WINDOW w AS (ORDER BY size)",

@@ -184,6 +184,14 @@ func TestGone(t *testing.T) {
 		"SELECT value FROM json_each('[1]')": "json_each: queries write JSON",
 		"SELECT 1 IN json_tree('[1]')":       "json_tree: queries write JSON",
 
+		"SELECT 1 FROM t NATURAL JOIN u":                        "NATURAL: name the columns",
+		"SELECT 1 FROM t RIGHT OUTER JOIN u ON 1":               "RIGHT: exchange the tables",
+		"SELECT 1 FROM t FULL JOIN u USING (a)":                 "FULL: write SELECT",
+		"SELECT 1 FROM (t JOIN u)":                              "a table or join in parentheses: leave",
+		"SELECT 1 FROM t INDEXED BY x":                          "INDEXED: the tables know",
+		"WITH x AS MATERIALIZED (SELECT 1) SELECT 1 FROM x":     "MATERIALIZED: queries of WITH",
+		"WITH x AS NOT MATERIALIZED (SELECT 1) SELECT 1 FROM x": "MATERIALIZED: queries of WITH",
+
 		"SELECT nth_value(a, 2) OVER (ORDER BY a) FROM t":                         "nth_value: number the rows",
 		"SELECT ntile(4) OVER (ORDER BY a) FROM t":                                "ntile: divide (row_number()",
 		"SELECT ntile(4) FROM t":                                                  "ntile: divide (row_number()",

@@ -80,8 +80,7 @@ func TestQueryJobTimes(t *testing.T) {
 	err := db.Update(func(tx *Tx) error {
 		_, err := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=4", Walltime: time.Hour}})
 		return errors.Join(err,
-			tx.Views().Set(
-				SQLView{Name: "j", Select: "SELECT user, submit AS s, \"end\" AS e, walltime / 2 AS half FROM jobs"}))
+			tx.Views().Set(SQLView{Name: "j", Select: "SELECT user, submit AS s, \"end\" AS e FROM jobs"}))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -106,8 +105,7 @@ func TestQueryJobTimes(t *testing.T) {
 		}
 		return nil
 	})
-	for _, from := range []string{"j", "(SELECT user, submit AS s, \"end\" AS e, walltime / 2 AS half FROM jobs)",
-		"(SELECT * FROM j WHERE half > 0)"} {
+	for _, from := range []string{"j", "(SELECT user, submit AS s, \"end\" AS e FROM jobs)", "(SELECT * FROM j)"} {
 		text := fmt.Sprintf("WITH w AS (SELECT 1) SELECT user FROM %s AS v WHERE v.s >= %d AND e < %d", from,
 			begun+1500, begun+1600)
 		if plan := answered(t, db, "EXPLAIN "+text); !strings.Contains(plan, "by the order of the rows") {

@@ -208,8 +208,7 @@ func (g *Generator) from(outer []source) (string, []source) {
 			continue
 		}
 		sources = append(sources, s)
-		text += g.pick(" JOIN ", " JOIN ", " LEFT JOIN ", " LEFT JOIN ", " INNER JOIN ", " RIGHT JOIN ",
-			" FULL JOIN ") + item + " ON " + g.on(sources)
+		text += g.pick(" JOIN ", " JOIN ", " LEFT JOIN ", " LEFT JOIN ", " INNER JOIN ") + item + " ON " + g.on(sources)
 	}
 	return text, sources
 }

@@ -8,11 +8,17 @@ var gone = map[string]string{
 	"json_extract": noReading,
 	"json_tree":    noReading,
 
-	"EXCLUDE":               "subtract the row's own value, or that of its peers, from the whole frame's",
-	"GROUPS":                "count with dense_rank(), and join the query with itself by these numbers",
-	"RANGE with a distance": "join the table with itself ON b.x BETWEEN a.x - distance AND a.x, and group by the row",
-	"nth_value":             "number the rows with row_number() in a subquery, and select the one of that number",
-	"ntile":                 "divide (row_number() OVER w - 1) * n / count(*) OVER (PARTITION BY ...)",
+	"FULL":                           "write SELECT ... LEFT JOIN ... UNION ALL SELECT ... WHERE NOT EXISTS (a partner)",
+	"INDEXED":                        "the tables know what helps; EXPLAIN shows it",
+	"MATERIALIZED":                   "queries of WITH that are used twice are kept",
+	"NATURAL":                        "name the columns: JOIN ... USING (...)",
+	"RIGHT":                          "exchange the tables, and write LEFT JOIN",
+	"a table or join in parentheses": "leave the parentheses away, or write (SELECT ... FROM ... JOIN ...)",
+	"EXCLUDE":                        "subtract the row's own value, or that of its peers, from the whole frame's",
+	"GROUPS":                         "count with dense_rank(), and join the query with itself by these numbers",
+	"RANGE with a distance":          "join the table with itself ON b.x BETWEEN a.x - distance AND a.x, and group by the row",
+	"nth_value":                      "number the rows with row_number() in a subquery, and select the one of that number",
+	"ntile":                          "divide (row_number() OVER w - 1) * n / count(*) OVER (PARTITION BY ...)",
 }
 
 const noReading = "queries write JSON and do not read it; use the columns of the tables"

@@ -116,20 +116,12 @@ func (p *parser) isTableStar() bool {
 func (p *parser) fromList() []FromItem {
 	items := []FromItem{p.fromItem(CommaJoin)}
 	for {
-		pos := p.tok.pos
-		natural := p.accept("NATURAL")
 		join, more := p.joinWord()
-		if !more && !natural {
+		if !more {
 			return items
 		}
-		if natural && (!more || join == CommaJoin) {
-			p.unexpected("JOIN", "")
-		}
 		f := p.fromItem(join)
-		f.Natural = natural
-		if p.condition(&f); natural && (f.On != nil || f.Using != nil) {
-			p.fail(pos, "a NATURAL join has neither ON nor USING")
-		}
+		p.condition(&f)
 		if items = append(items, f); len(items) > MaxTables {
 			p.fail(f.pos, "more than %d tables", MaxTables)
 		}
@@ -153,15 +145,10 @@ func (p *parser) joinWord() (JoinKind, bool) {
 		p.accept("OUTER")
 		p.expect("JOIN", "")
 		return LeftJoin, true
-	case p.accept("RIGHT"):
-		p.accept("OUTER")
-		p.expect("JOIN", "")
-		return RightJoin, true
-	case p.accept("FULL"):
-		p.accept("OUTER")
-		p.expect("JOIN", "")
-		return FullJoin, true
 	}
+	p.refused("RIGHT")
+	p.refused("FULL")
+	p.refused("NATURAL")
 	return 0, false
 }
 
@@ -169,13 +156,10 @@ func (p *parser) fromItem(join JoinKind) FromItem {
 	f := FromItem{Join: join}
 	pos := p.tok.pos
 	if p.accept("(") {
-		if isQuery(p.tok) {
-			f.Sub = p.query()
-		} else {
-			leave := p.enter()
-			f.Group = p.fromList()
-			leave()
+		if !isQuery(p.tok) {
+			p.refuse(pos, "a table or join in parentheses")
 		}
+		f.Sub = p.query()
 		p.expect(")", "")
 	} else {
 		f.Table = p.name("a table")
@@ -187,6 +171,7 @@ func (p *parser) fromItem(join JoinKind) FromItem {
 			p.expect(")", "")
 		}
 		f.At = p.at()
+		p.refused("INDEXED")
 	}
 	f.Span = p.from(pos)
 	f.Alias = p.alias()

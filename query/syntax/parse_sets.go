@@ -60,7 +60,7 @@ func (p *parser) with() *With {
 		if p.tok.is("NOT") && p.peek().is("MATERIALIZED") {
 			p.advance()
 		}
-		p.accept("MATERIALIZED")
+		p.refused("MATERIALIZED")
 		p.expect("(", "WITH takes a query in parentheses")
 		t.Select = p.query()
 		p.expect(")", "")

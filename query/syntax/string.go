@@ -246,14 +246,13 @@ func (w *writer) column(c *ResultColumn) {
 	}
 }
 
-var joinWords = [...]string{CommaJoin: ", ", InnerJoin: " JOIN ", CrossJoin: " CROSS JOIN ", LeftJoin: " LEFT JOIN ",
-	RightJoin: " RIGHT JOIN ", FullJoin: " FULL JOIN "}
+var joinWords = [...]string{CommaJoin: ", ", InnerJoin: " JOIN ", CrossJoin: " CROSS JOIN ", LeftJoin: " LEFT JOIN "}
 
 // fromList writes tables, and the words that join them.
 func (w *writer) fromList(all []FromItem) {
 	for i := range all {
 		if i > 0 {
-			w.WriteString(IfWords(all[i].Natural, " NATURAL") + joinWords[all[i].Join])
+			w.WriteString(joinWords[all[i].Join])
 		}
 		w.from(&all[i])
 	}
@@ -263,10 +262,6 @@ func (w *writer) from(f *FromItem) {
 	switch {
 	case f.Sub != nil:
 		w.WriteString("(" + f.Sub.String() + ")")
-	case f.Group != nil:
-		w.WriteString("(")
-		w.fromList(f.Group)
-		w.WriteString(")")
 	default:
 		w.WriteString(quoteName(f.Table))
 	}

@@ -70,8 +70,6 @@ const (
 	InnerJoin
 	CrossJoin
 	LeftJoin
-	RightJoin
-	FullJoin
 )
 
 // FromItem is a table, a table function or a subquery in FROM.
@@ -83,12 +81,9 @@ type FromItem struct {
 	Args  []Expr
 	At    Expr // the instant at which the table is read
 	Sub   *Select
-	Group []FromItem // joins in parentheses
 	Alias string
 	On    Expr
 	Using []Name
-	// Natural joins by all columns with the same name.
-	Natural bool
 }
 
 // Name is the name of a column, where nothing else is allowed.

@@ -14,12 +14,7 @@ type buffer struct {
 	index  values.Index
 	next   []int   // for a hash: the next row with the same key, -1 at the end
 	first  []int32 // by code: the first row, counted from 1
-	at     int     // the row being tried
-	paired []bool  // of a right join: the rows with a partner
 }
-
-// partner records that the current row has a partner.
-func (b *buffer) partner() { b.paired[b.at] = true }
 
 // bufferRow is a row of a buffer.
 type bufferRow struct {
@@ -31,7 +26,7 @@ func (r *bufferRow) Column(i int) values.Value { return r.values[r.place[i]] }
 
 // eachKept goes through the kept rows or, with a hash, those of the key.
 func (st *Step) eachKept(e *Env, try func() error) error {
-	if st.bufOf != e || !st.Fixed && !st.Right {
+	if st.bufOf != e || !st.Fixed {
 		if err := st.keep(e); err != nil {
 			return err
 		}
@@ -61,7 +56,6 @@ func (st *Step) eachKept(e *Env, try func() error) error {
 	}
 	for ok {
 		row.values = b.values[at*b.width : (at+1)*b.width]
-		b.at = at
 		e.Row[st.Src.Slot] = row
 		if err := e.Step(); err != nil {
 			return err
@@ -75,33 +69,6 @@ func (st *Step) eachKept(e *Env, try func() error) error {
 		} else {
 			at++
 			ok = at < b.n
-		}
-	}
-	return e.Err
-}
-
-// eachLeft goes through the kept rows that have no partner.
-func (st *Step) eachLeft(e *Env, try func() error) error {
-	if st.bufOf != e { // it was not joined in this run
-		if err := st.keep(e); err != nil {
-			return err
-		}
-		st.bufOf = e
-	}
-	b := st.buffer
-	row := &st.keptRow
-	row.place = st.Place
-	for at := range b.n {
-		if b.paired[at] {
-			continue
-		}
-		row.values = b.values[at*b.width : (at+1)*b.width]
-		e.Row[st.Src.Slot] = row
-		if err := e.Step(); err != nil {
-			return err
-		}
-		if err := try(); err != nil {
-			return err
 		}
 	}
 	return e.Err
@@ -129,12 +96,9 @@ func (st *Step) keep(e *Env) error {
 				break
 			}
 			key[i] = st.Match[i].Apply(st.Mine[i].Eval(e))
-			if key[i].Kind() == values.Null && !st.Right {
+			if key[i].Kind() == values.Null {
 				return e.Err
 			}
-		}
-		if st.Right {
-			b.paired = append(b.paired, false)
 		}
 		for _, col := range st.Kept {
 			b.values = append(b.values, row.Column(col))

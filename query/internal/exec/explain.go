@@ -132,9 +132,6 @@ func (w *planWriter) step(st *Step, i int, indent string, parts bool) {
 		if st.Left {
 			how = "left " + how
 		}
-		if st.Right {
-			how = map[bool]string{true: "full " + strings.TrimPrefix(how, "left "), false: "right " + how}[st.Left]
-		}
 	}
 	size := ""
 	if st.Rows != nil {

@@ -28,42 +28,11 @@ func (p *Plan) scan(e *Env, sink func() error) error {
 			return e.Err
 		}
 	}
-	if len(p.Final) > 0 {
-		pass := sink
-		sink = func() error {
-			if !all(p.Final, e) {
-				return e.Err
-			}
-			return pass()
-		}
-	}
 	r := &runner{p: p, e: e, sink: sink, levels: make([]level, len(p.Steps))}
-	for k, st := range p.Steps {
-		if st.Right {
-			st.bufOf = nil
-		}
+	for k := range p.Steps {
 		r.levels[k].try = r.try(k)
 	}
-	if err := r.level(0); err != nil || !p.Strict {
-		return err
-	}
-	return r.unmatched()
-}
-
-// unmatched continues with the rows of right and full joins that have no partner.
-func (r *runner) unmatched() error {
-	for k, st := range r.p.Steps {
-		if !st.Right {
-			continue
-		}
-		for _, before := range r.p.Steps[:k] {
-			r.e.Row[before.Src.Slot] = tables.NullRow{}
-		}
-		if err := st.eachLeft(r.e, func() error { st.counts.Rows++; return r.level(k + 1) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	return r.level(0)
 }
 
 // try returns what to do with each row that may be a partner in the k-th step.
@@ -72,10 +41,6 @@ func (r *runner) try(k int) func() error {
 	next := func() error { return r.level(k + 1) }
 	if k+1 == len(r.p.Steps) {
 		next = r.sink
-	}
-	if st.Right {
-		after := next
-		next = func() error { st.buffer.partner(); return after() }
 	}
 	if len(st.On) == 0 && len(st.After) == 0 {
 		return func() error {

@@ -24,9 +24,7 @@ type Plan struct {
 	OffsetAt int
 	Limited  bool
 	NoIndex  bool
-	Strict   bool                      // tables are joined in the order in which they are written
-	Final    []func(*Env) values.Truth // of a strict one: WHERE
-	Outer    Slots                     // the sources of outer queries that it uses
+	Outer    Slots // the sources of outer queries that it uses
 	Counts   counts
 }
 
@@ -54,7 +52,6 @@ type Source struct {
 type Step struct {
 	Src     *Source
 	Left    bool                      // rows before it without a partner stay
-	Right   bool                      // its own rows without a partner stay
 	Rows    *roaring.Bitmap           // the only rows to read; nil for all
 	Span    *Span                     // the part to read of an Ordered table; nil for all
 	Notes   []string                  // how these were found

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/query/syntax"
-	"github.com/placectl/placectl/query/values"
 )
 
 // canon writes an expression so that expressions with the same columns become the same text.
@@ -13,13 +12,8 @@ func (s *scope) canon(x syntax.Expr) string {
 	switch x := x.(type) {
 	case *exactColumn:
 		return "#" + strconv.Itoa(x.at.src.Slot) + "." + strconv.Itoa(x.at.col)
-	case *mergedColumn:
-		return "merged " + values.Lower(x.Name)
 	case *syntax.ColumnRef:
 		if f, ok := s.local(x); ok {
-			if s.mergedOf(x, f) != nil {
-				return "merged " + values.Lower(x.Name)
-			}
 			return "#" + strconv.Itoa(f.src.Slot) + "." + strconv.Itoa(f.col)
 		}
 		if alias := s.aliasOf(x); alias != nil && !s.using[alias] {

@@ -60,8 +60,6 @@ func (s *scope) compile(x syntax.Expr) exec.Code {
 		return s.scalar(x)
 	case *syntax.RowValue:
 		s.c.fail(x, "a row of values is compared with another one, or looked for by IN; it is no value itself")
-	case *mergedColumn:
-		return s.merged(x)
 	case *syntax.Collate:
 		c := s.compile(x.X)
 		c.Collate, c.Collated = x.To, true
@@ -92,11 +90,6 @@ func firstCollation(args []exec.Code) values.Collation {
 
 func (s *scope) columnCode(x *syntax.ColumnRef) exec.Code {
 	f, ok := s.find(x)
-	if ok {
-		if m := s.mergedOf(x, f); m != nil {
-			return s.merged(m)
-		}
-	}
 	if !ok {
 		for at := s; at != nil; at = at.parent {
 			if alias := at.aliasOf(x); alias != nil {

@@ -13,7 +13,7 @@ import (
 // tableOf returns the table that a plan is part of; false if the plan has to run.
 func tableOf(p *exec.Plan) (tables.Table, bool) {
 	if len(p.Steps) != 1 || p.Group != nil || p.Windows != nil || p.Distinct || p.Limited || len(p.Order) > 0 ||
-		len(p.Once)+len(p.Final) > 0 || p.Outer != 0 || p.NoIndex {
+		len(p.Once) > 0 || p.Outer != 0 || p.NoIndex {
 		return nil, false
 	}
 	st := p.Steps[0]

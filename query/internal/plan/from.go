@@ -42,9 +42,6 @@ func (s *scope) bind(f *syntax.FromItem, made exec.Producer) {
 
 // mergeUsing checks the columns of USING. Each is the column of the first table that has it.
 func (s *scope) mergeUsing(f *syntax.FromItem, src *source) {
-	if f.Natural {
-		f.Using = s.shared(f, src)
-	}
 	for _, n := range f.Using {
 		ref := &syntax.ColumnRef{Span: n.Span, Table: "", Name: n.Text}
 		if _, ok := s.local(ref); !ok {
@@ -83,9 +80,6 @@ func (s *scope) before(src *source, n syntax.Name) syntax.Expr {
 	s.sources = all[:slices.Index(all, src)]
 	ref := &syntax.ColumnRef{Span: n.Span, Table: "", Name: n.Text}
 	f, _ := s.local(ref)
-	if m := s.mergedOf(ref, f); m != nil {
-		return m
-	}
 	return &exactColumn{syntax.ColumnRef{Span: n.Span, Table: "", Name: n.Text}, f}
 }
 
@@ -94,13 +88,10 @@ func (s *scope) open(f *syntax.FromItem, src *source) {
 	c := s.c
 	switch {
 	case f.Sub != nil:
-		defer s.hint(f, f.Sub, nil)()
 		src.Sub = c.compileSelect(f.Sub, s.parent)
 		if s.flatten(src) {
 			return
 		}
-	case f.Group != nil:
-		s.joined(f, src)
 	case f.Call:
 		s.function(f, src)
 		return

@@ -22,10 +22,6 @@ func (c *condition) test() func(*exec.Env) values.Truth { return c.code.Passing(
 // joins decides how and in which order tables are joined, and where each condition is checked: as early
 // as possible.
 func (p *draft) joins(s *scope, where []syntax.Expr) {
-	if p.Strict {
-		p.strictJoins(s, where)
-		return
-	}
 	var mine exec.Slots
 	byslot := map[int]*step{}
 	reorder := true
@@ -82,7 +78,6 @@ func (p *draft) joins(s *scope, where []syntax.Expr) {
 			return true
 		})
 	}
-	p.takeHints(s, byslot)
 	for _, st := range p.steps {
 		st.between()
 		st.size()

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"slices"
-
 	"github.com/placectl/placectl/query/internal/exec"
 	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/values"
@@ -11,10 +9,7 @@ import (
 // draft is a SELECT that is being compiled.
 type draft struct {
 	*exec.Plan
-	steps   []*step
-	ordered []*source // as written
-	hints   []syntax.Expr
-	bare    bool // its results are plain columns, in no order: it may be read as its table
+	steps []*step
 }
 
 // compileSelect compiles a query below the scope of the outer one.
@@ -35,47 +30,29 @@ func (c *compiler) compileSelect(x *syntax.Select, parent *scope) *exec.Plan {
 	case x.Values != nil:
 		return c.wrap(x, c.values(x, parent), parent)
 	}
-	return c.compileCore(x, parent)
+	return c.compileCore(x, parent, nil)
 }
 
-// compileCore compiles a SELECT.
-func (c *compiler) compileCore(x *syntax.Select, parent *scope) *exec.Plan {
-	return c.compileOf(x, parent, given{}).Plan
-}
-
-// given holds the parts of a SELECT that were made here, not written.
-type given struct {
-	from exec.Producer // its input; nil for its FROM
-	all  bool          // a star means all columns, also those normally shown once
-}
-
-func (c *compiler) compileOf(x *syntax.Select, parent *scope, by given) *draft {
+// compileCore compiles a SELECT. made is its input if it was made here, not written.
+func (c *compiler) compileCore(x *syntax.Select, parent *scope, made exec.Producer) *exec.Plan {
 	s := &scope{c: c, parent: parent, aliases: map[string]syntax.Expr{}, using: map[syntax.Expr]bool{},
 		noAggs: "it needs rows to be grouped"}
 	p := &draft{Plan: &exec.Plan{At: x.Pos(), Distinct: x.Distinct, NoIndex: c.opt.NoIndex}}
 	var on []syntax.Expr // conditions of inner joins
-	from := flat(x.From)
-	s.hinting(x, from)
-	for i := range from {
-		s.bind(&from[i], by.from)
-	}
-	p.Strict = s.strict()
-	for i := range from {
-		if f := &from[i]; f.Join != syntax.LeftJoin && f.On != nil && !p.Strict {
+	for i := range x.From {
+		f := &x.From[i]
+		if s.bind(f, made); f.Join != syntax.LeftJoin && f.On != nil {
 			on = append(on, f.On)
 		}
 	}
 	s.checkOn()
-	list := s.expand(x, by.all)
+	list := s.expand(x)
 	for i := range list {
 		if list[i].Alias != "" && list[i].X != nil {
 			s.aliases[values.Lower(list[i].Alias)] = list[i].X
 		}
 	}
 	s.noAggs = "WHERE and ON come before grouping; say HAVING"
-	p.hints, p.bare = c.hints[x], len(x.OrderBy) == 0 && !slices.ContainsFunc(list, func(r syntax.ResultColumn) bool {
-		return asColumn(r.X) == nil
-	})
 	p.joins(s, conjuncts(append(on, x.Where)...))
 	s.grouping(p.Plan, x, list)
 	s.openWindows(p.Plan, x, list)
@@ -93,9 +70,9 @@ func (c *compiler) compileOf(x *syntax.Select, parent *scope, by given) *draft {
 	s.ordering(p.Plan, x, list)
 	s.windows = nil
 	s.limits(p.Plan, x)
-	p.Outer, p.ordered = s.outer, s.sources
+	p.Outer = s.outer
 	p.finish()
-	return p
+	return p.Plan
 }
 
 // conjuncts takes ANDs apart, including those that NOT makes of an OR.

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"strings"
+
 	"github.com/placectl/placectl/query/internal/exec"
 	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/tables"
@@ -8,7 +10,7 @@ import (
 )
 
 // expand lists the result columns, with stars written out.
-func (s *scope) expand(x *syntax.Select, all bool) []syntax.ResultColumn {
+func (s *scope) expand(x *syntax.Select) []syntax.ResultColumn {
 	var out []syntax.ResultColumn
 	for _, c := range x.Columns {
 		if !c.Star {
@@ -18,14 +20,13 @@ func (s *scope) expand(x *syntax.Select, all bool) []syntax.ResultColumn {
 		n := len(out)
 		for _, src := range s.sources {
 			for i := range src.Columns {
-				if c.Table != "" && !src.called(c.Table, i) {
-					continue
-				}
 				col := &src.Columns[i]
-				if !all && (c.Table == "" && src.merged[values.Lower(col.Name)] || c.Table == "" && src.hides(i)) {
+				if c.Table != "" && !strings.EqualFold(src.Name, c.Table) ||
+					c.Table == "" && src.merged[values.Lower(col.Name)] {
 					continue
 				}
-				out = append(out, syntax.ResultColumn{Span: c.Span, X: s.starColumn(&c, src, i), Text: col.Name})
+				ref := syntax.ColumnRef{Span: c.Span, Table: src.Name, Name: col.Name}
+				out = append(out, syntax.ResultColumn{Span: c.Span, X: &exactColumn{ref, found{src, i}}, Text: col.Name})
 			}
 		}
 		if len(out) == n {
@@ -54,9 +55,7 @@ func (s *scope) results(p *exec.Plan, list []syntax.ResultColumn) {
 		name := list[i].Alias
 		if name == "" {
 			name = list[i].Text
-			if merged, ok := list[i].X.(*mergedColumn); ok {
-				name = merged.Name
-			} else if exact, ok := list[i].X.(*exactColumn); ok {
+			if exact, ok := list[i].X.(*exactColumn); ok {
 				name = exact.at.src.Columns[exact.at.col].Name
 			} else if ref := asColumn(list[i].X); ref != nil {
 				name = ref.Name

@@ -18,9 +18,8 @@ type compiler struct {
 	text    string
 	catalog tables.Catalog
 	opt     Options
-	depth   int                              // of nested queries, views included
-	views   map[*syntax.View]bool            // being compiled now
-	hints   map[*syntax.Select][]syntax.Expr // conditions on columns of queries that are being compiled
+	depth   int                   // of nested queries, views included
+	views   map[*syntax.View]bool // being compiled now
 	nslots  int
 	nmade   int
 }
@@ -38,8 +37,6 @@ type source struct {
 	*exec.Source
 	item   *syntax.FromItem
 	merged map[string]bool
-	tables []string // of joins in parentheses: the table of each column
-	hidden []bool   // and which columns need the table's name
 }
 
 // scope holds the names that a SELECT can see.
@@ -53,8 +50,6 @@ type scope struct {
 	group   *grouping              // set while expressions after grouping are compiled
 	common  map[string]*common     // the queries of WITH: such a scope has nothing else
 	windows *windowing             // set while window functions are allowed
-	asked   []syntax.Expr          // its conditions that may be hints to queries in its FROM
-	alone   bool                   // it has only one FROM item
 	noAggs  string                 // why no aggregate is allowed here, "" if one is
 }
 
@@ -87,17 +82,17 @@ func (s *scope) local(x *syntax.ColumnRef) (found, bool) {
 	n := 0
 	for _, src := range s.sources {
 		for i := range src.Columns {
-			if !strings.EqualFold(src.Columns[i].Name, x.Name) || x.Table != "" && !src.called(x.Table, i) {
+			if !strings.EqualFold(src.Columns[i].Name, x.Name) || x.Table != "" && !strings.EqualFold(src.Name, x.Table) {
 				continue
 			}
-			if x.Table == "" && (src.merged[values.Lower(x.Name)] || src.hides(i)) {
+			if x.Table == "" && src.merged[values.Lower(x.Name)] {
 				continue // it is the same as an earlier one
 			}
 			if n == 0 {
 				hit = found{src, i}
 			}
 			n++
-			if src.Sub == nil || src.tables != nil && x.Table != "" {
+			if src.Sub == nil {
 				break
 			}
 		}
@@ -106,17 +101,6 @@ func (s *scope) local(x *syntax.ColumnRef) (found, bool) {
 		s.c.fail(x, "the column %q is ambiguous: name its table, as in %s.%s", x.Name, hit.src.Name, x.Name)
 	}
 	return hit, n == 1
-}
-
-// hides reports whether a column needs the name of its table.
-func (src *source) hides(column int) bool { return src.hidden != nil && src.hidden[column] }
-
-// called reports whether a column belongs to a table of that name.
-func (src *source) called(table string, column int) bool {
-	if src.tables != nil && src.Name == "" {
-		return strings.EqualFold(src.tables[column], table)
-	}
-	return strings.EqualFold(src.Name, table)
 }
 
 // aliasOf returns the result column that a bare name means if it is not a column.

@@ -27,9 +27,9 @@ func (c *compiler) renamed(at syntax.Node, p exec.Producer, name string, names [
 // wrap makes a plan of a producer: SELECT * FROM it, with order and limit.
 func (c *compiler) wrap(x *syntax.Select, p exec.Producer, parent *scope) *exec.Plan {
 	from := syntax.FromItem{Span: x.Span}
-	return c.compileOf(&syntax.Select{Span: x.Span, Columns: []syntax.ResultColumn{{Span: x.Span, Star: true}},
+	return c.compileCore(&syntax.Select{Span: x.Span, Columns: []syntax.ResultColumn{{Span: x.Span, Star: true}},
 		From:    []syntax.FromItem{from},
-		OrderBy: x.OrderBy, Limit: x.Limit, Offset: x.Offset}, parent, given{from: p}).Plan
+		OrderBy: x.OrderBy, Limit: x.Limit, Offset: x.Offset}, parent, p)
 }
 
 // values compiles VALUES. Its columns are called column1, column2 and so on.

@@ -10,7 +10,6 @@ import (
 
 // viewed makes a view a source.
 func (s *scope) viewed(f *syntax.FromItem, src *source, view *syntax.View) {
-	defer s.hint(f, view.Select, view.Columns)()
 	src.Sub = s.c.view(f, view)
 	if view.Columns == nil && s.flatten(src) {
 		return

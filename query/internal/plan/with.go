@@ -81,12 +81,10 @@ func (t *common) compile(c *compiler) {
 }
 
 // fromNames reports whether a SELECT has a table of a name in its FROM.
-func fromNames(x *syntax.Select, name string) bool { return namedIn(x.From, name) }
-
-func namedIn(from []syntax.FromItem, name string) bool {
-	for i := range from {
-		f := &from[i]
-		if f.Sub == nil && !f.Call && values.Lower(f.Table) == values.Lower(name) || namedIn(f.Group, name) {
+func fromNames(x *syntax.Select, name string) bool {
+	for i := range x.From {
+		f := &x.From[i]
+		if f.Sub == nil && !f.Call && values.Lower(f.Table) == values.Lower(name) {
 			return true
 		}
 	}

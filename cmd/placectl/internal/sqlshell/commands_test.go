@@ -15,7 +15,7 @@ func TestShellCompletion(t *testing.T) {
 		want []string
 	}{
 		{"SELECT sta", []string{"state"}},
-		{"SELECT n", []string{"NATURAL", "NOT", "NULL", "NULLS", "name", "nodelist(", "nodes", "now(",
+		{"SELECT n", []string{"NOT", "NULL", "NULLS", "name", "nodelist(", "nodes", "now(",
 			"nullif("}},
 		{"SELECT name FROM jo", []string{"JOIN", "jobs"}},
 		{".sch", []string{".schema "}},
