@@ -24,7 +24,7 @@ func seeds() []string {
 		"SELECT rank() OVER w, lag(a, 1, 0) OVER (PARTITION BY b ORDER BY a DESC NULLS LAST ROWS BETWEEN 1 PRECEDING " +
 			"AND UNBOUNDED FOLLOWING), sum(size) FILTER (WHERE a > 1) OVER (w RANGE UNBOUNDED PRECEDING) " +
 			"FROM t WINDOW w AS (ORDER BY size)",
-		"SELECT (a, b) IN (SELECT a, b FROM u), (a, 1) < (2, 3), group_concat(b, '-' ORDER BY a), " +
+		"SELECT a IN (SELECT a FROM u), group_concat(b, '-' ORDER BY a), " +
 			"percentile_cont(0.5) WITHIN GROUP (ORDER BY a), json('{\"a\":[1]}'), b REGEXP '^o' FROM t",
 		"SELECT s.value, json_object('a', t.a) FROM t JOIN generate_series(1, t.a, 2) AS s WHERE t.a IN u",
 		"CREATE TEMP VIEW IF NOT EXISTS v(x) AS SELECT 1; DROP VIEW IF EXISTS v",

@@ -192,6 +192,9 @@ func TestGone(t *testing.T) {
 		"WITH x AS MATERIALIZED (SELECT 1) SELECT 1 FROM x":     "MATERIALIZED: queries of WITH",
 		"WITH x AS NOT MATERIALIZED (SELECT 1) SELECT 1 FROM x": "MATERIALIZED: queries of WITH",
 
+		"SELECT (a, 1) = (1, 1) FROM t":                   "a row of values: compare",
+		"SELECT a FROM t WHERE (a, b) IN (VALUES (1, 2))": "a row of values: compare",
+
 		"SELECT nth_value(a, 2) OVER (ORDER BY a) FROM t":                         "nth_value: number the rows",
 		"SELECT ntile(4) OVER (ORDER BY a) FROM t":                                "ntile: divide (row_number()",
 		"SELECT ntile(4) FROM t":                                                  "ntile: divide (row_number()",

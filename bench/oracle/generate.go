@@ -329,7 +329,7 @@ func (g *Generator) condition(sources []source, depth int) string {
 		return g.column(sources) + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ") + g.literal()
 	}
 	not := g.pick("", "", "NOT ")
-	switch g.IntN(14) {
+	switch g.IntN(13) {
 	case 0, 1:
 		return "(" + g.condition(sources, depth-1) + " AND " + g.condition(sources, depth-1) + ")"
 	case 2, 3:
@@ -354,8 +354,6 @@ func (g *Generator) condition(sources []source, depth int) string {
 		}
 	case 11:
 		return x() + g.pick(" = ", " < ", " >= ") + x() + g.pick("", "", " COLLATE NOCASE")
-	case 12:
-		return g.row(sources, not)
 	}
 	return x() + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ") + x()
 }

@@ -77,25 +77,6 @@ func (g *Generator) rows(alias string) (string, source) {
 		source{alias, []query.Column{{Name: "column1"}, {Name: "column2"}}}
 }
 
-// row makes a condition on rows of values.
-func (g *Generator) row(sources []source, not string) string {
-	pair := func() string { return "(" + g.column(sources) + ", " + g.literal() + ")" }
-	switch g.IntN(3) {
-	case 0:
-		return pair() + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ", " IS ", " IS NOT ") + pair()
-	case 1:
-		return pair() + " " + not + "BETWEEN " + pair() + " AND " + pair()
-	}
-	if g.depth > 0 {
-		return pair() + " = " + pair()
-	}
-	g.depth++
-	defer func() { g.depth-- }()
-	name := g.pick("t1", "t2", "t3")
-	inner := []source{{"r", g.tables[name]}}
-	return pair() + " " + not + "IN (SELECT " + g.column(inner) + ", " + g.column(inner) + " FROM " + name + " AS r)"
-}
-
 // windows makes a SELECT with window functions. Their orders are total as far as the results can tell:
 // rows that tie are equal in all columns.
 func (g *Generator) windows(from string, sources []source) (string, bool) {

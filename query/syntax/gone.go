@@ -13,6 +13,7 @@ var gone = map[string]string{
 	"MATERIALIZED":                   "queries of WITH that are used twice are kept",
 	"NATURAL":                        "name the columns: JOIN ... USING (...)",
 	"RIGHT":                          "exchange the tables, and write LEFT JOIN",
+	"a row of values":                "compare them one by one, with AND and OR, or look for a row with EXISTS",
 	"a table or join in parentheses": "leave the parentheses away, or write (SELECT ... FROM ... JOIN ...)",
 	"EXCLUDE":                        "subtract the row's own value, or that of its peers, from the whole frame's",
 	"GROUPS":                         "count with dense_rank(), and join the query with itself by these numbers",

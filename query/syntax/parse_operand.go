@@ -99,12 +99,12 @@ func (p *parser) parenthesis() Expr {
 		p.expect(")", "")
 		return &Subquery{p.from(pos), sub}
 	}
-	all := p.expressions()
-	p.expect(")", "")
-	if len(all) > 1 {
-		return &RowValue{p.from(pos), all}
+	x := p.expression()
+	if p.tok.is(",") {
+		p.refuse(pos, "a row of values")
 	}
-	return all[0]
+	p.expect(")", "")
+	return x
 }
 
 // word reads an operand that begins with a word.

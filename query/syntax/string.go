@@ -127,8 +127,6 @@ func (x *Call) String() string {
 	return out
 }
 
-func (x *RowValue) String() string { return "(" + list(x.Items) + ")" }
-
 func list(all []Expr) string {
 	parts := make([]string, len(all))
 	for i, x := range all {

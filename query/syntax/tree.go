@@ -205,11 +205,6 @@ type (
 		Span
 		Sub *Select
 	}
-	// RowValue is (x, y, ...): several values compared together.
-	RowValue struct {
-		Span
-		Items []Expr
-	}
 	// Collate is x COLLATE name.
 	Collate struct {
 		Span
@@ -235,7 +230,6 @@ func (*Call) expr()      {}
 func (*Exists) expr()    {}
 func (*Subquery) expr()  {}
 func (*Collate) expr()   {}
-func (*RowValue) expr()  {}
 
 // Children lists the expressions directly below one, without those in subqueries.
 func Children(x Expr) []Expr {
@@ -279,8 +273,6 @@ func Children(x Expr) []Expr {
 				add(x.Over.OrderBy[i].X)
 			}
 		}
-	case *RowValue:
-		add(x.Items...)
 	case *Collate:
 		add(x.X)
 	}

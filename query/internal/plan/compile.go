@@ -58,8 +58,6 @@ func (s *scope) compile(x syntax.Expr) exec.Code {
 		return s.exists(x)
 	case *syntax.Subquery:
 		return s.scalar(x)
-	case *syntax.RowValue:
-		s.c.fail(x, "a row of values is compared with another one, or looked for by IN; it is no value itself")
 	case *syntax.Collate:
 		c := s.compile(x.X)
 		c.Collate, c.Collated = x.To, true

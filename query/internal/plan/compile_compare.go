@@ -24,9 +24,6 @@ func compareAffinity(a, b values.Affinity) values.Affinity {
 }
 
 func (s *scope) comparison(x *syntax.Binary) exec.Code {
-	if c, ok := s.rows(x); ok {
-		return c
-	}
 	a, b := s.compile(x.X), s.compile(x.Y)
 	a, b = s.beside(a, b, x.X, x.Y)
 	c := s.compareRead(x.Op, a, b)
@@ -147,9 +144,6 @@ func (s *scope) is(x *syntax.Binary) exec.Code {
 		c.Test = func(e *exec.Env) values.Truth { return values.TruthOf((test(e) == want) != not) }
 		return c.FromTest()
 	}
-	if c, ok := s.rows(x); ok {
-		return c
-	}
 	a, b := s.compile(x.X), s.compile(x.Y)
 	a, b = s.beside(a, b, x.X, x.Y)
 	c := exec.Over(a, b)
@@ -166,9 +160,6 @@ func (s *scope) is(x *syntax.Binary) exec.Code {
 }
 
 func (s *scope) between(x *syntax.Between) exec.Code {
-	if rowWidth(x.X) > 0 {
-		return s.rowBetween(x)
-	}
 	a := s.compile(x.X)
 	lo, hi := s.compile(x.Lo), s.compile(x.Hi)
 	above, below := s.compare(">=", a, lo, x.X, x.Lo), s.compare("<=", a, hi, x.X, x.Hi)

@@ -9,9 +9,6 @@ import (
 )
 
 func (s *scope) in(x *syntax.In) exec.Code {
-	if rowWidth(x.X) > 0 {
-		return s.rowIn(x)
-	}
 	a := s.compile(x.X)
 	if x.Sub != nil {
 		return s.inSubquery(x, a)
