@@ -16,7 +16,7 @@ func seeds() []string {
 			"count(*) FILTER (WHERE a > 1) FROM (SELECT 1 AS a) s GROUP BY a HAVING count(*) > 1",
 		"EXPLAIN ANALYZE SELECT ?1, :n, @x FROM t AT 'now+2h' WHERE a BETWEEN 1 AND 2 AND b NOT GLOB '[a-z]*' AND a " +
 			"IS NOT NULL",
-		"SELECT printf('%5.2f|%s', 1.5, 'x'), strftime('%Y', 'now', '+1 month'), a || b COLLATE NOCASE FROM t",
+		"SELECT printf('%5.2f|%s', 1.5, 'x'), strftime('%Y', 'now', '+1 month'), a || b FROM t",
 		"SELECT 1; SELECT 2 -- x",
 		"WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 3 ORDER BY 1 LIMIT 9), d AS " +
 			"(VALUES (1, 2), (3, 4)) SELECT * FROM c LEFT JOIN (SELECT d.* FROM d JOIN u ON 1) EXCEPT SELECT 1, 2, 3 " +

@@ -108,9 +108,6 @@ func (g *Generator) query(outer []source, top bool) (string, bool) {
 		items[i] = g.expr(scope, 3)
 	}
 	distinct := g.pick("", "", "", "DISTINCT ")
-	if top && distinct != "" {
-		items[0] += g.pick("", " COLLATE NOCASE", " COLLATE RTRIM")
-	}
 	text := "SELECT " + distinct + strings.Join(items, ", ") + from
 	if g.chance(70) {
 		text += " WHERE " + g.pick(g.condition(scope, 3), "TRUE")
@@ -144,7 +141,7 @@ func (g *Generator) order(text string, n int, top bool) (string, bool) {
 func (g *Generator) grouped(from string, sources, scope []source, top bool) (string, bool) {
 	var keys []string
 	for range g.IntN(3) {
-		keys = append(keys, g.column(sources)+g.pick("", "", "", " COLLATE NOCASE", " COLLATE RTRIM"))
+		keys = append(keys, g.column(sources))
 	}
 	items := append([]string(nil), keys...)
 	for range 1 + g.IntN(2) {
@@ -219,7 +216,7 @@ func (g *Generator) derived(alias string) (string, source) {
 	defer func() { g.depth-- }()
 	name := g.pick("t1", "t2", "t3")
 	inner := []source{{"y", g.tables[name]}}
-	text := "(SELECT " + g.column(inner) + g.collate() + " AS p, " + g.pick(g.column(inner), g.expr(inner, 1)) +
+	text := "(SELECT " + g.column(inner) + " AS p, " + g.pick(g.column(inner), g.expr(inner, 1)) +
 		" AS q FROM " + name + " AS y"
 	if g.chance(50) {
 		text += " WHERE " + g.condition(inner, 1)
@@ -242,11 +239,6 @@ func (g *Generator) column(sources []source) string {
 	return s.name + "." + s.columns[g.IntN(len(s.columns))].Name
 }
 
-// collate makes a collation, mostly none.
-func (g *Generator) collate() string {
-	return g.pick("", "", "", "", " COLLATE NOCASE", " COLLATE RTRIM")
-}
-
 func (g *Generator) literal() string {
 	return g.pick("NULL", "0", "1", "2", "-1", "3", "1.5", "2.0", "-0.25", "'a'", "'A'", "'1'", "'2.0'", "'ab'", "''",
 		"'x'", "9223372036854775807", "1e3", "TRUE")
@@ -254,9 +246,6 @@ func (g *Generator) literal() string {
 
 func (g *Generator) expr(sources []source, depth int) string {
 	if depth == 0 || g.chance(30) {
-		if g.chance(2) {
-			return "(" + g.column(sources) + g.pick(" COLLATE NOCASE)", " COLLATE RTRIM)", " COLLATE BINARY)")
-		}
 		if g.chance(70) {
 			return g.column(sources)
 		}
@@ -353,7 +342,7 @@ func (g *Generator) condition(sources []source, depth int) string {
 			return g.inner(sources, not)
 		}
 	case 11:
-		return x() + g.pick(" = ", " < ", " >= ") + x() + g.pick("", "", " COLLATE NOCASE")
+		return x() + g.pick(" = ", " < ", " >= ") + x()
 	}
 	return x() + g.pick(" = ", " <> ", " < ", " <= ", " > ", " >= ") + x()
 }

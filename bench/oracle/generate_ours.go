@@ -21,7 +21,7 @@ func (g *Generator) Views() []string {
 	for _, name := range []string{"v1", "v2"} {
 		table := g.pick("t1", "t2", "t3")
 		in := []source{{table, g.tables[table]}}
-		text := "CREATE TEMP VIEW " + name + " AS SELECT " + g.column(in) + g.collate() + " AS p, " + g.pick(
+		text := "CREATE TEMP VIEW " + name + " AS SELECT " + g.column(in) + " AS p, " + g.pick(
 			g.column(in), g.expr(in, 1)) + " AS q FROM " + table
 		if g.chance(30) {
 			text += " WHERE " + g.condition(in, 1)

@@ -7,14 +7,13 @@ import (
 	"github.com/placectl/placectl/query"
 )
 
-// core makes a SELECT of n columns without an order. The first column has the given collation.
-func (g *Generator) core(outer []source, n int, collate string) string {
+// core makes a SELECT of n columns without an order.
+func (g *Generator) core(outer []source, n int) string {
 	from, sources := g.from(outer)
 	items := make([]string, n)
 	for i := range items {
 		items[i] = g.expr(sources, 1)
 	}
-	items[0] += collate
 	text := "SELECT " + strings.Join(items, ", ") + from
 	if g.chance(50) {
 		text += " WHERE " + g.condition(sources, 1)
@@ -25,17 +24,16 @@ func (g *Generator) core(outer []source, n int, collate string) string {
 // compound joins queries by UNION and the like.
 func (g *Generator) compound(outer []source) (string, bool) {
 	n := 1 + g.IntN(2)
-	collate := g.collate()
-	text := g.core(outer, n, collate)
+	text := g.core(outer, n)
 	for range 1 + g.IntN(3) {
-		text += g.pick(" UNION ", " UNION ALL ", " INTERSECT ", " EXCEPT ") + g.core(outer, n, g.pick("", collate))
+		text += g.pick(" UNION ", " UNION ALL ", " INTERSECT ", " EXCEPT ") + g.core(outer, n)
 	}
 	return g.order(text, n, true)
 }
 
 // with names queries and joins them with each other and with tables.
 func (g *Generator) with() (string, bool) {
-	text := "WITH c1(p, q) AS (" + g.core(nil, 2, g.collate()) + ")"
+	text := "WITH c1(p, q) AS (" + g.core(nil, 2) + ")"
 	names := []string{"c1"}
 	if g.chance(40) {
 		op := g.pick(" UNION ", " UNION ALL ")

@@ -161,21 +161,9 @@ func AskQuery(tables query.Catalog, text string, opt query.Options) (columns []s
 // as a bag. Values may be equal except for 3 and 3.0. Either of them may come first in an order, and may
 // represent both: that depends on the order in which tables are joined, not on the dialect.
 func Differ(statement string, want, got []string, ordered bool) string {
-	return differ(statement, want, got, ordered, ByCollation(statement))
-}
-
-// DifferInForm is Differ for statements in one form: it compares texts exactly.
-func DifferInForm(statement string, want, got []string, ordered bool) string {
-	return differ(statement, want, got, ordered, false)
-}
-
-func differ(statement string, want, got []string, ordered, texts bool) string {
 	key := func(row string) string { return row }
 	if ordered || oneForAll.MatchString(statement) {
 		key = plain
-	}
-	if texts {
-		key = func(row string) string { return strings.ToLower(strings.ReplaceAll(plain(row), " ", "")) }
 	}
 	exactly := ordered && !oneForAll.MatchString(statement) && !strings.Contains(statement, "LIMIT")
 	if exactly { // the order is compared below
@@ -202,49 +190,6 @@ func differ(statement string, want, got []string, ordered, texts bool) string {
 
 // oneForAll matches what lets one value represent all values equal to it.
 var oneForAll = regexp.MustCompile(`DISTINCT|GROUP BY|OVER|UNION|INTERSECT|EXCEPT|\b(min|max)\(`)
-
-// oneText and byCollation together match what lets one text represent texts that differ in case or in
-// blanks: the columns of views may compare in that way.
-var (
-	oneText     = regexp.MustCompile(`GROUP BY|DISTINCT|OVER|UNION|INTERSECT|EXCEPT|\b(min|max)\(`)
-	byCollation = regexp.MustCompile(`COLLATE|\bv[12]\b`)
-)
-
-// ByCollation reports whether in a statement one text may represent others that differ from it in case
-// or in blanks. Differ treats all such texts as equal, which hides errors in them. So such a statement
-// is also run in one form (OneForm).
-func ByCollation(statement string) bool {
-	return oneText.MatchString(statement) && byCollation.MatchString(statement)
-}
-
-// OneForm returns a statement in which no texts differ only in case or in blanks.
-func OneForm(statement string) string { return oneForm.Replace(statement) }
-
-var oneForm = strings.NewReplacer("'A'", "'a'", "upper(", "lower(")
-
-// InOneForm returns tables in which no texts differ only in case or in blanks.
-func InOneForm(tables map[string]*query.Memory) map[string]*query.Memory {
-	out := make(map[string]*query.Memory, len(tables))
-	for name, m := range tables {
-		one := &query.Memory{Cols: m.Cols}
-		for _, row := range m.Rows {
-			row = slices.Clone(row)
-			for i, v := range row {
-				if v.Kind() == query.Text {
-					row[i] = query.String(strings.TrimSpace(strings.Map(func(r rune) rune {
-						if 'A' <= r && r <= 'Z' {
-							r += 'a' - 'A'
-						}
-						return r
-					}, v.Text())))
-				}
-			}
-			one.Rows = append(one.Rows, row)
-		}
-		out[name] = one
-	}
-	return out
-}
 
 // plain writes equal whole numbers in the same way: 3, 3.0 and 3e0.
 func plain(row string) string {

@@ -131,20 +131,9 @@ func TestRandom(t *testing.T) {
 		}
 		t.Run("", func(t *testing.T) {
 			all := newWorld(t, tables, views, by)
-			inForm := make([]string, len(views))
-			for i, text := range views {
-				inForm[i] = OneForm(text)
-			}
-			one := newWorld(t, InOneForm(tables), inForm, by)
 			for range perStore {
 				text, ordered := g.Statement()
 				all.ask(t, seed, text, func(want, got []string) string { return Differ(text, want, got, ordered) }, n)
-				if ByCollation(text) {
-					text := OneForm(text)
-					one.ask(t, seed, text, func(want, got []string) string {
-						return DifferInForm(text, want, got, ordered)
-					}, n)
-				}
 			}
 		})
 		if n.failed > 10 {

@@ -15,6 +15,7 @@ var gone = map[string]string{
 	"RIGHT":                          "exchange the tables, and write LEFT JOIN",
 	"a row of values":                "compare them one by one, with AND and OR, or look for a row with EXISTS",
 	"a table or join in parentheses": "leave the parentheses away, or write (SELECT ... FROM ... JOIN ...)",
+	"COLLATE":                        "compare and sort by lower(x), or by rtrim(x)",
 	"EXCLUDE":                        "subtract the row's own value, or that of its peers, from the whole frame's",
 	"GROUPS":                         "count with dense_rank(), and join the query with itself by these numbers",
 	"RANGE with a distance":          "join the table with itself ON b.x BETWEEN a.x - distance AND a.x, and group by the row",

@@ -1,11 +1,5 @@
 package syntax
 
-import (
-	"strings"
-
-	"github.com/placectl/placectl/query/values"
-)
-
 // Precedence of operators, as in SQLite. Higher ones bind tighter.
 const (
 	bindOr = iota + 1
@@ -17,7 +11,6 @@ const (
 	bindSum
 	bindProduct
 	bindConcat
-	bindCollate
 	bindSign
 )
 
@@ -40,6 +33,7 @@ func (p *parser) binding() int {
 		}
 		return 0
 	}
+	p.refused("COLLATE")
 	switch p.tok.upper() {
 	case "OR":
 		return bindOr
@@ -47,8 +41,6 @@ func (p *parser) binding() int {
 		return bindAnd
 	case "IS", "IN", "LIKE", "GLOB", "BETWEEN", "ISNULL", "NOTNULL", "NOT", "MATCH", "REGEXP":
 		return bindEqual
-	case "COLLATE":
-		return bindCollate
 	}
 	return 0
 }
@@ -104,8 +96,6 @@ func (p *parser) infix(x Expr, pos, b int) Expr {
 		return p.nullTest(x, pos, word == "NOTNULL")
 	case "IS":
 		return p.is(x, pos)
-	case "COLLATE":
-		return p.collate(x, pos)
 	case "NOT":
 		if p.accept("NULL") {
 			return p.nullTest(x, pos, true)
@@ -138,18 +128,6 @@ func (p *parser) is(x Expr, pos int) Expr {
 		op = "IS NOT"
 	}
 	return &Binary{p.from(pos), op, x, y}
-}
-
-func (p *parser) collate(x Expr, pos int) Expr {
-	at := p.tok.pos
-	name := p.name("BINARY, NOCASE or RTRIM")
-	for c := values.Collation(0); c <= values.RTrim; c++ {
-		if strings.EqualFold(name, c.String()) {
-			return &Collate{p.from(pos), x, c}
-		}
-	}
-	p.fail(at, "no collation %q; there are BINARY, NOCASE and RTRIM", name)
-	return nil
 }
 
 // predicate reads the right side of IN, LIKE, GLOB or BETWEEN.

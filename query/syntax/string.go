@@ -104,7 +104,6 @@ func (x *Case) String() string {
 func (x *Cast) String() string     { return "CAST(" + x.X.String() + " AS " + x.To.String() + ")" }
 func (x *Exists) String() string   { return "EXISTS (" + x.Sub.String() + ")" }
 func (x *Subquery) String() string { return "(" + x.Sub.String() + ")" }
-func (x *Collate) String() string  { return inner(x.X) + " COLLATE " + x.To.String() }
 
 func (x *Call) String() string {
 	args := list(x.Args)
@@ -138,7 +137,7 @@ func list(all []Expr) string {
 // inner writes an operand. An operator, or a number with a sign, is in parentheses.
 func inner(x Expr) string {
 	switch v := x.(type) {
-	case *Unary, *Binary, *Between, *In, *Match, *Collate:
+	case *Unary, *Binary, *Between, *In, *Match:
 		return "(" + x.String() + ")"
 	case *Literal:
 		if strings.HasPrefix(v.String(), "-") {

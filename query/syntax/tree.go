@@ -205,12 +205,6 @@ type (
 		Span
 		Sub *Select
 	}
-	// Collate is x COLLATE name.
-	Collate struct {
-		Span
-		X  Expr
-		To values.Collation
-	}
 )
 
 // When is a branch of a CASE.
@@ -229,7 +223,6 @@ func (*Cast) expr()      {}
 func (*Call) expr()      {}
 func (*Exists) expr()    {}
 func (*Subquery) expr()  {}
-func (*Collate) expr()   {}
 
 // Children lists the expressions directly below one, without those in subqueries.
 func Children(x Expr) []Expr {
@@ -273,8 +266,6 @@ func Children(x Expr) []Expr {
 				add(x.Over.OrderBy[i].X)
 			}
 		}
-	case *Collate:
-		add(x.X)
 	}
 	return list
 }

@@ -14,8 +14,7 @@ type Column struct {
 	Type    values.Affinity // the type of its values; they may be NULL unless NotNull is set
 	Unit    Unit
 	NotNull bool
-	JSON    bool             // its texts are JSON, as json_object writes it
-	Collate values.Collation // how its texts are compared by default
+	JSON    bool // its texts are JSON, as json_object writes it
 	Doc     string
 	// Domain names a set of numbered texts; "" for none. In columns of the same domain, texts are equal
 	// exactly if the codes of their rows are (Coded).

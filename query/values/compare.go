@@ -6,43 +6,8 @@ import (
 	"strings"
 )
 
-// Collation is how texts are compared.
-type Collation uint8
-
-// The collations.
-const (
-	ByBytes Collation = iota
-	NoCase            // ignores the case of ASCII letters
-	RTrim             // ignores spaces at the end
-)
-
-var collationNames = [...]string{"BINARY", "NOCASE", "RTRIM"}
-
-func (c Collation) String() string { return collationNames[c] }
-
-func (c Collation) compare(a, b string) int {
-	switch c {
-	case NoCase:
-		return strings.Compare(Lower(a), Lower(b))
-	case RTrim:
-		return strings.Compare(strings.TrimRight(a, " "), strings.TrimRight(b, " "))
-	}
-	return strings.Compare(a, b)
-}
-
-// Fold converts a text so that texts that compare as equal become the same.
-func (c Collation) Fold(v Value) Value {
-	if v.kind == Text && c == NoCase {
-		v.str = Lower(v.str)
-	}
-	if v.kind == Text && c == RTrim {
-		v.str = strings.TrimRight(v.str, " ")
-	}
-	return v
-}
-
 // Compare orders values as ORDER BY does: NULL, then numbers, then texts.
-func Compare(a, b Value, c Collation) int {
+func Compare(a, b Value) int {
 	if a.kind == Integer && b.kind == Integer {
 		return cmp.Compare(a.Int64(), b.Int64())
 	}
@@ -53,7 +18,7 @@ func Compare(a, b Value, c Collation) int {
 	case a.kind == Null:
 		return 0
 	case a.kind == Text:
-		return c.compare(a.str, b.str)
+		return strings.Compare(a.str, b.str)
 	case a.kind == Real && b.kind == Real:
 		return cmp.Compare(a.Float64(), b.Float64())
 	case a.kind == Integer:
@@ -85,7 +50,7 @@ func compareIntFloat(n int64, f float64) int {
 }
 
 // Same reports whether values are equal for DISTINCT and GROUP BY. NULLs are equal.
-func Same(a, b Value) bool { return Compare(a, b, ByBytes) == 0 }
+func Same(a, b Value) bool { return Compare(a, b) == 0 }
 
 // Lower converts ASCII letters to lower case. Other characters stay.
 func Lower(s string) string {

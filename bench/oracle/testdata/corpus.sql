@@ -50,7 +50,7 @@ SELECT 'abc' LIKE 'ABC', 'abc' LIKE 'a%', 'abc' LIKE '_b_', 'abc' LIKE '%c', 'ab
 SELECT 'ab' LIKE 'a!%' ESCAPE '!', '10%' LIKE '10\%' ESCAPE '\', 'a_c' LIKE 'a!_c' ESCAPE '!', 'abc' LIKE 'a!_c' ESCAPE '!', NULL LIKE 'a', 'a' LIKE NULL, 12 LIKE '1%', 'a' NOT LIKE 'b', 1.5 LIKE '1.5'
 SELECT 'abc' GLOB 'a*', 'abc' GLOB 'A*', 'abc' GLOB 'a?c', 'abc' GLOB '[a-c]bc', 'abc' GLOB '[^a]bc', 'a*c' GLOB 'a[*]c', 'a]c' GLOB 'a[]]c', 'a-c' GLOB 'a[a-]c', 'abc' NOT GLOB 'x*', 'a' GLOB '[', NULL GLOB '*'
 SELECT 'abc' GLOB '[a-', 'b' GLOB '[a-c', 'b' GLOB '[]', '^' GLOB '[^^]', 'x' GLOB '[^^]', '' GLOB '', '' GLOB '*', 'ab' GLOB '*b*', 'node12' GLOB 'node[0-9][0-9]'
-SELECT 'a' = 'A' COLLATE NOCASE, 'a' COLLATE NOCASE = 'A', 'a ' = 'a' COLLATE RTRIM, 'a' < 'B' COLLATE NOCASE, 'a' COLLATE BINARY = 'A' COLLATE NOCASE, 'b' BETWEEN 'A' COLLATE NOCASE AND 'C'
+SELECT 'a' = 'A', 'a' = 'A', 'a ' = 'a', 'a' < 'B', 'a' = 'A', 'b' BETWEEN 'A' AND 'C'
 SELECT typeof(1), typeof(1.0), typeof('a'), typeof(NULL), typeof(1/2), typeof(1/2.0), typeof(1+'2'), typeof(1||2), typeof(9223372036854775807+1), typeof('1'+1.0)
 SELECT quote(1), quote(1.5), quote('a''b'), quote(NULL), quote(0.1), quote(1e100), quote(-0.0)
 SELECT coalesce(NULL,1), coalesce(NULL,NULL), coalesce('a',1), ifnull(NULL,'x'), ifnull(1,2), nullif(1,1), nullif(1,2), nullif(1,1.0), nullif('a','A'), nullif(NULL,1), nullif(1,NULL), nullif(1,'1')
@@ -140,7 +140,7 @@ SELECT name FROM n ORDER BY -ncpus, name
 SELECT name AS z FROM n ORDER BY z DESC
 SELECT name AS ncpus FROM n ORDER BY ncpus
 SELECT name, ncpus + 1 AS p FROM n ORDER BY p + 1, name
-SELECT tag FROM n ORDER BY tag COLLATE NOCASE, tag
+SELECT tag FROM n ORDER BY tag, tag
 SELECT name FROM n ORDER BY queue IS NULL, queue, name
 SELECT name FROM n ORDER BY CASE queue WHEN 'q2' THEN 0 ELSE 1 END, name
 SELECT [name], `ncpus`, "queue" FROM n ORDER BY [name]
@@ -212,7 +212,7 @@ SELECT j.user FROM j WHERE (SELECT sum(ncpus) FROM a WHERE a.job = j.job) > 4 OR
 SELECT name FROM n WHERE ncpus IN (SELECT ncpus FROM a WHERE a.node = n.name) ORDER BY name
 SELECT name FROM n WHERE EXISTS (SELECT 1 FROM a WHERE a.node = n.name AND EXISTS (SELECT 1 FROM j WHERE j.job = a.job AND j.user = 'ann')) ORDER BY name
 SELECT CASE WHEN EXISTS (SELECT 1 FROM e) THEN 'some' ELSE 'none' END
-SELECT (SELECT queue FROM n WHERE name = 'n1') = 'Q1' COLLATE NOCASE
+SELECT (SELECT queue FROM n WHERE name = 'n1') = 'Q1'
 
 -- grouping
 SELECT count(*), count(mem), count(DISTINCT queue), count(1), count(NULL), count() FROM n
@@ -274,16 +274,16 @@ refused: SELECT "nosuch" FROM n
 refused: SELECT name FROM n ORDER BY 5
 refused: SELECT current_timestamp
 refused: SELECT datetime('2024-01-01', 'localtime')
-SELECT upper(name COLLATE NOCASE) = 'N1', upper(name COLLATE NOCASE) = 'n1', lower(name) COLLATE NOCASE = 'N1' FROM n
-SELECT max(name COLLATE NOCASE), min(name COLLATE NOCASE), max(name), min(name), max(tag COLLATE NOCASE), min(tag COLLATE NOCASE) FROM n
-SELECT max(name, 'M' COLLATE NOCASE), max(name COLLATE NOCASE, 'M'), min('m', 'N' COLLATE NOCASE, name), max('b', 'C' COLLATE NOCASE) FROM n
-SELECT nullif(name, 'N1' COLLATE NOCASE), nullif(name COLLATE NOCASE, 'N1'), nullif('n1', 'N1' COLLATE NOCASE), nullif('n1' COLLATE RTRIM, 'n1  ') FROM n
-SELECT count(DISTINCT tag COLLATE NOCASE), count(DISTINCT tag), group_concat(DISTINCT lower(tag) COLLATE NOCASE), sum(DISTINCT tag COLLATE NOCASE) FROM n
-SELECT coalesce(NULL, tag COLLATE NOCASE) = 'A', iif(1, tag COLLATE NOCASE, 2) = 'b', CASE tag COLLATE NOCASE WHEN 'A' THEN 1 WHEN 'b' THEN 2 END, CASE WHEN 1 THEN tag COLLATE NOCASE END = 'A' FROM n
-SELECT (tag || '' COLLATE NOCASE) = 'A', -(tag COLLATE NOCASE) = 0, CAST(tag COLLATE NOCASE AS TEXT) = 'A', (tag COLLATE NOCASE) IN ('A', 'b'), 'A' IN (tag COLLATE NOCASE) FROM n
-SELECT tag FROM n WHERE upper(tag COLLATE NOCASE) = lower(tag) ORDER BY 1
-SELECT max(tag COLLATE NOCASE) OVER (ORDER BY name), min(tag COLLATE NOCASE) OVER () FROM n
-SELECT tag COLLATE NOCASE LIKE 'A', instr(tag COLLATE NOCASE, 'A'), replace(tag COLLATE NOCASE, 'A', 'x') FROM n
+SELECT upper(name) = 'N1', upper(name) = 'n1', lower(name) = 'N1' FROM n
+SELECT max(name), min(name), max(name), min(name), max(tag), min(tag) FROM n
+SELECT max(name, 'M'), max(name, 'M'), min('m', 'N', name), max('b', 'C') FROM n
+SELECT nullif(name, 'N1'), nullif(name, 'N1'), nullif('n1', 'N1'), nullif('n1', 'n1  ') FROM n
+SELECT count(DISTINCT tag), count(DISTINCT tag), group_concat(DISTINCT lower(tag)), sum(DISTINCT tag) FROM n
+SELECT coalesce(NULL, tag) = 'A', iif(1, tag, 2) = 'b', CASE tag WHEN 'A' THEN 1 WHEN 'b' THEN 2 END, CASE WHEN 1 THEN tag END = 'A' FROM n
+SELECT (tag || '') = 'A', -(tag) = 0, CAST(tag AS TEXT) = 'A', (tag) IN ('A', 'b'), 'A' IN (tag) FROM n
+SELECT tag FROM n WHERE upper(tag) = lower(tag) ORDER BY 1
+SELECT max(tag) OVER (ORDER BY name), min(tag) OVER () FROM n
+SELECT tag LIKE 'A', instr(tag, 'A'), replace(tag, 'A', 'x') FROM n
 refused: SELECT DISTINCT name FROM n ORDER BY ncpus
 refused: SELECT random()
 refused: SELECT nosuch(1)
@@ -298,12 +298,12 @@ refused: INSERT INTO n VALUES (1)
 refused: PRAGMA table_info(n)
 refused: SELECT name FROM n LIMIT 'a'
 refused: SELECT a -> 'b' FROM n
-SELECT DISTINCT CASE WHEN name >= 'b' COLLATE NOCASE THEN name END FROM n
-SELECT count(*) FROM n GROUP BY CASE WHEN name >= 'b' COLLATE NOCASE THEN name END
-SELECT count(*), min(name) FROM n GROUP BY tag COLLATE NOCASE ORDER BY 1, 2
-SELECT lower(tag COLLATE NOCASE), count(*) FROM n GROUP BY 1 ORDER BY 1
+SELECT DISTINCT CASE WHEN name >= 'b' THEN name END FROM n
+SELECT count(*) FROM n GROUP BY CASE WHEN name >= 'b' THEN name END
+SELECT count(*), min(name) FROM n GROUP BY tag ORDER BY 1, 2
+SELECT lower(tag), count(*) FROM n GROUP BY 1 ORDER BY 1
 SELECT count(*) FROM (SELECT DISTINCT lower(tag) FROM n)
-SELECT name FROM n WHERE name COLLATE NOCASE IN (SELECT upper(name) FROM n) ORDER BY 1
-SELECT name FROM n WHERE tag COLLATE NOCASE NOT IN (SELECT upper(tag) FROM n) ORDER BY 1
+SELECT name FROM n WHERE name IN (SELECT upper(name) FROM n) ORDER BY 1
+SELECT name FROM n WHERE tag NOT IN (SELECT upper(tag) FROM n) ORDER BY 1
 SELECT printf('%5s|%-5s|%!5s|%-!5s|%5.2s|%!5.2s|%3c|%5q', 'äö', 'äö', 'äö', 'äö', 'äöü', 'äöü', 'ä', 'ö')
 SELECT -(-0x7fffffffffffffff), -0xffffffffffffffff, 0x8000000000000000, +0x8000000000000000, ~0x8000000000000000

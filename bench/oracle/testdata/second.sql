@@ -18,7 +18,7 @@ SELECT CAST('12x' AS BIGINT), CAST('1.5' AS DOUBLE PRECISION), CAST(5 AS VARCHAR
 SELECT group_concat(name, ',' ORDER BY name DESC) FROM n
 SELECT queue, group_concat(name ORDER BY ncpus DESC, name) FROM n GROUP BY queue ORDER BY queue
 SELECT string_agg(name, '/' ORDER BY load, name), group_concat(DISTINCT queue ORDER BY queue DESC) FROM n
-SELECT group_concat(name, '+' ORDER BY name) FILTER (WHERE ncpus > 8), group_concat(tag ORDER BY tag COLLATE NOCASE DESC) FROM n
+SELECT group_concat(name, '+' ORDER BY name) FILTER (WHERE ncpus > 8), group_concat(tag ORDER BY tag DESC) FROM n
 SELECT group_concat(mem, ',' ORDER BY mem NULLS LAST), sum(ncpus ORDER BY name), count(*) FROM n
 
 -- UNION and the like
@@ -151,50 +151,46 @@ SELECT json_group_array(name ORDER BY name DESC) FROM n
 refused: SELECT json_object('a')
 refused: SELECT json_object(1, 2)
 
--- A collation in a UNION.
-SELECT upper(name) COLLATE NOCASE FROM n UNION SELECT upper(tag) FROM n
+SELECT upper(name) FROM n UNION SELECT upper(tag) FROM n
 
--- what the columns of queries, views and WITH compare by
-SELECT p FROM (SELECT tag COLLATE NOCASE AS p FROM n) WHERE p = 'B' ORDER BY p, 1 COLLATE BINARY
-SELECT p FROM (SELECT tag COLLATE NOCASE AS p FROM n) WHERE 'B' = p AND +p = 'b' AND CAST(p AS TEXT) = 'B' AND p || '' = 'b'
-SELECT p, n.tag FROM (SELECT tag COLLATE NOCASE AS p FROM n), n WHERE n.tag = p
-SELECT p, n.tag FROM (SELECT tag COLLATE NOCASE AS p FROM n), n WHERE p = n.tag
-SELECT name FROM n WHERE (SELECT tag COLLATE NOCASE) = 'B'
-SELECT tag IN (SELECT tag COLLATE NOCASE FROM n WHERE tag = 'b'), 'B' IN (SELECT tag COLLATE NOCASE FROM n WHERE tag = 'b'), tag COLLATE NOCASE IN (SELECT tag FROM n WHERE tag = 'b') FROM n
-SELECT tag IN (SELECT p FROM (SELECT tag COLLATE NOCASE AS p FROM n WHERE tag = 'b')), 'B' IN (SELECT p FROM (SELECT tag COLLATE NOCASE AS p FROM n WHERE tag = 'b')) FROM n
-SELECT p IN ('B'), p BETWEEN 'B' AND 'B', p IS 'B', nullif(p, 'B'), max(p, 'Z'), min('a', p), CASE p WHEN 'B' THEN 1 END, p LIKE 'B', p GLOB 'B' FROM (SELECT tag COLLATE NOCASE AS p FROM n)
-SELECT lower(p), count(*), count(DISTINCT p) FROM (SELECT tag COLLATE NOCASE AS p FROM n UNION ALL SELECT upper(tag) FROM n) GROUP BY p ORDER BY 1
-SELECT lower(p), count(*) FROM (SELECT tag COLLATE NOCASE AS p FROM n) GROUP BY +p HAVING p = 'B' ORDER BY 1
-SELECT p, row_number() OVER (PARTITION BY p ORDER BY name), rank() OVER (ORDER BY p), max(p) OVER (PARTITION BY p ORDER BY name) = 'B' FROM (SELECT tag COLLATE NOCASE AS p, name FROM n)
-SELECT tag, row_number() OVER (PARTITION BY tag COLLATE NOCASE ORDER BY name), count(*) OVER (PARTITION BY tag COLLATE NOCASE) FROM n
-SELECT tag, count(*) OVER (PARTITION BY tag COLLATE NOCASE ORDER BY ncpus) FROM n
-SELECT max(tag COLLATE NOCASE) = 'B', min(tag COLLATE NOCASE) = '7', max(tag) = 'B' FROM n WHERE ncpus = 16
-SELECT count(*) FROM (SELECT max(tag COLLATE NOCASE) AS q FROM n WHERE tag = 'B') WHERE q = 'b'
-SELECT count(*) FROM (SELECT max(p) AS q FROM (SELECT tag COLLATE NOCASE AS p FROM n WHERE tag = 'B')) WHERE q = 'b'
-SELECT count(*) FROM (SELECT first_value(tag COLLATE NOCASE) OVER (ORDER BY name) AS q FROM n WHERE tag = 'B') WHERE q = 'b'
-SELECT count(*) FROM (SELECT first_value(p) OVER (ORDER BY name) AS q FROM (SELECT tag COLLATE NOCASE AS p, name FROM n WHERE tag = 'B')) WHERE q = 'b'
-SELECT count(*) FROM (SELECT p AS q FROM (SELECT tag COLLATE NOCASE AS p FROM n)) WHERE q = 'B'
-SELECT count(*) FROM (SELECT coalesce(p, '') AS q FROM (SELECT tag COLLATE NOCASE AS p FROM n)) WHERE q = 'B'
-SELECT count(*) FROM (SELECT CASE WHEN 1 THEN tag COLLATE NOCASE END AS q FROM n) WHERE q = 'B'
-SELECT count(*) FROM (SELECT tag, count(*) AS c FROM (SELECT tag COLLATE NOCASE AS tag, queue FROM n) GROUP BY queue HAVING tag = 'A')
-SELECT count(*) FROM (SELECT tag COLLATE NOCASE AS x FROM n) l LEFT JOIN (SELECT tag AS x FROM n) r USING (x) WHERE x = 'B'
-WITH c AS (SELECT tag COLLATE NOCASE AS p FROM n) SELECT count(*), count(DISTINCT u.p) FROM c u JOIN c v ON u.p = v.p
-WITH c(p) AS (SELECT tag COLLATE NOCASE FROM n UNION ALL SELECT 'q') SELECT count(*) FROM c u JOIN c v ON u.p = v.p
-WITH RECURSIVE c(p, i) AS (SELECT 'a' COLLATE NOCASE, 1 UNION SELECT upper(p), 1 FROM c) SELECT * FROM c
-WITH RECURSIVE c(p, i) AS (SELECT 'a' COLLATE NOCASE, 1 UNION SELECT upper(p), i + 1 FROM c WHERE p = 'A' AND i < 3) SELECT * FROM c
-WITH RECURSIVE c(p, i) AS (SELECT tag COLLATE NOCASE, 1 FROM n UNION ALL SELECT p, i + 1 FROM c WHERE i < 2 ORDER BY 1 DESC, 2 LIMIT 5) SELECT lower(p), i FROM c
-SELECT * FROM (VALUES ('a' COLLATE NOCASE), ('A')) WHERE column1 = 'A' ORDER BY column1 COLLATE BINARY
+-- what the columns of queries, views and WITH compare with
+SELECT p FROM (SELECT tag AS p FROM n) WHERE p = 'B' ORDER BY p, 1
+SELECT p FROM (SELECT tag AS p FROM n) WHERE 'B' = p AND +p = 'b' AND CAST(p AS TEXT) = 'B' AND p || '' = 'b'
+SELECT p, n.tag FROM (SELECT tag AS p FROM n), n WHERE n.tag = p
+SELECT p, n.tag FROM (SELECT tag AS p FROM n), n WHERE p = n.tag
+SELECT name FROM n WHERE (SELECT tag) = 'B'
+SELECT tag IN (SELECT tag FROM n WHERE tag = 'b'), 'B' IN (SELECT tag FROM n WHERE tag = 'b'), tag IN (SELECT tag FROM n WHERE tag = 'b') FROM n
+SELECT tag IN (SELECT p FROM (SELECT tag AS p FROM n WHERE tag = 'b')), 'B' IN (SELECT p FROM (SELECT tag AS p FROM n WHERE tag = 'b')) FROM n
+SELECT p IN ('B'), p BETWEEN 'B' AND 'B', p IS 'B', nullif(p, 'B'), max(p, 'Z'), min('a', p), CASE p WHEN 'B' THEN 1 END, p LIKE 'B', p GLOB 'B' FROM (SELECT tag AS p FROM n)
+SELECT lower(p), count(*), count(DISTINCT p) FROM (SELECT tag AS p FROM n UNION ALL SELECT upper(tag) FROM n) GROUP BY p ORDER BY 1
+SELECT lower(p), count(*) FROM (SELECT tag AS p FROM n) GROUP BY +p HAVING p = 'B' ORDER BY 1
+SELECT p, row_number() OVER (PARTITION BY p ORDER BY name), rank() OVER (ORDER BY p), max(p) OVER (PARTITION BY p ORDER BY name) = 'B' FROM (SELECT tag AS p, name FROM n)
+SELECT tag, row_number() OVER (PARTITION BY tag ORDER BY name), count(*) OVER (PARTITION BY tag) FROM n
+SELECT tag, count(*) OVER (PARTITION BY tag ORDER BY ncpus) FROM n
+SELECT max(tag) = 'B', min(tag) = '7', max(tag) = 'B' FROM n WHERE ncpus = 16
+SELECT count(*) FROM (SELECT max(tag) AS q FROM n WHERE tag = 'B') WHERE q = 'b'
+SELECT count(*) FROM (SELECT max(p) AS q FROM (SELECT tag AS p FROM n WHERE tag = 'B')) WHERE q = 'b'
+SELECT count(*) FROM (SELECT first_value(tag) OVER (ORDER BY name) AS q FROM n WHERE tag = 'B') WHERE q = 'b'
+SELECT count(*) FROM (SELECT first_value(p) OVER (ORDER BY name) AS q FROM (SELECT tag AS p, name FROM n WHERE tag = 'B')) WHERE q = 'b'
+SELECT count(*) FROM (SELECT p AS q FROM (SELECT tag AS p FROM n)) WHERE q = 'B'
+SELECT count(*) FROM (SELECT coalesce(p, '') AS q FROM (SELECT tag AS p FROM n)) WHERE q = 'B'
+SELECT count(*) FROM (SELECT CASE WHEN 1 THEN tag END AS q FROM n) WHERE q = 'B'
+SELECT count(*) FROM (SELECT tag, count(*) AS c FROM (SELECT tag AS tag, queue FROM n) GROUP BY queue HAVING tag = 'A')
+SELECT count(*) FROM (SELECT tag AS x FROM n) l LEFT JOIN (SELECT tag AS x FROM n) r USING (x) WHERE x = 'B'
+WITH c AS (SELECT tag AS p FROM n) SELECT count(*), count(DISTINCT u.p) FROM c u JOIN c v ON u.p = v.p
+WITH c(p) AS (SELECT tag FROM n UNION ALL SELECT 'q') SELECT count(*) FROM c u JOIN c v ON u.p = v.p
+WITH RECURSIVE c(p, i) AS (SELECT 'a', 1 UNION SELECT upper(p), 1 FROM c) SELECT * FROM c
+WITH RECURSIVE c(p, i) AS (SELECT 'a', 1 UNION SELECT upper(p), i + 1 FROM c WHERE p = 'A' AND i < 3) SELECT * FROM c
+WITH RECURSIVE c(p, i) AS (SELECT tag, 1 FROM n UNION ALL SELECT p, i + 1 FROM c WHERE i < 2 ORDER BY 1 DESC, 2 LIMIT 5) SELECT lower(p), i FROM c
+SELECT * FROM (VALUES ('a'), ('A')) WHERE column1 = 'A' ORDER BY column1
 SELECT * FROM (VALUES ('a'), ('b')) WHERE column1 = 'A'
-SELECT count(*) FROM (SELECT tag COLLATE NOCASE AS p FROM n UNION SELECT upper(tag) FROM n)
-SELECT count(*) FROM (SELECT tag COLLATE NOCASE AS p FROM n INTERSECT SELECT upper(tag) FROM n)
-SELECT count(*) FROM (SELECT tag COLLATE NOCASE AS p FROM n EXCEPT SELECT upper(tag) FROM n)
-SELECT count(*) FROM (SELECT tag COLLATE NOCASE AS p FROM n UNION ALL SELECT 'B' COLLATE RTRIM) WHERE p = 'b'
-SELECT lower(p) FROM (SELECT tag COLLATE NOCASE AS p FROM n UNION ALL SELECT 'C') ORDER BY p DESC
-SELECT DISTINCT lower(p) FROM (SELECT DISTINCT p FROM (SELECT tag COLLATE NOCASE AS p FROM n)) ORDER BY 1
-SELECT group_concat(DISTINCT p ORDER BY p) IS NOT NULL FROM (SELECT tag COLLATE NOCASE AS p FROM n)
-refused: SELECT 'a' UNION SELECT 'A' COLLATE NOCASE
-refused: SELECT 'A' IN (SELECT 'a' COLLATE NOCASE UNION ALL SELECT 'b')
-refused: WITH RECURSIVE c(p, i) AS (SELECT 'a', 1 UNION SELECT 'A' COLLATE NOCASE, 1 FROM c) SELECT * FROM c
+SELECT count(*) FROM (SELECT tag AS p FROM n UNION SELECT upper(tag) FROM n)
+SELECT count(*) FROM (SELECT tag AS p FROM n INTERSECT SELECT upper(tag) FROM n)
+SELECT count(*) FROM (SELECT tag AS p FROM n EXCEPT SELECT upper(tag) FROM n)
+SELECT count(*) FROM (SELECT tag AS p FROM n UNION ALL SELECT 'B') WHERE p = 'b'
+SELECT lower(p) FROM (SELECT tag AS p FROM n UNION ALL SELECT 'C') ORDER BY p DESC
+SELECT DISTINCT lower(p) FROM (SELECT DISTINCT p FROM (SELECT tag AS p FROM n)) ORDER BY 1
+SELECT group_concat(DISTINCT p ORDER BY p) IS NOT NULL FROM (SELECT tag AS p FROM n)
 
 -- every word of strftime
 SELECT strftime('%d %e %f %F %g %G %H %I %j %J %k %l %m %M %p %P %R %s %S %T %u %U %V %w %W %Y %%', '2024-12-30 13:05:09.25')

@@ -16,7 +16,6 @@ type Aggregate struct {
 	Name     string
 	Order    []OrderKey        // the order in which it takes its rows; nil for any
 	Best     bool              // it is min or max
-	By       values.Collation  // how it compares
 	Bare     bool              // it is a column, not an aggregate
 	Failed   func(error) error // gives an error its place in the statement; nil for a bare column
 }
@@ -46,7 +45,7 @@ func (a *Aggregate) update(e *Env, s *tally, scratch []values.Value, times int64
 		scratch[i] = a.Args[i].Eval(e)
 	}
 	if a.Distinct {
-		key := values.Normal(a.By.Fold(v))
+		key := values.Normal(v)
 		if _, twice := s.seen[key]; twice {
 			return e.Err
 		}

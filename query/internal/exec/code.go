@@ -13,9 +13,6 @@ type Code struct {
 	Pass     func(*Env) values.Truth // the same with unknown as no; nil to use test
 	Affinity values.Affinity
 	Unit     tables.Unit
-	Collate  values.Collation
-	Collated bool // it contains COLLATE
-	Natural  bool // the collation is its own: it is a column, or one below CAST or +
 	Constant bool
 	Sub      bool  // it contains a subquery
 	Prefix   bool  // it contains a text that is used as the number it begins with
@@ -25,7 +22,7 @@ type Code struct {
 	Column   bool  // it is a plain column: col of slot
 	Slot     int
 	Col      int
-	Sides    *[2]Code                // of an = without COLLATE: both sides
+	Sides    *[2]Code                // of an =: both sides
 	Refuse   func(text string) error // Column.Refuse
 }
 
@@ -59,30 +56,10 @@ func (c Code) FromTest() Code {
 	return c
 }
 
-// Likewise returns the code, but comparing as another code with the same value does.
-func (c Code) Likewise(a *Code) Code {
-	c.Collate, c.Collated, c.Natural = a.Collate, a.Collated, a.Natural
-	return c
-}
-
-// CollationOf returns the collation of a comparison, as in SQLite: that of a COLLATE in it,
-// the left one first, or else that of a column.
-func CollationOf(a, b *Code) values.Collation {
-	switch {
-	case a.Collated, a.Natural && !b.Collated:
-		return a.Collate
-	}
-	return b.Collate
-}
-
-// Over combines what is known about operands. As in SQLite the result compares by the first collation
-// that is written anywhere in them.
+// Over combines what is known about operands.
 func Over(parts ...Code) Code {
 	c := Code{Constant: true}
 	for i := range parts {
-		if !c.Collated && parts[i].Collated {
-			c.Collate, c.Collated = parts[i].Collate, true
-		}
 		c.Constant = c.Constant && parts[i].Constant
 		c.Sub = c.Sub || parts[i].Sub
 		c.Prefix = c.Prefix || parts[i].Prefix

@@ -12,9 +12,6 @@ type Grouping struct {
 	Aggs  []*Aggregate
 	Bares []*Aggregate // columns that are neither keys nor in an aggregate
 	Words []string
-	// Folded means that keys are compared by collations. Among texts that are equal by these,
-	// the group has the first.
-	Folded bool
 }
 
 // maxArguments is how many arguments an aggregate may have.
@@ -27,7 +24,6 @@ type groups struct {
 	keys    []values.Value // of all groups, one after the other
 	states  []*tally
 	scratch []values.Value
-	folded  []values.Value
 	args    []values.Value
 	n       int
 }
@@ -36,25 +32,13 @@ func newGroups(g *Grouping) *groups {
 	return &groups{g: g, scratch: make([]values.Value, len(g.Keys)), args: make([]values.Value, maxArguments)}
 }
 
-// key returns the current keys as they are compared.
-func (gs *groups) key() []values.Value {
-	if !gs.g.Folded {
-		return gs.scratch
-	}
-	gs.folded = gs.folded[:0]
-	for i, v := range gs.scratch {
-		gs.folded = append(gs.folded, gs.g.Keys[i].Collate.Fold(v))
-	}
-	return gs.folded
-}
-
 // add adds the current row to its group, as often as it counts.
 func (gs *groups) add(e *Env, times int64) error {
 	g := gs.g
 	for i := range g.Keys {
 		gs.scratch[i] = g.Keys[i].Eval(e)
 	}
-	at, fresh := gs.byKey.Put(gs.key(), gs.n)
+	at, fresh := gs.byKey.Put(gs.scratch, gs.n)
 	if fresh {
 		if err := gs.open(e); err != nil {
 			return err

@@ -2,7 +2,6 @@ package exec
 
 import (
 	"errors"
-	"slices"
 
 	"github.com/placectl/placectl/query/fault"
 	"github.com/placectl/placectl/query/internal/functions"
@@ -132,21 +131,11 @@ func (p *Plan) output(e *Env, row []values.Value, sort *sorter, emit func([]valu
 		}
 	}
 	var seen values.Index
-	key := row
-	folded := slices.ContainsFunc(p.Out, func(c Code) bool { return c.Collate != values.ByBytes })
-	if folded {
-		key = make([]values.Value, len(row))
-	}
 	return func() error {
 		if err := fill(); err != nil {
 			return err
 		}
-		for i := range key {
-			if folded {
-				key[i] = p.Out[i].Collate.Fold(row[i])
-			}
-		}
-		if _, fresh := seen.Put(key, 0); !fresh {
+		if _, fresh := seen.Put(row, 0); !fresh {
 			return nil
 		}
 		if err := e.Hold(row, 0); err != nil {

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"slices"
-
 	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/query/values"
@@ -43,9 +41,8 @@ func (s *Compound) upTo(n int, e *Env, emit func([]values.Value) error) error {
 		return through(s.Arms[n], e, emit)
 	}
 	var seen, other values.Index
-	key := folding(s.Columns)
 	once := func(row []values.Value) error {
-		if _, fresh := seen.Put(key(row), 0); !fresh {
+		if _, fresh := seen.Put(row, 0); !fresh {
 			return nil
 		}
 		if err := e.Hold(row, 0); err != nil {
@@ -60,33 +57,18 @@ func (s *Compound) upTo(n int, e *Env, emit func([]values.Value) error) error {
 		return through(s.Arms[n], e, once)
 	}
 	err := through(s.Arms[n], e, func(row []values.Value) error {
-		other.Put(key(row), 0)
+		other.Put(row, 0)
 		return e.Hold(row, 0)
 	})
 	if err != nil {
 		return err
 	}
 	return s.upTo(n-1, e, func(row []values.Value) error {
-		if _, in := other.Get(key(row)); in != (s.Ops[n] == syntax.Intersect) {
+		if _, in := other.Get(row); in != (s.Ops[n] == syntax.Intersect) {
 			return nil
 		}
 		return once(row)
 	})
-}
-
-// folding makes keys of rows. Rows are equal by the collations of their columns. A key is valid until
-// the next one.
-func folding(columns []tables.Column) func(row []values.Value) []values.Value {
-	if !slices.ContainsFunc(columns, func(c tables.Column) bool { return c.Collate != values.ByBytes }) {
-		return func(row []values.Value) []values.Value { return row }
-	}
-	key := make([]values.Value, len(columns))
-	return func(row []values.Value) []values.Value {
-		for i := range key {
-			key[i] = columns[i].Collate.Fold(row[i])
-		}
-		return key
-	}
 }
 
 // through runs a producer and passes on ErrStop, which a producer does not return.

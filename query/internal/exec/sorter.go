@@ -14,7 +14,6 @@ type OrderKey struct {
 	Code   Code
 	Desc   bool
 	Nulls  syntax.NullOrder
-	Coll   values.Collation
 	Words  string
 }
 
@@ -65,7 +64,7 @@ func (k *OrderKey) compare(v, w *values.Value) int {
 		}
 		return 1
 	}
-	n := values.Compare(*v, *w, k.Coll)
+	n := values.Compare(*v, *w)
 	if k.Desc {
 		return -n
 	}

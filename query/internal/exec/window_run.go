@@ -194,7 +194,7 @@ func (r *windowRows) partitions(spec *WindowSpec) [][]placed {
 	for at := range r.n {
 		p := placed{row: r.row(at), at: at}
 		for i, in := range spec.Partition {
-			key[i] = r.w.Inputs[in].Collate.Fold(p.row[r.in[in]])
+			key[i] = p.row[r.in[in]]
 		}
 		if len(spec.Keys) > 0 {
 			p.first = p.row[r.in[spec.Keys[0]]]
@@ -207,7 +207,7 @@ func (r *windowRows) partitions(spec *WindowSpec) [][]placed {
 	}
 	slices.SortFunc(parts, func(a, b []placed) int {
 		for _, in := range spec.Partition {
-			if n := values.Compare(a[0].row[r.in[in]], b[0].row[r.in[in]], r.w.Inputs[in].Collate); n != 0 {
+			if n := values.Compare(a[0].row[r.in[in]], b[0].row[r.in[in]]); n != 0 {
 				return n
 			}
 		}

@@ -95,11 +95,10 @@ func (r *Recursive) Run(e *Env, emit func([]values.Value) error) error {
 	sort := newSorter(r.Order, -1)
 	queue := heap.New(func(a, b *sorted) bool { return sort.compare(a, b) < 0 })
 	var seen values.Index
-	key := folding(r.Columns)
 	seq := 0
 	add := func(row []values.Value) error {
 		if r.Distinct {
-			if _, fresh := seen.Put(key(row), 0); !fresh {
+			if _, fresh := seen.Put(row, 0); !fresh {
 				return nil
 			}
 		}

@@ -44,8 +44,8 @@ var Aggregates = map[string]AggregateKind{
 	"sum":               {1, 1, addSum, sumResult, true, true, false, false},
 	"total":             {1, 1, addSum, totalResult, true, true, false, false},
 	"avg":               {1, 1, addSum, averageResult, true, true, false, false},
-	"min":               {1, 1, Best(-1, values.ByBytes), BestResult, true, true, false, false},
-	"max":               {1, 1, Best(1, values.ByBytes), BestResult, true, true, false, false},
+	"min":               {1, 1, best(-1), BestResult, true, true, false, false},
+	"max":               {1, 1, best(1), BestResult, true, true, false, false},
 	"group_concat":      {1, 2, concat, concatResult, false, false, true, false},
 	"string_agg":        {2, 2, concat, concatResult, false, false, true, false},
 	"median":            {1, 1, addQuantile("median", 1), medianResult, true, true, false, false},
@@ -65,10 +65,10 @@ var Aggregates = map[string]AggregateKind{
 	"nodelist":          {1, 1, addName, namesResult, false, false, true, false},
 }
 
-// Best returns a function that keeps the smallest (sign -1) or largest value.
-func Best(sign int, by values.Collation) func(*Budget, *State, values.Value, []values.Value, int64) {
+// best returns a function that keeps the smallest (sign -1) or largest value.
+func best(sign int) func(*Budget, *State, values.Value, []values.Value, int64) {
 	return func(_ *Budget, s *State, v values.Value, _ []values.Value, _ int64) {
-		if s.Best.Kind() == values.Null || values.Compare(v, s.Best, by)*sign > 0 {
+		if s.Best.Kind() == values.Null || values.Compare(v, s.Best)*sign > 0 {
 			s.Best = v
 		}
 	}

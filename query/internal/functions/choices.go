@@ -15,9 +15,9 @@ func coalesce(_ *Budget, a []values.Value) values.Value {
 	return values.Value{}
 }
 
-// Nullif returns the first value, or NULL if it equals the second.
-func Nullif(a []values.Value, by values.Collation) values.Value {
-	if a[0].Kind() != values.Null && a[1].Kind() != values.Null && values.Compare(a[0], a[1], by) == 0 {
+// nullif returns the first value, or NULL if it equals the second.
+func nullif(_ *Budget, a []values.Value) values.Value {
+	if a[0].Kind() != values.Null && a[1].Kind() != values.Null && values.Compare(a[0], a[1]) == 0 {
 		return values.Value{}
 	}
 	return a[0]
@@ -33,15 +33,17 @@ func iif(_ *Budget, a []values.Value) values.Value {
 	return a[2]
 }
 
-// Extreme returns the smallest or largest value: of equal ones the last smallest, or the first largest.
-func Extreme(a []values.Value, sign int, by values.Collation) values.Value {
-	best := a[0]
-	for _, v := range a[1:] {
-		if c := values.Compare(v, best, by) * sign; c > 0 || c == 0 && sign < 0 {
-			best = v
+// extreme returns the smallest (sign -1) or largest value: of equal ones the last smallest, or the first largest.
+func extreme(sign int) func(*Budget, []values.Value) values.Value {
+	return func(_ *Budget, a []values.Value) values.Value {
+		best := a[0]
+		for _, v := range a[1:] {
+			if c := values.Compare(v, best) * sign; c > 0 || c == 0 && sign < 0 {
+				best = v
+			}
 		}
+		return best
 	}
-	return best
 }
 
 func typeOf(_ *Budget, a []values.Value) values.Value {

@@ -50,10 +50,6 @@ func (s *scope) aggregate(x *syntax.Call, kind functions.AggregateKind) exec.Cod
 		a.Order = append(a.Order, s.plainOrder(&x.OrderBy[i]))
 	}
 	s.group, s.noAggs, s.windows = g, "", windows
-	a.By = firstCollation(a.Args)
-	if a.Best {
-		a.Add = functions.Best(map[string]int{"min": -1, "max": 1}[x.Name], a.By)
-	}
 	s.aggregateUnits(x, a)
 	s.ownAggregate(x, a)
 	g.byCanon[canon] = a
@@ -95,9 +91,7 @@ func (s *scope) ownAggregate(x *syntax.Call, a *exec.Aggregate) {
 // result reads an aggregate's result.
 func (g *grouping) result(a *exec.Aggregate) exec.Code {
 	at := a.Made
-	c := exec.Over(a.Args...)
-	c = exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }, Uses: g.slots, Collate: c.Collate,
-		Collated: c.Collated}
+	c := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }, Uses: g.slots}
 	if a.KeepsUnit && len(a.Args) > 0 {
 		c.Unit, c.Prefix = a.Args[0].Unit, a.Args[0].Prefix
 		if a.Best || a.Bare {
@@ -111,7 +105,6 @@ func (g *grouping) result(a *exec.Aggregate) exec.Code {
 	}
 	if a.Bare {
 		c.Affinity = a.Args[0].Affinity
-		c = c.Likewise(&a.Args[0])
 	}
 	c.JSON = !a.Bare && strings.HasPrefix(a.Name, "json_") || strings.HasPrefix(a.Name, "quantiles")
 	if a.Name != "" && strings.HasPrefix(a.Name, "nodelist") {

@@ -42,13 +42,7 @@ func (s *scope) call(x *syntax.Call) exec.Code {
 	c.Unit = unit
 	c.Prefix = c.Prefix && f.Units != functions.NoUnit || f.Units == functions.FirstUnit && args[0].IsPrefix()
 	run := f.Run
-	switch by := firstCollation(args); x.Name {
-	case "min", "least":
-		run = func(_ *functions.Budget, a []values.Value) values.Value { return functions.Extreme(a, -1, by) }
-	case "max", "greatest":
-		run = func(_ *functions.Budget, a []values.Value) values.Value { return functions.Extreme(a, 1, by) }
-	case "nullif":
-		run = func(_ *functions.Budget, a []values.Value) values.Value { return functions.Nullif(a, by) }
+	switch x.Name {
 	case "date_trunc":
 		return s.dateTrunc(x, args)
 	case "json":

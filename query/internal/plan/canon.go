@@ -58,8 +58,6 @@ func shape(x syntax.Expr) string {
 	case *syntax.Call:
 		return x.Name + strconv.FormatBool(x.Distinct) + strconv.FormatBool(x.Star) + strconv.FormatBool(
 			x.Filter != nil) + shapeOfCall(x)
-	case *syntax.Collate:
-		return "collate" + x.To.String()
 	}
 	return "?"
 }

@@ -22,7 +22,7 @@ func (s *scope) fold(c exec.Code) exec.Code {
 	return c
 }
 
-// compile compiles an expression, which may have COLLATE on top.
+// compile compiles an expression.
 func (s *scope) compile(x syntax.Expr) exec.Code {
 	if s.group != nil {
 		if c, ok := s.group.key(s, x); ok {
@@ -58,10 +58,6 @@ func (s *scope) compile(x syntax.Expr) exec.Code {
 		return s.exists(x)
 	case *syntax.Subquery:
 		return s.scalar(x)
-	case *syntax.Collate:
-		c := s.compile(x.X)
-		c.Collate, c.Collated = x.To, true
-		return c
 	}
 	panic("query: an expression of no known kind")
 }
@@ -73,17 +69,6 @@ func (s *scope) all(list []syntax.Expr) []exec.Code {
 		out[i] = s.compile(x)
 	}
 	return out
-}
-
-// firstCollation returns the collation by which functions compare their arguments: as in SQLite, that of the
-// first one that is a column or has COLLATE in it.
-func firstCollation(args []exec.Code) values.Collation {
-	for i := range args {
-		if args[i].Collated || args[i].Natural {
-			return args[i].Collate
-		}
-	}
-	return values.ByBytes
 }
 
 func (s *scope) columnCode(x *syntax.ColumnRef) exec.Code {
@@ -142,8 +127,7 @@ func (f found) code() exec.Code {
 	slot, col := f.src.Slot, f.col
 	c := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Row[slot].Column(col) }, Uses: 1 << slot,
 		Column: true, Slot: slot, Col: col,
-		Affinity: f.src.Columns[col].Type, Unit: f.src.Columns[col].Unit, Refuse: f.src.Columns[col].Refuse,
-		Collate: f.src.Columns[col].Collate, Natural: true}
+		Affinity: f.src.Columns[col].Type, Unit: f.src.Columns[col].Unit, Refuse: f.src.Columns[col].Refuse}
 	return c
 }
 

@@ -27,7 +27,7 @@ func (s *scope) comparison(x *syntax.Binary) exec.Code {
 	a, b := s.compile(x.X), s.compile(x.Y)
 	a, b = s.beside(a, b, x.X, x.Y)
 	c := s.compareRead(x.Op, a, b)
-	if x.Op == "=" && exec.CollationOf(&a, &b) == values.ByBytes && !a.Collated && !b.Collated {
+	if x.Op == "=" {
 		c.Sides = &[2]exec.Code{a, b}
 	}
 	return c
@@ -43,11 +43,10 @@ func (s *scope) compare(op string, a, b exec.Code, ax, bx syntax.Expr) exec.Code
 func (s *scope) compareRead(op string, a, b exec.Code) exec.Code {
 	c := exec.Over(a, b)
 	c.Prefix = false
-	collate := exec.CollationOf(&a, &b)
 	holds := outcomes[op]
 	affinity := compareAffinity(a.Affinity, b.Affinity)
 	if v, ok := b.ConstantOf(); ok && !b.Sub {
-		if c.Test = compareConstant(a, affinity.Apply(v), affinity, collate, holds); c.Test != nil {
+		if c.Test = compareConstant(a, affinity.Apply(v), affinity, holds); c.Test != nil {
 			return c.FromTest()
 		}
 	}
@@ -57,7 +56,7 @@ func (s *scope) compareRead(op string, a, b exec.Code) exec.Code {
 		if v.Kind() == values.Null || w.Kind() == values.Null {
 			return values.Unknown
 		}
-		return values.TruthOf(holds[sign(values.Compare(affinity.Apply(v), affinity.Apply(w), collate))+1])
+		return values.TruthOf(holds[sign(values.Compare(affinity.Apply(v), affinity.Apply(w)))+1])
 	}
 	return c.FromTest()
 }
@@ -90,8 +89,8 @@ func sign(n int) int {
 }
 
 // compareConstant returns a fast path for a column and a constant of its type; nil for anything else.
-func compareConstant(a exec.Code, v values.Value, affinity values.Affinity, collate values.Collation,
-	holds *[3]bool) func(*exec.Env) values.Truth {
+func compareConstant(a exec.Code, v values.Value, affinity values.Affinity, holds *[3]bool,
+) func(*exec.Env) values.Truth {
 	left := a.Eval
 	switch {
 	case v.Kind() == values.Null:
@@ -104,7 +103,7 @@ func compareConstant(a exec.Code, v values.Value, affinity values.Affinity, coll
 				if w.Kind() == values.Null {
 					return values.Unknown
 				}
-				return values.TruthOf(holds[sign(values.Compare(affinity.Apply(w), v, values.ByBytes))+1])
+				return values.TruthOf(holds[sign(values.Compare(affinity.Apply(w), v))+1])
 			}
 			return outcome(holds, w.Int64(), n)
 		}
@@ -116,11 +115,11 @@ func compareConstant(a exec.Code, v values.Value, affinity values.Affinity, coll
 				if w.Kind() == values.Null {
 					return values.Unknown
 				}
-				return values.TruthOf(holds[sign(values.Compare(affinity.Apply(w), v, values.ByBytes))+1])
+				return values.TruthOf(holds[sign(values.Compare(affinity.Apply(w), v))+1])
 			}
 			return outcome(holds, w.Float64(), f)
 		}
-	case v.Kind() == values.Text && a.Column && a.Affinity == values.TextAffinity && collate == values.ByBytes &&
+	case v.Kind() == values.Text && a.Column && a.Affinity == values.TextAffinity &&
 		holds[1] && !holds[0] && !holds[2]:
 		text := v.Text()
 		return func(e *exec.Env) values.Truth {

@@ -23,11 +23,10 @@ func (s *scope) in(x *syntax.In) exec.Code {
 	s.unify(all, append(slices.Clone(x.List), x.X))
 	items, a = all[:len(x.List)], all[len(x.List)]
 	c := exec.Over(append(items, a)...)
-	if m, ok := constantSet(items, affinity); ok && a.Collate == values.ByBytes {
+	if m, ok := constantSet(items, affinity); ok {
 		c.Test = func(e *exec.Env) values.Truth { return m.has(affinity.Apply(a.Eval(e)), x.Not) }
 		return c.FromTest()
 	}
-	collate := a.Collate
 	c.Test = func(e *exec.Env) values.Truth {
 		v := affinity.Apply(a.Eval(e))
 		result := values.No
@@ -35,7 +34,7 @@ func (s *scope) in(x *syntax.In) exec.Code {
 			w := affinity.Apply(item.Eval(e))
 			if v.Kind() == values.Null || w.Kind() == values.Null {
 				result = values.Unknown
-			} else if values.Compare(v, w, collate) == 0 {
+			} else if values.Compare(v, w) == 0 {
 				result = values.Yes
 				break
 			}

@@ -25,7 +25,6 @@ func (s *scope) unary(x *syntax.Unary) exec.Code {
 			c.Unit = a.Unit
 		}
 	case "+":
-		c = c.Likewise(&a)
 		c.Eval, c.Unit, c.Named = a.Eval, a.Unit, a.Named
 	case "~":
 		c.Eval = func(e *exec.Env) values.Value {
@@ -148,7 +147,7 @@ func (s *scope) caseCode(x *syntax.Case) exec.Code {
 
 func (s *scope) cast(x *syntax.Cast) exec.Code {
 	a := s.compile(x.X)
-	c := exec.Over(a).Likewise(&a)
+	c := exec.Over(a)
 	c.Affinity = x.To // and no unit: a CAST makes a plain number, or text
 	c.Prefix = c.Prefix || x.To.Numeric() && a.IsPrefix()
 	c.Eval = func(e *exec.Env) values.Value { return x.To.Cast(a.Eval(e)) }

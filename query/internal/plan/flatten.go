@@ -25,7 +25,7 @@ func tableOf(p *exec.Plan) (tables.Table, bool) {
 	for i := range p.Out {
 		c := &p.Out[i]
 		name := values.Lower(p.Columns[i].Name)
-		if !c.Column || c.Collated || c.Slot != st.Src.Slot || names[name] {
+		if !c.Column || c.Slot != st.Src.Slot || names[name] {
 			return nil, false
 		}
 		names[name] = true

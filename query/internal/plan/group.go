@@ -46,7 +46,7 @@ func (s *scope) grouping(p *exec.Plan, x *syntax.Select, list []syntax.ResultCol
 		}
 		g.byKey[s.canon(key)] = len(g.Keys)
 		code := s.compile(key)
-		g.Keys, g.Folded = append(g.Keys, code), g.Folded || code.Collate != values.ByBytes
+		g.Keys = append(g.Keys, code)
 		g.Words = append(g.Words, key.String())
 	}
 	s.c.nmade += len(g.Keys)
@@ -108,6 +108,5 @@ func (g *grouping) key(s *scope, x syntax.Expr) (exec.Code, bool) {
 	}
 	at := g.Made + i
 	return exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }, Affinity: g.Keys[i].Affinity,
-		Unit: g.Keys[i].Unit, Refuse: g.Keys[i].Refuse, Named: g.Keys[i].Named, Uses: g.slots,
-		Collate: g.Keys[i].Collate, Collated: g.Keys[i].Collated, Natural: g.Keys[i].Natural}, true
+		Unit: g.Keys[i].Unit, Refuse: g.Keys[i].Refuse, Named: g.Keys[i].Named, Uses: g.slots}, true
 }

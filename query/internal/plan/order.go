@@ -9,7 +9,7 @@ import (
 // plainOrder compiles a term of an order other than that of the result.
 func (s *scope) plainOrder(t *syntax.OrderTerm) exec.OrderKey {
 	code := s.compile(t.X)
-	return exec.OrderKey{Column: -1, Code: code, Desc: t.Desc, Nulls: t.Nulls, Coll: code.Collate, Words: t.String()}
+	return exec.OrderKey{Column: -1, Code: code, Desc: t.Desc, Nulls: t.Nulls, Words: t.String()}
 }
 
 // ordering compiles ORDER BY.
@@ -18,10 +18,6 @@ func (s *scope) ordering(p *exec.Plan, x *syntax.Select, list []syntax.ResultCol
 		t := &x.OrderBy[i]
 		k := exec.OrderKey{Column: -1, Desc: t.Desc, Nulls: t.Nulls, Words: t.String()}
 		expr := t.X
-		collated, isCollate := expr.(*syntax.Collate)
-		if isCollate {
-			expr = collated.X
-		}
 		if n, ok := ordinal(expr); ok {
 			if n < 1 || n > int64(len(list)) {
 				s.c.fail(expr, "ORDER BY %d: there are %d result columns", n, len(list))
@@ -42,17 +38,11 @@ func (s *scope) ordering(p *exec.Plan, x *syntax.Select, list []syntax.ResultCol
 				}
 			}
 		}
-		if k.Column >= 0 {
-			k.Coll = p.Out[k.Column].Collate
-		} else {
+		if k.Column < 0 {
 			if p.Distinct {
 				s.c.fail(expr, "with DISTINCT, ORDER BY takes result columns only")
 			}
 			k.Code = s.compile(expr)
-			k.Coll = k.Code.Collate
-		}
-		if isCollate {
-			k.Coll = collated.To
 		}
 		p.Order = append(p.Order, k)
 	}

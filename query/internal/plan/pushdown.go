@@ -133,9 +133,6 @@ func (d *decider) constant(column, value syntax.Expr) (values.Value, bool) {
 		return values.Value{}, false
 	}
 	a, b := d.s.compile(column), d.s.compile(value)
-	if a.Collated || b.Collated {
-		return values.Value{}, false
-	}
 	_, b = d.s.beside(a, b, column, value)
 	v, ok := b.ConstantOf()
 	if !ok || b.Sub || v.Kind() == values.Null {

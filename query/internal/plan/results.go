@@ -66,7 +66,7 @@ func (s *scope) results(p *exec.Plan, list []syntax.ResultColumn) {
 		}
 		p.Out = append(p.Out, c)
 		p.Columns = append(p.Columns, tables.Column{Name: name, Type: c.Affinity, Unit: c.Unit, Refuse: c.Refuse,
-			Collate: c.Collate, JSON: c.JSON})
+			JSON: c.JSON})
 	}
 }
 

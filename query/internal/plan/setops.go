@@ -28,7 +28,6 @@ func (c *compiler) addArm(s *exec.Compound, node syntax.Node, arm exec.Producer,
 	if len(s.Arms) == 0 {
 		s.Columns = append([]tables.Column(nil), columns...)
 	}
-	c.sameCollations(node, s.Columns, columns)
 	for i := range s.Columns {
 		mine := &s.Columns[i]
 		before := mine.Unit
@@ -48,17 +47,6 @@ func (c *compiler) addArm(s *exec.Compound, node syntax.Node, arm exec.Producer,
 	s.Arms, s.Ops, s.Outer = append(s.Arms, arm), append(s.Ops, op), s.Outer|outer
 }
 
-// sameCollations refuses a collation in a query after UNION and the like if the first one has none:
-// SQLite would use it in some places only. The first one's counts.
-func (c *compiler) sameCollations(node syntax.Node, first, columns []tables.Column) {
-	for i := range columns {
-		if first[i].Collate == values.ByBytes && columns[i].Collate != values.ByBytes {
-			c.fail(node, "column %d compares by COLLATE here, and by bytes in the first of the queries that are "+
-				"joined: say COLLATE there", i+1)
-		}
-	}
-}
-
 // readColumn reads a result column in the unit of another query's.
 func (c *compiler) readColumn(arm exec.Producer, i int, u tables.Unit) {
 	if p, ok := arm.(*exec.Plan); ok && u.Measured() && p.Out[i].Unit != u {
@@ -73,20 +61,11 @@ func (c *compiler) orderOfAll(x *syntax.Select, columns []tables.Column) []synta
 	out := append([]syntax.OrderTerm(nil), x.OrderBy...)
 	for i := range out {
 		term := out[i].X
-		collated, isCollate := term.(*syntax.Collate)
-		if isCollate {
-			term = collated.X
-		}
 		column := c.resultColumn(x, columns, term)
 		if column == 0 {
 			c.fail(term, "ORDER BY behind UNION and the like takes result columns: %s is none", term)
 		}
-		var number syntax.Expr = &syntax.Literal{Span: syntax.At(term.Pos(), term.End()),
-			Value: values.Int(int64(column))}
-		if isCollate {
-			number = &syntax.Collate{Span: collated.Span, X: number, To: collated.To}
-		}
-		out[i].X = number
+		out[i].X = &syntax.Literal{Span: syntax.At(term.Pos(), term.End()), Value: values.Int(int64(column))}
 	}
 	return out
 }

@@ -56,8 +56,6 @@ func (s *scope) inSubquery(x *syntax.In, a exec.Code) exec.Code {
 	c.Constant, c.Sub, c.Uses = false, true, c.Uses|p.Outer
 	of1 := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Item }, Sub: true, Affinity: p.Columns[0].Type,
 		Unit: p.Columns[0].Unit, Prefix: prefixed(p)}
-	of1 = s.member(of1, p, x.Sub, 0)
-	by := exec.CollationOf(&a, &of1)
 	a, item := s.beside(a, of1, x.X, &syntax.Subquery{Span: x.Sub.Span, Sub: x.Sub})
 	affinity := compareAffinity(a.Affinity, item.Affinity)
 	var of *exec.Env
@@ -67,22 +65,13 @@ func (s *scope) inSubquery(x *syntax.In, a exec.Code) exec.Code {
 			of, m = e, &members{}
 			e.Note(p.Run(e, func(row []values.Value) error {
 				e.Item = row[0]
-				m.add(by.Fold(affinity.Apply(item.Eval(e))))
+				m.add(affinity.Apply(item.Eval(e)))
 				return e.Hold(row, functions.HeldEntry)
 			}))
 		}
-		return m.has(by.Fold(affinity.Apply(a.Eval(e))), x.Not)
+		return m.has(affinity.Apply(a.Eval(e)), x.Not)
 	}
 	return c.FromTest()
-}
-
-// member returns a column of a subquery after IN. It compares as the expression written there does.
-// If several queries are joined, SQLite does not specify which one decides.
-func (s *scope) member(c exec.Code, p *exec.Plan, x *syntax.Select, i int) exec.Code {
-	if (x.Rest != nil || x.Values != nil) && p.Out[i].Collate != values.ByBytes {
-		s.c.fail(x, "COLLATE is not supported behind IN in queries that are joined; say it before IN")
-	}
-	return c.Likewise(&p.Out[i])
 }
 
 // prefixed reports whether a text in the only column is used as the number it begins with.

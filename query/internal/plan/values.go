@@ -44,8 +44,7 @@ func (c *compiler) values(x *syntax.Select, parent *scope) exec.Producer {
 		v.Rows = append(v.Rows, codes)
 	}
 	for i := range v.Rows[0] {
-		column := tables.Column{Name: "column" + strconv.Itoa(i+1), Unit: v.Rows[0][i].Unit,
-			Collate: v.Rows[0][i].Collate}
+		column := tables.Column{Name: "column" + strconv.Itoa(i+1), Unit: v.Rows[0][i].Unit}
 		for _, row := range v.Rows {
 			column.Unit = c.sameUnit(x, column.Unit, row[i].Unit)
 		}

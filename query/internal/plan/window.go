@@ -2,7 +2,6 @@ package plan
 
 import (
 	"github.com/placectl/placectl/query/internal/exec"
-	"github.com/placectl/placectl/query/internal/functions"
 	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/values"
 )
@@ -117,10 +116,7 @@ func (s *scope) windowCall(x *syntax.Call) exec.Code {
 		call.Spec = w.spec(s.wholeWindow(w, x.Over, 0))
 		if isAggregate && !isWindow {
 			call.Agg = &exec.Aggregate{AggregateKind: agg, Args: args, Star: x.Star || len(args) == 0, Name: x.String(),
-				Best: x.Name == "min" || x.Name == "max", By: firstCollation(args)}
-			if call.Agg.Best {
-				call.Agg.Add = functions.Best(map[string]int{"min": -1, "max": 1}[x.Name], call.Agg.By)
-			}
+				Best: x.Name == "min" || x.Name == "max"}
 			s.aggregateUnits(x, call.Agg)
 		}
 		s.windows = w
@@ -134,11 +130,6 @@ func (s *scope) windowCall(x *syntax.Call) exec.Code {
 func (w *windowing) result(s *scope, call *exec.WindowCall) exec.Code {
 	at := call.Made
 	c := exec.Code{Eval: func(e *exec.Env) values.Value { return e.Made[at] }}
-	for _, arg := range call.Args {
-		if in := &w.Inputs[arg]; in.Collated && !c.Collated {
-			c.Collate, c.Collated = in.Collate, true
-		}
-	}
 	for _, src := range s.sources {
 		c.Uses |= 1 << src.Slot
 	}

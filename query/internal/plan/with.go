@@ -116,7 +116,6 @@ func (t *common) recursive(c *compiler, x *syntax.Select, from int) {
 		if plan.Group != nil {
 			c.fail(arm.Select, "the part of a query that names itself takes no aggregates")
 		}
-		c.sameCollations(arm.Select, r.Columns, plan.Columns)
 		r.Arms, r.Outer = append(r.Arms, &exec.Arm{Plan: plan, Self: t.self}), r.Outer|plan.Outer
 	}
 	t.self = nil
@@ -124,18 +123,8 @@ func (t *common) recursive(c *compiler, x *syntax.Select, from int) {
 	r.Limited = &exec.Plan{}
 	s.limits(r.Limited, x)
 	for _, term := range c.orderOfAll(x, r.Columns) {
-		k := exec.OrderKey{Desc: term.Desc, Nulls: term.Nulls}
-		collated, isCollate := term.X.(*syntax.Collate)
-		if isCollate {
-			term.X = collated.X
-		}
 		n, _ := ordinal(term.X)
-		if k.Column = int(n) - 1; isCollate {
-			k.Coll = collated.To
-		} else {
-			k.Coll = r.Columns[k.Column].Collate
-		}
-		r.Order = append(r.Order, k)
+		r.Order = append(r.Order, exec.OrderKey{Column: int(n) - 1, Desc: term.Desc, Nulls: term.Nulls})
 	}
 	t.Plan = r
 }
