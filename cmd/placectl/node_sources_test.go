@@ -19,7 +19,6 @@ var nodeSources = []struct {
 	{"slurm-scontrol.txt", "--default-partition main"},
 	{"slurm-partitions.txt", ""},
 	{"slurm-sinfo.json", "--default-partition main"},
-	{"slurm-sinfo-table.txt", ""},
 	{"slurm-gres.txt", ""},
 	{"slurm-23.json", ""},
 	{"conf/nodes.txt", ""},

@@ -13,7 +13,7 @@ import (
 // fromWords names the source of each format.
 var fromWords = map[string]string{
 	"pbs":   "the output of pbsnodes",
-	"slurm": "the output of scontrol or sinfo",
+	"slurm": "the output of scontrol",
 }
 
 // foreigners are members of the first object that identify its source; format "" is our own.
@@ -38,6 +38,11 @@ var slurmConf = sync.OnceValue(func() *regexp.Regexp {
 		`(?mi)^[ \t]*(ClusterName|SlurmctldHost|ControlMachine|SlurmdSpoolDir|NodeName[ \t]*=[ \t]*DEFAULT\b.*)[ \t]*(=|$)`)
 })
 
+// slurmOther matches the beginning of a table of sinfo, and a line of a gres.conf.
+var slurmOther = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^NODELIST[ \t]|(?m)^[ \t]*(NodeName=\S+[ \t]+)?Name=\S+[ \t]+(Type|File|Count|Cores)=`)
+})
+
 // detect recognises the format by the beginning of the file.
 func (f *File) detect() string {
 	text := f.Data[min(infile.SkipBlanks(f.Data, 0), len(f.Data)):]
@@ -52,7 +57,7 @@ func (f *File) detect() string {
 	case first[0] == '[':
 		return "json"
 	case slurmConf().Match(text), strings.HasPrefix(first, "NodeName="), strings.HasPrefix(first, "PartitionName="),
-		first == "NODELIST":
+		slurmOther().Match(text):
 		return "slurm"
 	case pbsBegins().Match(text[:min(len(text), 4096)]):
 		return "pbs"

@@ -12,14 +12,13 @@ import (
 	"github.com/placectl/placectl/index"
 )
 
-// Slurm prints nodes as blocks of KEY=VALUE (scontrol show nodes, with -o one block per line), as a
-// table (sinfo -N) and as JSON. All are translated to the keys of scontrol.
+// Slurm prints nodes as blocks of KEY=VALUE (scontrol show nodes, with -o one block per line), and as
+// JSON. Both are translated to the keys of scontrol.
 
 // slurmNodes are the nodes read, and the partition that becomes no queue.
 type slurmNodes struct {
 	*foreign
-	fallback string     // the default partition
-	gres     []gresLine // from gres.conf
+	fallback string // the default partition
 }
 
 // slurmRecord is a node with scontrol's keys.
@@ -52,17 +51,12 @@ func (r *slurmRecord) number(key string) int64 {
 
 func (f *File) parseSlurm() error {
 	s := &slurmNodes{foreign: f.foreign(), fallback: f.opt.DefaultPartition}
-	if err := s.beside(); err != nil {
-		return err
-	}
+	s.beside()
 	var records []*slurmRecord
 	var err error
-	switch first := firstWord(f.Data); {
-	case strings.HasPrefix(first, "{"):
+	if strings.HasPrefix(firstWord(f.Data), "{") {
 		records, err = s.json()
-	case first == "NODELIST":
-		records, err = s.table()
-	default:
+	} else {
 		records, err = s.blocks()
 	}
 	if err != nil {
@@ -81,24 +75,16 @@ func firstWord(data []byte) string {
 	return string(word)
 }
 
-// beside reads files next to the node file: gres.conf, and those that name the default partition.
-func (s *slurmNodes) beside() error {
+// beside reads files next to the node file that name the default partition.
+func (s *slurmNodes) beside() {
 	if s.opt.Beside == nil {
-		return nil
-	}
-	if data, ok := s.opt.Beside("gres.conf"); ok {
-		lines, err := parseGresConf(data)
-		if err != nil {
-			return err
-		}
-		s.gres = lines
+		return
 	}
 	for _, name := range []string{"slurm.conf", "scontrol-show-partition.txt"} {
 		if data, ok := s.opt.Beside(name); ok {
 			s.partitions(string(data))
 		}
 	}
-	return nil
 }
 
 // slurmKey matches the beginning of KEY=.
@@ -168,60 +154,6 @@ func (s *slurmNodes) blocks() (records []*slurmRecord, err error) {
 			return nil,
 				s.Errorf(begins, "a line of scontrol show nodes has words such as NodeName=n1, but this one has none")
 		}
-	}
-	return records, nil
-}
-
-// tableKeys translates the columns of sinfo to scontrol's keys.
-var tableKeys = sync.OnceValue(func() map[string]string {
-	return map[string]string{"NODELIST": "NodeName", "CPUS": "CPUTot", "MEMORY": "RealMemory", "GRES": "Gres",
-		"STATE": "State", "PARTITION": "Partitions",
-		"AVAIL_FEATURES": "AvailableFeatures", "REASON": "Reason", "TMP_DISK": "TmpDisk", "WEIGHT": "Weight",
-		"GRES_USED": "GresUsed"}
-})
-
-// table reads the output of sinfo -N, which has a node once for each of its partitions. The default one
-// has a star.
-func (s *slurmNodes) table() (records []*slurmRecord, err error) {
-	var heads []string
-	byName := make(map[string]*slurmRecord)
-	at := 0
-	for line := range bytes.Lines(s.Data) {
-		begins := at
-		at += len(line)
-		if heads == nil {
-			heads = strings.Fields(string(line))
-			continue
-		}
-		cells := blankCells(string(line), len(heads))
-		if len(cells) == 0 {
-			continue
-		}
-		if len(cells) < len(heads) {
-			return nil, s.Errorf(begins, "the line has %d words where the header has %d", len(cells), len(heads))
-		}
-		r := &slurmRecord{at: begins}
-		for i, head := range heads {
-			key := head
-			if k, ok := tableKeys()[strings.TrimSuffix(head, ":")]; ok {
-				key = k
-			}
-			text := cells[i].text
-			if star := strings.TrimSuffix(text, "*"); key == "Partitions" && star != text {
-				if text = star; s.opt.DefaultPartition == "" {
-					s.fallback = star
-				}
-			}
-			r.put(key, text, begins+cells[i].at)
-		}
-		name := r.values["NodeName"]
-		if old := byName[name.text]; old != nil {
-			p := old.values["Partitions"]
-			old.put("Partitions", p.text+","+r.values["Partitions"].text, p.at)
-			continue
-		}
-		byName[name.text] = r
-		records = append(records, r)
 	}
 	return records, nil
 }

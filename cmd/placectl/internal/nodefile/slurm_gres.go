@@ -1,20 +1,17 @@
 package nodefile
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
 )
 
 // Slurm's generic resources, such as gpu:a100:4(S:0-1), say how many devices there are and which sockets
-// are near them. Only gres.conf says which device is near which socket. If both are unknown, the devices
-// are counted and not named.
+// are near them. If these are unknown, the devices are counted and not named.
 
 // gres is a generic resource of a node.
 type gres struct {
@@ -106,54 +103,6 @@ func numbers(text string, most int) (out []int, err error) {
 	return out, nil
 }
 
-// gresLine is a line of gres.conf.
-type gresLine struct {
-	nodes      []string // nil: all
-	name, kind string
-	files      []string
-	count      int
-	cores      []int
-}
-
-// parseGresConf reads gres.conf.
-func parseGresConf(data []byte) (lines []gresLine, err error) {
-	text := infile.New("gres.conf", data)
-	at := 0
-	for line := range bytes.Lines(data) {
-		begins := at
-		at += len(line)
-		bare, _, _ := strings.Cut(string(line), "#")
-		l := gresLine{count: -1}
-		for word := range strings.FieldsSeq(bare) {
-			key, value, _ := strings.Cut(word, "=")
-			switch strings.ToLower(key) {
-			case "nodename":
-				l.nodes, err = index.ExpandNodeList(value)
-			case "name":
-				l.name = value
-			case "type":
-				l.kind = value
-			case "file":
-				l.files, err = index.ExpandNodeList(value)
-			case "count":
-				n, ok := gresCount(value)
-				if l.count = int(n); !ok {
-					err = fmt.Errorf("%q is no count", value)
-				}
-			case "cores", "cpus":
-				l.cores, err = numbers(value, 1<<16)
-			}
-			if err != nil {
-				return nil, text.Errorf(begins, "%s: %w", key, err)
-			}
-		}
-		if l.name != "" {
-			lines = append(lines, l)
-		}
-	}
-	return lines, nil
-}
-
 // giveGres sets a node's resources, and names the devices whose sockets are known.
 func (s *slurmNodes) giveGres(n *found, r *slurmRecord) error {
 	v := r.values["Gres"]
@@ -186,71 +135,13 @@ func (s *slurmNodes) giveGres(n *found, r *slurmRecord) error {
 		return nil
 	}
 	n.declare("Gres", strings.Join(kinds, ","), v.at, index.Def{Name: "gputype"})
-	set := s.confDevices(n, r, gpus)
-	if set == nil {
-		set = s.nearDevices(n, r, list)
-	}
+	set := s.nearDevices(n, r, list)
 	if set == nil {
 		n.give("Gres", "ngpus", strconv.FormatInt(gpus, 10), v.at)
 		return nil
 	}
 	n.nameDevices("ngpus", set)
 	return nil
-}
-
-// confDevices returns the GPUs of a node from gres.conf, nil if that does not have this many.
-func (s *slurmNodes) confDevices(n *found, r *slurmRecord, gpus int64) (set devices.Set) {
-	var near [][]int
-	for _, l := range s.gres {
-		if l.name != "gpu" || l.nodes != nil && !slices.Contains(l.nodes, n.name) {
-			continue
-		}
-		ids := l.files
-		if ids == nil {
-			for range max(l.count, 1) {
-				ids = append(ids, "")
-			}
-		}
-		for _, file := range ids {
-			set = append(set, devices.Device{ID: lastNumber(file, len(set)), Model: l.kind})
-			near = append(near, l.cores)
-		}
-	}
-	if int64(len(set)) != gpus {
-		return nil
-	}
-	for i := range set {
-		set[i].Group = groupOfCores(near, i, r.number("CoresPerSocket"))
-	}
-	return sortedDevices(set)
-}
-
-// lastNumber returns the number at the end of a device file's name. Programs call the device by it.
-func lastNumber(file string, or int) string {
-	digits := file[len(strings.TrimRight(file, "0123456789")):]
-	if n, err := strconv.Atoi(digits); err == nil {
-		return strconv.Itoa(n)
-	}
-	return strconv.Itoa(or)
-}
-
-// groupOfCores returns the socket of a device's cores. If sockets are unknown, it numbers the different sets
-// of cores.
-func groupOfCores(near [][]int, i int, perSocket int64) int {
-	if len(near[i]) == 0 {
-		return 0
-	}
-	if perSocket > 1 {
-		return min(near[i][0]/int(perSocket), devices.MaxGroup)
-	}
-	var firsts []int
-	for _, cores := range near {
-		if len(cores) > 0 {
-			firsts = append(firsts, cores[0])
-		}
-	}
-	slices.Sort(firsts)
-	return min(slices.Index(slices.Compact(firsts), near[i][0]), devices.MaxGroup)
 }
 
 // nearDevices returns the GPUs of a node by the sockets of their resources. GPUs of several sockets are
@@ -272,14 +163,8 @@ func (s *slurmNodes) nearDevices(n *found, r *slurmRecord, list []gres) (set dev
 			set = append(set, d)
 		}
 		if len(g.sockets) > 1 {
-			n.unmapped("Gres: which GPU is near which socket (gres.conf beside the file says it); dealt out in order",
-				r.values["Gres"].text)
+			n.unmapped("Gres: which GPU is near which socket (gres.conf says it); dealt out in order", r.values["Gres"].text)
 		}
 	}
-	return set
-}
-
-func sortedDevices(set devices.Set) devices.Set {
-	slices.SortFunc(set, func(a, b devices.Device) int { return devices.CompareIDs(a.ID, b.ID) })
 	return set
 }

@@ -41,10 +41,9 @@ func nodeImportVerb() *session.Verb {
 			"as it prints them.\n\n" +
 			"The output of PBS and Slurm is read too, and recognised by its beginning: pbsnodes -a and -F " +
 			"json, also of\n" +
-			"Torque; scontrol show nodes, sinfo -N and --json, with gres.conf in the folder of FILE. Then missing " +
-			"resources\n" +
-			"are created, with the type that their values show, and each field that is not imported is named " +
-			"on a line.\n" +
+			"Torque; scontrol show nodes, also with --json. Then missing resources are created, with the type that " +
+			"their\n" +
+			"values show, and each field that is not imported is named on a line.\n" +
 			"--map gives a field of the file one of our names; --skip skips it. With them you can import any CSV, " +
 			"separated\n" +
 			"by , or ; or tabs, or by blanks. docs/recipes.md has lines for Flux, Ansible and a list of hosts.",
