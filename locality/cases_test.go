@@ -117,7 +117,7 @@ func (o *Op) copies(find func(format string, args ...any)) error {
 // TestLateAnswer: a host exceeds its lease, another host does the job, and the first reports
 // it after all.
 func TestLateAnswer(t *testing.T) {
-	b := newBench(t, Settings{Policy: "inorder"}, 1, 1, "", "")
+	b := newBench(t, Settings{Policy: "cursors"}, 1, 1, "", "")
 	if n := b.next(0); n != 0 {
 		t.Fatal(n)
 	}
@@ -184,7 +184,7 @@ func TestOneUser(t *testing.T) {
 
 // TestFailedForGood: a job that fails too often counts as finished, whoever else has it.
 func TestFailedForGood(t *testing.T) {
-	b := newBench(t, Settings{Policy: "inorder", MaxErrors: 1}, 2, 2, "", "", "", "")
+	b := newBench(t, Settings{Policy: "cursors", MaxErrors: 1}, 2, 2, "", "", "", "")
 	for host := range uint32(2) {
 		if n := b.next(host); n != 0 {
 			t.Fatal(n)

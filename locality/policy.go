@@ -29,12 +29,7 @@ func Policies() []struct{ Name, Does string } {
 	return []struct{ Name, Does string }{
 		{"gaps", "hosts work from both ends of ranges that are sized to what hosts can do, go where speed is short, " +
 			"and leave what others can finish in time"},
-		{"cursors", "fixed ranges, each for a team of hosts"},
-		{"ends", "hosts work from both ends of ranges; the range with the most time left is split"},
-		{"share", "a range a host; the one with the most time left is split in proportion to speed, between files"},
-		{"half", "a range a host; the one with the most time left is split in half"},
-		{"files", "the jobs of a file go to a host that has it, as BOINC's old locality scheduling"},
-		{"inorder", "jobs in order, for any host"},
+		{"cursors", "fixed ranges, each for a team of hosts, as in BOINC's design"},
 	}
 }
 
@@ -44,16 +39,6 @@ func findPolicy(name string) (policy, error) {
 		return gaps{}, nil
 	case "cursors":
 		return teams{}, nil
-	case "ends":
-		return halves{twoEnded: true, proportional: true, least: 8}, nil
-	case "share":
-		return halves{proportional: true, least: 2}, nil
-	case "half":
-		return halves{least: 2}, nil
-	case "files":
-		return files{}, nil
-	case "inorder":
-		return inorder{}, nil
 	}
 	var names []string
 	for _, p := range Policies() {

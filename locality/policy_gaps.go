@@ -9,7 +9,27 @@ import (
 // each other. The speed that a range needs to end with the batch is its waiting credit divided
 // by the time left. A host goes to the range whose missing speed it matches best, and leaves a
 // range that the other host can finish in time.
-type gaps struct{ layers }
+//
+// Each layer is a sequence of its own. So the second results of a run of jobs go to one host, as the first
+// results did.
+type gaps struct{}
+
+func (gaps) layered() bool { return true }
+
+func (gaps) cuts(o *Op) ([]int, error) {
+	starts := make([]int, o.Batch.Layers)
+	for i := range starts {
+		starts[i] = o.Batch.Slot(0, i)
+	}
+	return starts, nil
+}
+
+func (gaps) backRange(c *Cursor, side Side) (first, last int) {
+	if side == LowEnd {
+		return c.First, c.Low - 1
+	}
+	return c.High + 1, c.Last
+}
 
 // timeLeft estimates when the batch could end, with all the expected hosts.
 func (gaps) timeLeft(o *Op) float64 {
@@ -210,7 +230,7 @@ func (g gaps) enter(o *Op, m *Member, x choice, left float64) error {
 	}
 	if want >= 0 {
 		if at, err = o.atCredit(c, want); err == nil && at >= 0 {
-			at, err = o.cheapest(c, at, cutPart)
+			at, err = o.cheapest(c, at)
 		}
 	}
 	if err != nil || x.split && at < 0 {

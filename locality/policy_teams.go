@@ -5,17 +5,16 @@ import (
 	"slices"
 )
 
-// fixed is what the policies have in common whose ranges never change: slots go job by job,
-// and all hosts work at the low end.
-type fixed struct{}
+// teams is the original policy: ranges of equal credit that never change, each for a team of hosts, and
+// moves between them. Slots go job by job, and all hosts work at the low end.
+type teams struct{}
 
-func (fixed) layered() bool                                 { return false }
-func (fixed) backRange(c *Cursor, _ Side) (first, last int) { return c.First, c.Last }
-func (fixed) most(*Op, *Member, *Cursor) Credit             { return math.MaxInt64 }
-func (fixed) stays(*Op, *Member) (bool, error)              { return true, nil }
+func (teams) layered() bool                                 { return false }
+func (teams) backRange(c *Cursor, _ Side) (first, last int) { return c.First, c.Last }
+func (teams) most(*Op, *Member, *Cursor) Credit             { return math.MaxInt64 }
 
 // place sends a host where the most time is left.
-func (fixed) place(o *Op, m *Member, tried []int) error {
+func (teams) place(o *Op, m *Member, tried []int) error {
 	var to *Cursor
 	err := o.Longest(func(c *Cursor) (bool, error) {
 		if slices.Contains(tried, c.First) {
@@ -29,15 +28,6 @@ func (fixed) place(o *Op, m *Member, tried []int) error {
 	}
 	return o.enter(m, to, LowEnd)
 }
-
-// inorder has one range for all hosts.
-type inorder struct{ fixed }
-
-func (inorder) cuts(*Op) ([]int, error) { return []int{0}, nil }
-
-// teams is the original policy: ranges of equal credit, each for a team of hosts, and moves
-// between them.
-type teams struct{ fixed }
 
 // cuts makes one range for each team, at equal credit, each beginning with the first job of a file.
 func (teams) cuts(o *Op) ([]int, error) {
@@ -99,45 +89,4 @@ func (teams) stays(o *Op, m *Member) (bool, error) {
 		return true, err
 	}
 	return seconds(c.Remaining(), c.Rate()-m.Rate) >= longest, nil
-}
-
-// files is a model of BOINC's old locality scheduling: the jobs that begin with a file go to a
-// host that has the file. When they are gone, the host gets the next file that no host has,
-// preferably the one after its own.
-type files struct{ fixed }
-
-func (files) cuts(o *Op) ([]int, error) {
-	starts := []int{0}
-	for job := 1; ; job++ {
-		next, err := o.nextFile(job)
-		if err != nil || next >= o.Batch.Jobs {
-			return starts, err
-		}
-		starts = append(starts, o.Batch.Slot(next, 0))
-		job = next
-	}
-}
-
-func (files) stays(o *Op, m *Member) (bool, error) {
-	c, err := o.CursorAt(m.At)
-	return err == nil && c.Waiting() > 0, err
-}
-
-func (f files) place(o *Op, m *Member, tried []int) error {
-	if m.Moved > 0 {
-		c, err := o.CursorAt(m.At)
-		if err != nil {
-			return err
-		}
-		if c.Last+1 < o.Batch.Slots() {
-			next, err := o.CursorAt(c.Last + 1)
-			if err != nil {
-				return err
-			}
-			if next.Hosts() == 0 && next.Waiting() > 0 && !slices.Contains(tried, next.First) {
-				return o.enter(m, next, LowEnd)
-			}
-		}
-	}
-	return f.fixed.place(o, m, tried)
 }

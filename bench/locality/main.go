@@ -19,14 +19,9 @@ type row struct {
 
 func rows() []row {
 	return []row{
-		{"in order", locality.Settings{Policy: "inorder"}},
-		{"BOINC's old locality scheduling (model)", locality.Settings{Policy: "files"}},
 		{"cursors, team 10", locality.Settings{Policy: "cursors", Team: 10}},
 		{"cursors, team 5", locality.Settings{Policy: "cursors", Team: 5}},
 		{"cursors, team 2", locality.Settings{Policy: "cursors", Team: 2}},
-		{"half", locality.Settings{Policy: "half"}},
-		{"share", locality.Settings{Policy: "share"}},
-		{"ends", locality.Settings{Policy: "ends"}},
 		{"gaps", locality.Settings{Policy: "gaps"}},
 	}
 }
