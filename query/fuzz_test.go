@@ -25,7 +25,7 @@ func seeds() []string {
 			"AND UNBOUNDED FOLLOWING), sum(size) FILTER (WHERE a > 1) OVER (w RANGE UNBOUNDED PRECEDING) " +
 			"FROM t WINDOW w AS (ORDER BY size)",
 		"SELECT a IN (SELECT a FROM u), group_concat(b, '-' ORDER BY a), " +
-			"percentile_cont(0.5) WITHIN GROUP (ORDER BY a), json('{\"a\":[1]}'), b REGEXP '^o' FROM t",
+			"percentile_cont(a, 0.5), json('{\"a\":[1]}'), b REGEXP '^o' FROM t",
 		"SELECT s.value, json_object('a', t.a) FROM t JOIN generate_series(1, t.a, 2) AS s WHERE t.a IN u",
 		"CREATE TEMP VIEW IF NOT EXISTS v(x) AS SELECT 1; DROP VIEW IF EXISTS v",
 		"SELECT CAST(1 AS DECIMAL(10, 2)), median(a) FROM t GROUP BY b", "SELECT \"a b\", [c], `d` FROM t;",

@@ -194,6 +194,12 @@ func TestGone(t *testing.T) {
 		"SELECT b COLLATE NOCASE FROM t":           "COLLATE: compare and sort by lower(x)",
 		"SELECT b FROM t ORDER BY b COLLATE RTRIM": "COLLATE: compare and sort by lower(x)",
 
+		"SELECT quantile(a, 0.5) FROM t":                               "quantile: write percentile_cont",
+		"SELECT quantiles(a, 0, 1) FROM t":                             "quantiles: write percentile_cont",
+		"SELECT stddev_samp(a), 1 FROM t":                              "stddev_samp: write stddev",
+		"SELECT var_samp(a) OVER () FROM t":                            "var_samp: write variance",
+		"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a) FROM t": "WITHIN: write percentile_cont",
+
 		"SELECT nth_value(a, 2) OVER (ORDER BY a) FROM t":                         "nth_value: number the rows",
 		"SELECT ntile(4) OVER (ORDER BY a) FROM t":                                "ntile: divide (row_number()",
 		"SELECT ntile(4) FROM t":                                                  "ntile: divide (row_number()",

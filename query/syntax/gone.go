@@ -19,6 +19,11 @@ var gone = map[string]string{
 	"EXCLUDE":                        "subtract the row's own value, or that of its peers, from the whole frame's",
 	"GROUPS":                         "count with dense_rank(), and join the query with itself by these numbers",
 	"RANGE with a distance":          "join the table with itself ON b.x BETWEEN a.x - distance AND a.x, and group by the row",
+	"quantile":                       "write percentile_cont(x, 0.5)",
+	"quantiles":                      "write percentile_cont(x, 0.5), and again for each",
+	"stddev_samp":                    "write stddev(x)",
+	"var_samp":                       "write variance(x)",
+	"WITHIN":                         "write percentile_cont(x, 0.5)",
 	"nth_value":                      "number the rows with row_number() in a subquery, and select the one of that number",
 	"ntile":                          "divide (row_number() OVER w - 1) * n / count(*) OVER (PARTITION BY ...)",
 }

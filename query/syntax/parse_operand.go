@@ -221,8 +221,8 @@ func (p *parser) call() Expr {
 		}
 	}
 	p.expect(")", "")
-	if p.tok.is("WITHIN") && p.peek().is("GROUP") {
-		p.within(x)
+	if p.peek().is("GROUP") {
+		p.refused("WITHIN")
 	}
 	if p.tok.is("FILTER") && p.peek().is("(") {
 		p.advance()
@@ -238,31 +238,6 @@ func (p *parser) call() Expr {
 	}
 	x.Span = p.from(t.pos)
 	return x
-}
-
-// within reads WITHIN GROUP (ORDER BY x) and puts x before the arguments. A descending order counts from
-// the other end.
-func (p *parser) within(x *Call) {
-	at := p.tok.pos
-	p.advance()
-	p.advance()
-	p.expect("(", "")
-	p.expect("ORDER", "")
-	p.expect("BY", "")
-	terms := p.orderBy()
-	p.expect(")", "")
-	if len(terms) != 1 || x.OrderBy != nil || len(x.Args) > 1 || x.Distinct || x.Star {
-		p.fail(at, "WITHIN GROUP takes one column to order by, behind a function of one argument")
-	}
-	if terms[0].Desc && len(x.Args) == 1 {
-		whole := values.Int(1)
-		if x.Name == "percentile" {
-			whole = values.Int(100)
-		}
-		s := Span{x.Args[0].Pos(), x.Args[0].End()}
-		x.Args[0] = &Binary{s, "-", &Literal{Span: s, Value: whole}, x.Args[0]}
-	}
-	x.Args = append([]Expr{terms[0].X}, x.Args...)
 }
 
 // typeName reads the name of a type, which may have numbers in parentheses, and returns its affinity by

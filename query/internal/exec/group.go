@@ -15,7 +15,7 @@ type Grouping struct {
 }
 
 // maxArguments is how many arguments an aggregate may have.
-const maxArguments = 20
+const maxArguments = 2
 
 // groups gathers rows into groups.
 type groups struct {

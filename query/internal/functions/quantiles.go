@@ -13,9 +13,8 @@ import (
 type more struct {
 	floats []float64
 	part   values.Value // the requested quantile
-	parts  []float64
-	mean   float64 // Welford's running mean
-	spread float64 // sum of the squared deviations from it
+	mean   float64      // Welford's running mean
+	spread float64      // sum of the squared deviations from it
 	json   []byte
 }
 
@@ -88,37 +87,6 @@ func medianResult(_ *Budget, s *State) values.Value {
 		return values.Value{}
 	}
 	return s.more.quantile(0.5, true)
-}
-
-// addQuantiles adds a value for several quantiles.
-func addQuantiles(e *Budget, s *State, v values.Value, args []values.Value, times int64) {
-	m := s.remember()
-	if m.parts == nil {
-		for _, p := range args[1:] {
-			n, ok := p.Numeric()
-			if f := n.AsFloat(); !ok || f < 0 || f > 1 {
-				e.Fail(fmt.Errorf("%w: quantiles takes numbers from 0 to 1 behind its first argument", fault.ErrQuery))
-				return
-			}
-			m.parts = append(m.parts, n.AsFloat())
-		}
-	}
-	m.add(e, "quantiles", v, times)
-}
-
-// quantilesResult returns them as a JSON array.
-func quantilesResult(_ *Budget, s *State) values.Value {
-	if s.more == nil {
-		return values.Value{}
-	}
-	b := []byte("[")
-	for i, part := range s.more.parts {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = AppendJSON(b, s.more.quantile(part, true), false)
-	}
-	return values.String(string(append(b, ']')))
 }
 
 // addSpread is Welford's variance, which stays exact for large means.

@@ -106,7 +106,7 @@ func (g *grouping) result(a *exec.Aggregate) exec.Code {
 	if a.Bare {
 		c.Affinity = a.Args[0].Affinity
 	}
-	c.JSON = !a.Bare && strings.HasPrefix(a.Name, "json_") || strings.HasPrefix(a.Name, "quantiles")
+	c.JSON = !a.Bare && strings.HasPrefix(a.Name, "json_")
 	if a.Name != "" && strings.HasPrefix(a.Name, "nodelist") {
 		c.Unit = tables.Nodes
 	}
