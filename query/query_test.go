@@ -182,7 +182,7 @@ func TestGone(t *testing.T) {
 
 		"SELECT 1 FROM t NATURAL JOIN u":                        "NATURAL: name the columns",
 		"SELECT 1 FROM t RIGHT OUTER JOIN u ON 1":               "RIGHT: exchange the tables",
-		"SELECT 1 FROM t FULL JOIN u USING (a)":                 "FULL: write SELECT",
+		"SELECT 1 FROM t FULL JOIN u USING (a)":                 "FULL: write ... LEFT JOIN",
 		"SELECT 1 FROM (t JOIN u)":                              "a table or join in parentheses: leave",
 		"SELECT 1 FROM t INDEXED BY x":                          "INDEXED: the tables know",
 		"WITH x AS MATERIALIZED (SELECT 1) SELECT 1 FROM x":     "MATERIALIZED: queries of WITH",
@@ -200,12 +200,14 @@ func TestGone(t *testing.T) {
 		"SELECT var_samp(a) OVER () FROM t":                            "var_samp: write variance",
 		"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a) FROM t": "WITHIN: write percentile_cont",
 
+		"SELECT printf('%!g', 1)":                                                 "%!: there are d, i",
+		"SELECT printf('a %5q', b) FROM t":                                        "%q: there are d, i",
 		"SELECT nth_value(a, 2) OVER (ORDER BY a) FROM t":                         "nth_value: number the rows",
-		"SELECT ntile(4) OVER (ORDER BY a) FROM t":                                "ntile: divide (row_number()",
-		"SELECT ntile(4) FROM t":                                                  "ntile: divide (row_number()",
+		"SELECT ntile(4) OVER (ORDER BY a) FROM t":                                "ntile: write 1 + (row_number()",
+		"SELECT ntile(4) FROM t":                                                  "ntile: write 1 + (row_number()",
 		"SELECT sum(a) OVER (ORDER BY a GROUPS 1 PRECEDING) FROM t":               "GROUPS: count with dense_rank()",
 		"SELECT sum(a) OVER (ORDER BY a ROWS CURRENT ROW EXCLUDE TIES)":           "EXCLUDE: subtract the row's own",
-		"SELECT sum(a) OVER (ORDER BY a RANGE 1 PRECEDING) FROM t":                "RANGE with a distance: join the table",
+		"SELECT sum(a) OVER (ORDER BY a RANGE 1 PRECEDING) FROM t":                "RANGE with a distance: join",
 		"SELECT 1 FROM t WINDOW w AS (RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING)": "RANGE with a distance: join",
 	} {
 		words, hint, _ := strings.Cut(want, ": ")

@@ -1,6 +1,7 @@
 package syntax
 
-// gone says what to write instead of SQLite's words and functions that are refused. Functions are in lower case.
+// gone says what to write instead of SQLite's words and functions that are refused. Functions are in lower
+// case.
 var gone = map[string]string{
 	"->":           noReading,
 	"->>":          noReading,
@@ -8,24 +9,26 @@ var gone = map[string]string{
 	"json_extract": noReading,
 	"json_tree":    noReading,
 
-	"FULL":                           "write SELECT ... LEFT JOIN ... UNION ALL SELECT ... WHERE NOT EXISTS (a partner)",
+	"a row of values":                "compare them one by one, with AND and OR, or look for a row with EXISTS",
+	"a table or join in parentheses": "leave the parentheses away, or write (SELECT ... FROM ... JOIN ...)",
+	"FULL":                           "write ... LEFT JOIN ... UNION ALL SELECT ... WHERE NOT EXISTS (a partner)",
 	"INDEXED":                        "the tables know what helps; EXPLAIN shows it",
 	"MATERIALIZED":                   "queries of WITH that are used twice are kept",
 	"NATURAL":                        "name the columns: JOIN ... USING (...)",
 	"RIGHT":                          "exchange the tables, and write LEFT JOIN",
-	"a row of values":                "compare them one by one, with AND and OR, or look for a row with EXISTS",
-	"a table or join in parentheses": "leave the parentheses away, or write (SELECT ... FROM ... JOIN ...)",
-	"COLLATE":                        "compare and sort by lower(x), or by rtrim(x)",
-	"EXCLUDE":                        "subtract the row's own value, or that of its peers, from the whole frame's",
-	"GROUPS":                         "count with dense_rank(), and join the query with itself by these numbers",
-	"RANGE with a distance":          "join the table with itself ON b.x BETWEEN a.x - distance AND a.x, and group by the row",
-	"quantile":                       "write percentile_cont(x, 0.5)",
-	"quantiles":                      "write percentile_cont(x, 0.5), and again for each",
-	"stddev_samp":                    "write stddev(x)",
-	"var_samp":                       "write variance(x)",
-	"WITHIN":                         "write percentile_cont(x, 0.5)",
-	"nth_value":                      "number the rows with row_number() in a subquery, and select the one of that number",
-	"ntile":                          "divide (row_number() OVER w - 1) * n / count(*) OVER (PARTITION BY ...)",
+
+	"COLLATE":               "compare and sort by lower(x), or by rtrim(x)",
+	"EXCLUDE":               "subtract the row's own value, or that of its peers, from the whole frame's",
+	"GROUPS":                "count with dense_rank(), and join the query with itself by these numbers",
+	"RANGE with a distance": "join the table with itself ON b.x BETWEEN a.x - 9 AND a.x, and group by the row",
+	"nth_value":             "number the rows with row_number() in a subquery, and select that one",
+	"ntile":                 "write 1 + (row_number() OVER w - 1) * n / count(*) OVER (PARTITION BY ...)",
+
+	"WITHIN":      "write percentile_cont(x, 0.5)",
+	"quantile":    "write percentile_cont(x, 0.5)",
+	"quantiles":   "write percentile_cont(x, 0.5), and again for each",
+	"stddev_samp": "write stddev(x)",
+	"var_samp":    "write variance(x)",
 }
 
 const noReading = "queries write JSON and do not read it; use the columns of the tables"

@@ -17,7 +17,8 @@ func tableOf(p *exec.Plan) (tables.Table, bool) {
 		return nil, false
 	}
 	st := p.Steps[0]
-	if st.Src.Table == nil || st.Method != exec.ScanJoin || st.Span != nil || len(st.Filters)+len(st.On)+len(st.After) > 0 {
+	if st.Src.Table == nil || st.Method != exec.ScanJoin || st.Span != nil ||
+		len(st.Filters)+len(st.On)+len(st.After) > 0 {
 		return nil, false
 	}
 	part := partTable{table: st.Src.Table, rows: st.Rows}

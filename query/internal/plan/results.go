@@ -25,8 +25,8 @@ func (s *scope) expand(x *syntax.Select) []syntax.ResultColumn {
 					c.Table == "" && src.merged[values.Lower(col.Name)] {
 					continue
 				}
-				ref := syntax.ColumnRef{Span: c.Span, Table: src.Name, Name: col.Name}
-				out = append(out, syntax.ResultColumn{Span: c.Span, X: &exactColumn{ref, found{src, i}}, Text: col.Name})
+				x := &exactColumn{syntax.ColumnRef{Span: c.Span, Table: src.Name, Name: col.Name}, found{src, i}}
+				out = append(out, syntax.ResultColumn{Span: c.Span, X: x, Text: col.Name})
 			}
 		}
 		if len(out) == n {

@@ -82,7 +82,8 @@ func (s *scope) local(x *syntax.ColumnRef) (found, bool) {
 	n := 0
 	for _, src := range s.sources {
 		for i := range src.Columns {
-			if !strings.EqualFold(src.Columns[i].Name, x.Name) || x.Table != "" && !strings.EqualFold(src.Name, x.Table) {
+			if !strings.EqualFold(src.Columns[i].Name, x.Name) ||
+				x.Table != "" && !strings.EqualFold(src.Name, x.Table) {
 				continue
 			}
 			if x.Table == "" && src.merged[values.Lower(x.Name)] {

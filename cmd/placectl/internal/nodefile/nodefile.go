@@ -79,8 +79,8 @@ func Parse(in infile.Text, defs *index.Defs, opt Options) (*File, error) {
 			return nil, f.Errorf(0, "--map and --skip do not apply to placectl's own JSON")
 		}
 		if format == "slurm" && slurmOther().Match(f.Data) {
-			return nil, f.Errorf(0, "this is a table of sinfo or a gres.conf, which do not say all about nodes: import the "+
-				"output of scontrol show nodes")
+			return nil, f.Errorf(0, "this is a table of sinfo or a gres.conf, which do not say all about nodes: "+
+				"import the output of scontrol show nodes")
 		}
 		if format == "slurm" && slurmConf().Match(f.Data) {
 			return nil, f.Errorf(0, "this is a slurm.conf, which says nothing of the nodes' state: where Slurm runs, "+

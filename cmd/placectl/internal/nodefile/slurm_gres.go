@@ -163,7 +163,8 @@ func (s *slurmNodes) nearDevices(n *found, r *slurmRecord, list []gres) (set dev
 			set = append(set, d)
 		}
 		if len(g.sockets) > 1 {
-			n.unmapped("Gres: which GPU is near which socket (gres.conf says it); dealt out in order", r.values["Gres"].text)
+			n.unmapped("Gres: which GPU is near which socket (gres.conf says it); dealt out in order",
+				r.values["Gres"].text)
 		}
 	}
 	return set
