@@ -40,7 +40,7 @@ type seenAnswer struct {
 type seenColumn struct {
 	Name   string
 	Number bool // the number of a job
-	Schema *output.Schema
+	Schema *schema
 }
 
 // watchAnswers saves the answers of this process.
@@ -82,7 +82,7 @@ func watchAnswers(e *session.Env, dir string) {
 				value = row[i]
 			}
 			c.Required = c.Required && !(res.Made && c.Kind == output.JobNumber)
-			a.Columns = append(a.Columns, seenColumn{c.Name, c.Kind == output.JobNumber, output.SchemaOf(c, value)})
+			a.Columns = append(a.Columns, seenColumn{c.Name, c.Kind == output.JobNumber, schemaOfColumn(c, value)})
 		}
 		line, err := json.Marshal(a)
 		if err != nil {
@@ -123,7 +123,7 @@ func testAnswers(t *testing.T, dir string) {
 	delete(all, "query") // its columns are chosen by the user
 	if *update && len(all) > 40 {
 		of := readSchemas(t)
-		maps.DeleteFunc(of, func(name string, _ *output.Schema) bool { return !strings.HasPrefix(name, "record ") })
+		maps.DeleteFunc(of, func(name string, _ *schema) bool { return !strings.HasPrefix(name, "record ") })
 		for verb, answers := range all {
 			of[verb] = schemaOf(verb, answers)
 		}
@@ -178,13 +178,13 @@ func testComplaints(t *testing.T, dir string) {
 }
 
 // schemaOf returns the common schema of a verb's answers. A key that some of them lack is not required.
-func schemaOf(verb string, answers []seenAnswer) *output.Schema {
-	object := &output.Schema{Type: []string{"object"}, Properties: map[string]*output.Schema{}}
+func schemaOf(verb string, answers []seenAnswer) *schema {
+	object := &schema{Type: []string{"object"}, Properties: map[string]*schema{}}
 	counts := map[string]int{}
 	for _, a := range answers {
 		for _, c := range a.Columns {
 			counts[c.Name]++
-			s := cmp.Or(c.Schema, new(output.Schema))
+			s := cmp.Or(c.Schema, new(schema))
 			if was := object.Properties[c.Name]; was == nil || len(schemaText(s)) > len(schemaText(was)) {
 				object.Properties[c.Name] = s
 			}
@@ -196,17 +196,17 @@ func schemaOf(verb string, answers []seenAnswer) *output.Schema {
 		}
 	}
 	if strings.HasPrefix(verb, "node ") { // the other columns are resources of a database
-		maps.DeleteFunc(object.Properties, func(name string, _ *output.Schema) bool {
+		maps.DeleteFunc(object.Properties, func(name string, _ *schema) bool {
 			return !slices.Contains(object.Required, name)
 		})
 	}
 	if answers[0].Many {
-		return &output.Schema{Type: []string{"array"}, Items: object}
+		return &schema{Type: []string{"array"}, Items: object}
 	}
 	return object
 }
 
-func schemaText(s *output.Schema) string {
+func schemaText(s *schema) string {
 	text, err := json.MarshalIndent(s, "", " ")
 	if err != nil {
 		panic(err)
@@ -221,14 +221,14 @@ const schemasHead = `# The answers in JSON: verb, key and type, a line each. "."
 `
 
 // writeSchemas writes the schemas, a line for each value.
-func writeSchemas(t *testing.T, of map[string]*output.Schema) {
+func writeSchemas(t *testing.T, of map[string]*schema) {
 	t.Helper()
 	if err := os.WriteFile(schemas, []byte(schemasText(of)), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func schemasText(of map[string]*output.Schema) string {
+func schemasText(of map[string]*schema) string {
 	var b strings.Builder
 	b.WriteString(schemasHead)
 	for _, verb := range slices.Sorted(maps.Keys(of)) {
@@ -237,7 +237,7 @@ func schemasText(of map[string]*output.Schema) string {
 	return b.String()
 }
 
-func appendSchema(b *strings.Builder, verb, path string, s *output.Schema) {
+func appendSchema(b *strings.Builder, verb, path string, s *schema) {
 	is := cmp.Or(strings.Join(s.Type, "|"), "any")
 	if s.Format != "" {
 		is = strings.Replace(is, "string", s.Format, 1)
@@ -261,19 +261,19 @@ func appendSchema(b *strings.Builder, verb, path string, s *output.Schema) {
 var schemaKey = regexp.MustCompile(`\[\]|\.[^.\[]+`)
 
 // readSchemas reads what writeSchemas wrote.
-func readSchemas(t *testing.T) map[string]*output.Schema {
+func readSchemas(t *testing.T) map[string]*schema {
 	t.Helper()
 	data, err := os.ReadFile(schemas)
 	if err != nil {
 		t.Fatal(err)
 	}
-	of := map[string]*output.Schema{}
+	of := map[string]*schema{}
 	for line := range strings.Lines(strings.TrimPrefix(string(data), schemasHead)) {
 		parts := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
 		if len(parts) != 3 {
 			t.Fatalf("%s: %q is not verb, key and type", schemas, line)
 		}
-		s, at := new(output.Schema), of[parts[0]]
+		s, at := new(schema), of[parts[0]]
 		if parts[2] != "any" {
 			s.Type = strings.Split(parts[2], "|")
 		}
@@ -295,7 +295,7 @@ func readSchemas(t *testing.T) map[string]*output.Schema {
 				at.Values = s
 			case last:
 				if at.Properties == nil {
-					at.Properties = map[string]*output.Schema{}
+					at.Properties = map[string]*schema{}
 				}
 				if at.Properties[name] = s; !optional {
 					at.Required = append(at.Required, name)
@@ -325,7 +325,7 @@ func TestSchemas(t *testing.T) {
 
 // compareSchema fails if answers have a shape, a key or a type that the schema lacks. The schema may have
 // more, because perhaps not all scripts were run.
-func compareSchema(t *testing.T, of map[string]*output.Schema, verb string, seen *output.Schema) {
+func compareSchema(t *testing.T, of map[string]*schema, verb string, seen *schema) {
 	t.Helper()
 	want := of[verb]
 	if want == nil {
@@ -352,7 +352,7 @@ func compareSchema(t *testing.T, of map[string]*output.Schema, verb string, seen
 }
 
 // validateAnswer validates a verb's output.
-func validateAnswer(t *testing.T, of map[string]*output.Schema, verb string, data []byte, lines bool) {
+func validateAnswer(t *testing.T, of map[string]*schema, verb string, data []byte, lines bool) {
 	t.Helper()
 	s := of[verb]
 	if s == nil { // compareSchema has said so
@@ -386,7 +386,7 @@ func validateAnswer(t *testing.T, of map[string]*output.Schema, verb string, dat
 var instant = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`)
 
 // validate validates a value by a schema.
-func validate(s *output.Schema, v any) error {
+func validate(s *schema, v any) error {
 	is := ""
 	switch v := v.(type) {
 	case nil:
@@ -439,8 +439,8 @@ func validate(s *output.Schema, v any) error {
 
 // TestValidate: validate notices errors.
 func TestValidate(t *testing.T) {
-	s := &output.Schema{Type: []string{"array"}, Items: &output.Schema{Type: []string{"object"},
-		Required: []string{"job"}, Properties: map[string]*output.Schema{
+	s := &schema{Type: []string{"array"}, Items: &schema{Type: []string{"object"},
+		Required: []string{"job"}, Properties: map[string]*schema{
 			"job": {Type: []string{"integer", "null"}}, "end": {Type: []string{"string"}, Format: "date-time"},
 			"wait": {Type: []string{"number"}}}}}
 	for text, good := range map[string]bool{
@@ -479,15 +479,15 @@ func TestJobSchema(t *testing.T) {
 }
 
 // recordSchema returns the schema of a declared record.
-func recordSchema(record []attribute.Attribute) *output.Schema {
-	s := &output.Schema{Type: []string{"object"}, Properties: map[string]*output.Schema{}}
+func recordSchema(record []attribute.Attribute) *schema {
+	s := &schema{Type: []string{"object"}, Properties: map[string]*schema{}}
 	for _, a := range record {
 		types := map[attribute.Type]string{attribute.Text: "string", attribute.Prose: "string",
 			attribute.Number: "integer", attribute.Integer: "integer",
 			attribute.Ratio: "number", attribute.Truth: "boolean", attribute.Time: "string",
 			attribute.Duration: "number", attribute.Size: "integer",
 			attribute.Nodes: "array", attribute.List: "array", attribute.Words: "array", attribute.Object: "array"}
-		of := &output.Schema{Type: []string{types[a.Type]}}
+		of := &schema{Type: []string{types[a.Type]}}
 		if a.Type == attribute.Time {
 			of.Format = "date-time"
 		}

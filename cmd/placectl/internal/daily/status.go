@@ -13,7 +13,7 @@ import (
 	"github.com/placectl/placectl/store"
 )
 
-// Status is one screen of a cluster. Its JSON field names are part of what programs read.
+// Status is one screen of a cluster.
 type Status struct {
 	Now      time.Time
 	Stats    *store.Stats
@@ -31,10 +31,10 @@ type Status struct {
 
 // Attended says which process runs the queue for this user.
 type Attended struct {
-	PID   int       `json:"pid,omitempty"` // 0 for none
-	Since time.Time `json:"since,omitzero"`
-	Why   string    `json:"why,omitempty"`  // why there is none, or two
-	Help  string    `json:"help,omitempty"` // the command to type if none runs and jobs wait
+	PID   int // 0 for none
+	Since time.Time
+	Why   string // why there is none, or two
+	Help  string // the command to type if none runs and jobs wait
 }
 
 // text names that process, or says how many jobs wait for one. It is "" if none waits.
@@ -61,25 +61,25 @@ func (a *Attended) text(waiting int, now time.Time, zone *time.Location) string 
 
 // Moment is a job and when it is due, the zero time if unknown.
 type Moment struct {
-	Job   uint64    `json:"job"`
-	At    time.Time `json:"at,omitzero"`
-	Why   string    `json:"why,omitempty"`
-	Guess uint64    `json:"guess,omitzero"` // the overdue job that a start rests on, which makes it a guess
+	Job   uint64
+	At    time.Time
+	Why   string
+	Guess uint64 // the overdue job that a start rests on, which makes it a guess
 }
 
 // Happening is an event on a line.
 type Happening struct {
-	At   time.Time `json:"time"`
-	Text string    `json:"text"`
+	At   time.Time
+	Text string
 }
 
 // Warning is a problem that needs attention.
 type Warning struct {
 	// copy, locks, overdue, starting, late, node, never, held, hook, unattended, cycles, keeper
-	Kind string `json:"kind"`
-	Of   string `json:"of,omitempty"` // a job's number, or a node's name
-	Text string `json:"text"`
-	Help string `json:"help,omitempty"` // the command that explains it, or helps
+	Kind string
+	Of   string // a job's number, or a node's name
+	Text string
+	Help string // the command that explains it, or helps
 }
 
 // The greatest numbers that are listed one by one.

@@ -3,7 +3,6 @@ package daily
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -72,11 +71,19 @@ func (s *Status) Record() (columns []output.Column, row []any) {
 	for _, state := range store.JobStates() {
 		add("jobs_"+state.String(), output.Integer, s.Stats.Jobs[state])
 	}
-	add("next_end", output.Object, s.NextEnd)
-	add("head", output.Object, s.Head)
-	add("recent", output.Object, slices.Clone(s.Recent))
-	add("warnings", output.Object, slices.Clone(s.Warnings))
-	add("attended", output.Object, s.Attended)
+	add("next_end", output.Object, s.NextEnd.object())
+	add("head", output.Object, s.Head.object())
+	add("recent", output.Object, output.ObjectsOf(output.Fields[int]{
+		{Name: "time", Kind: output.Time, Required: true, Value: func(i int) any { return s.Recent[i].At }},
+		{Name: "text", Required: true, Value: func(i int) any { return s.Recent[i].Text }},
+	}, len(s.Recent)))
+	add("warnings", output.Object, output.ObjectsOf(output.Fields[int]{
+		{Name: "kind", Required: true, Value: func(i int) any { return s.Warnings[i].Kind }},
+		{Name: "of", Value: func(i int) any { return output.OrNil(s.Warnings[i].Of) }},
+		{Name: "text", Required: true, Value: func(i int) any { return s.Warnings[i].Text }},
+		{Name: "help", Value: func(i int) any { return output.OrNil(s.Warnings[i].Help) }},
+	}, len(s.Warnings)))
+	add("attended", output.Object, s.Attended.object())
 	add("format", output.Integer, s.Stats.Format)
 	add("file", output.Size, s.Stats.Bytes)
 	add("log", output.Size, output.OrNil(s.Log))
@@ -86,6 +93,32 @@ func (s *Status) Record() (columns []output.Column, row []any) {
 	by := s.Stats.ByState
 	add("nodes_not_up", output.Integer, by[store.NodeDown]+by[store.NodeOffline]+by[store.NodeDrained])
 	return columns, row
+}
+
+// object returns the moment for programs, nil for none.
+func (m *Moment) object() any {
+	if m == nil {
+		return nil
+	}
+	f := new(output.Record)
+	f.Must("job", output.Integer, m.Job)
+	f.Add("at", output.Time, output.OrNil(m.At))
+	f.Add("why", output.Text, output.OrNil(m.Why))
+	f.Add("guess", output.Integer, output.OrNil(m.Guess))
+	return f.Object()
+}
+
+// object returns which process runs the queue for programs, nil if start is manual.
+func (a *Attended) object() any {
+	if a == nil {
+		return nil
+	}
+	f := new(output.Record)
+	f.Add("pid", output.Integer, output.OrNil(a.PID))
+	f.Add("since", output.Time, output.OrNil(a.Since))
+	f.Add("why", output.Text, output.OrNil(a.Why))
+	f.Add("help", output.Text, output.OrNil(a.Help))
+	return f.Object()
 }
 
 // Text returns the status as a screen of at most width columns (0: no limit).

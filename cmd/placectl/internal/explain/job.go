@@ -117,7 +117,7 @@ func (p *page) jobStands(j *store.Job) string {
 		return p.promised(j)
 	case len(p.ex.WaitsFor) > 0:
 		return "planned: starts in " + in(j.Start) + ", at the end of " + someOf(
-			listing.OwnersOf(p.ex.WaitsFor).Names()) + p.guess()
+			listing.Owners(p.ex.WaitsFor).Names()) + p.guess()
 	case len(p.ex.Ahead) > 0:
 		return "planned: starts in " + in(j.Start) + "; others have its nodes until shortly before" + p.guess()
 	}

@@ -78,7 +78,7 @@ func (p *page) waits(q *store.Queueing) string {
 	}
 	label += "; expected to start in " + string(text.AppendAbout(nil, q.Start.Unix()-p.now))
 	if len(p.ex.WaitsFor) > 0 {
-		label += ", at the end of " + someOf(listing.OwnersOf(p.ex.WaitsFor).Names())
+		label += ", at the end of " + someOf(listing.Owners(p.ex.WaitsFor).Names())
 	}
 	return label + p.guess()
 }

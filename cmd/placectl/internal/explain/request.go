@@ -21,7 +21,7 @@ func (p *page) requestSummary(f *output.Record) {
 		f.Add("note", output.Text, "each chunk would fit by itself, not all of them together")
 	}
 	if ex.Verdict == placer.StartsLater {
-		f.Add("earliest", output.Text, p.start(ex.Plan, listing.OwnersOf(ex.WaitsFor).Names()))
+		f.Add("earliest", output.Text, p.start(ex.Plan, listing.Owners(ex.WaitsFor).Names()))
 	}
 	p.planned(f, ex.Plan)
 	f.Add("path", output.Text, fmt.Sprintf("%s: %s", ex.Path, ex.Explanation.Why))
@@ -117,7 +117,7 @@ func (p *page) verdictFields(f *output.Record) {
 	f.Add("why", output.Text, why)
 	f.Add("start", output.Time, start)
 	f.Add("end", output.Time, end)
-	f.Add("waits_for", output.Object, listing.OwnersOf(p.ex.WaitsFor))
+	f.Add("waits_for", output.Object, listing.Owners(p.ex.WaitsFor))
 	f.Add("guess", output.Integer, output.OrNil(p.ex.Guess))
 	f.Add("nodes", output.List, p.named(numbers...))
 	f.Add("path", output.Text, path)

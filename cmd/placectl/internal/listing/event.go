@@ -97,16 +97,14 @@ func EventPrinter(p *output.Printer, tx *store.Tx) func(*store.Event) error {
 }
 
 // EventObjects returns events for use within a document.
-func EventObjects(tx *store.Tx, list []*store.Event) []map[string]any {
-	out := make([]map[string]any, len(list))
-	for i, ev := range list {
-		view := &eventView{ev, &eventJobs{tx: tx}}
-		out[i] = make(map[string]any)
-		for _, f := range eventFields {
-			if out[i][f.Name] = f.Value(view); f.Kind == output.Time {
-				out[i][f.Name] = ev.Time
-			}
+func EventObjects(tx *store.Tx, list []*store.Event) output.Objects {
+	out := output.Objects{Columns: EventColumns()}
+	for _, ev := range list {
+		view, row := &eventView{ev, &eventJobs{tx: tx}}, make([]any, len(eventFields))
+		for i, f := range eventFields {
+			row[i] = f.Value(view)
 		}
+		out.Rows = append(out.Rows, row)
 	}
 	return out
 }

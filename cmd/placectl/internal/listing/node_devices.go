@@ -3,9 +3,9 @@ package listing
 import (
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/store"
 )
 
 // DeviceField is the field of a node's devices, in words for people.
@@ -23,21 +23,34 @@ func deviceObject(n *Node) any {
 	if len(n.Devices) == 0 {
 		return nil
 	}
-	object := make(map[string][]nodefile.Device)
-	for i := range n.Devices {
-		d := &n.Devices[i]
-		out := nodefile.Device{ID: d.ID, Group: d.Group, UUID: d.UUID, Model: d.Model, State: d.State, Reason: d.Reason,
-			Into:    d.Into,
-			Threads: d.Threads, Job: output.OrNil(d.Job)}
-		if d.VRAM > 0 {
-			out.VRAM = d.VRAM * 1024
-		}
-		if d.Slices > 0 {
-			out.Slices = &d.Slices
-		}
-		object[d.Resource] = append(object[d.Resource], out)
+	by := make(map[string][]store.DeviceInfo)
+	for _, d := range n.Devices {
+		by[d.Resource] = append(by[d.Resource], d)
 	}
-	return object
+	objects := make(map[string]output.Objects)
+	for resource, list := range by {
+		objects[resource] = output.ObjectsOf(deviceFields(list), len(list))
+	}
+	return objects
+}
+
+// deviceFields are the fields of devices, by the names of nodefile.Device.
+func deviceFields(list []store.DeviceInfo) output.Fields[int] {
+	return output.Fields[int]{
+		{Name: "id", Kind: output.Object, Value: func(i int) any { return list[i].ID }},
+		{Name: "group", Kind: output.Integer, Required: true, Value: func(i int) any { return list[i].Group }},
+		{Name: "uuid", Value: func(i int) any { return output.OrNil(list[i].UUID) }},
+		{Name: "model", Value: func(i int) any { return output.OrNil(list[i].Model) }},
+		{Name: "vram", Kind: output.Object, Value: func(i int) any {
+			return output.OrNil(max(list[i].VRAM, 0) * 1024)
+		}},
+		{Name: "state", Value: func(i int) any { return output.OrNil(list[i].State) }},
+		{Name: "reason", Value: func(i int) any { return output.OrNil(list[i].Reason) }},
+		{Name: "slices", Kind: output.Integer, Value: func(i int) any { return output.OrNil(max(list[i].Slices, 0)) }},
+		{Name: "into", Value: func(i int) any { return output.OrNil(list[i].Into) }},
+		{Name: "threads", Kind: output.Object, Value: func(i int) any { return list[i].Threads }},
+		{Name: "job", Kind: output.Object, Value: func(i int) any { return output.OrNil(list[i].Job) }},
+	}
 }
 
 // deviceWords describes a node's devices for people: ngpus=0-1@0+2-3@1, with reasons for those that are

@@ -3,24 +3,19 @@ package listing
 import (
 	"strings"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/store"
 )
 
-// Owner is the job or reservation that owns something, as JSON shows it.
-type Owner struct {
-	Job         uint64 `json:"job,omitempty"`
-	Reservation string `json:"reservation,omitempty"`
-}
+// Owners are the jobs and reservations that own something. As text they are their names.
+type Owners []store.Owner
 
-// Owners are several owners. As text they are their names.
-type Owners []Owner
-
-// OwnersOf converts owners for answers.
-func OwnersOf(list []store.Owner) (out Owners) {
-	for _, o := range list {
-		out = append(out, Owner(o))
-	}
-	return out
+// Objects returns the owners for programs.
+func (list Owners) Objects() output.Objects {
+	return output.ObjectsOf(output.Fields[int]{
+		{Name: "job", Kind: output.Integer, Value: func(i int) any { return output.OrNil(list[i].Job) }},
+		{Name: "reservation", Value: func(i int) any { return output.OrNil(list[i].Reservation) }},
+	}, len(list))
 }
 
 func (list Owners) String() string { return strings.Join(list.Names(), ",") }
@@ -29,7 +24,7 @@ func (list Owners) String() string { return strings.Join(list.Names(), ",") }
 func (list Owners) Names() []string {
 	var words []string
 	for _, o := range list {
-		words = append(words, store.Owner(o).String())
+		words = append(words, o.String())
 	}
 	return words
 }

@@ -64,38 +64,3 @@ func (f Fields[T]) Columns() []Column {
 func (f Fields[T]) Print(p *Printer, of T) error {
 	return p.row(len(f), func(i int) any { return f[i].Value(of) })
 }
-
-// Objects are things within an answer, with the fields of their noun as keys.
-type Objects struct {
-	columns []Column
-	rows    [][]any
-	one     bool // an object, not a list
-}
-
-// ObjectsOf returns n things as a list of objects. The fields take their indices.
-func ObjectsOf(f Fields[int], n int) Objects {
-	o := Objects{columns: f.Columns()}
-	for i := range n {
-		row := make([]any, len(f))
-		for k := range f {
-			row[k] = f[k].Value(i)
-		}
-		o.rows = append(o.rows, row)
-	}
-	return o
-}
-
-// MarshalJSON writes values as answers write them.
-func (o Objects) MarshalJSON() (b []byte, err error) {
-	keys := jsonKeys(o.columns)
-	for i, row := range o.rows {
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(appendJSONRow(append(b, '{'), keys, o.columns, row), '}')
-	}
-	if o.one {
-		return b, nil
-	}
-	return append(append([]byte{'['}, b...), ']'), nil
-}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/internal/text"
 )
 
@@ -135,9 +136,24 @@ func appendJSONList(b []byte, list []string) []byte {
 	return append(b, ']')
 }
 
-// appendJSONAny appends a composite value. It escapes control characters, which occur only within
-// strings.
-func appendJSONAny(b []byte, v any) []byte { return appendJSONObject(b, reflect.ValueOf(v)) }
+// Grouped is a value that is several objects to programs, and something else to people.
+type Grouped interface{ Objects() Objects }
+
+// appendJSONAny appends a composite value: objects, or what encoding/json makes of it. A list is never
+// null.
+func appendJSONAny(b []byte, v any) []byte {
+	if g, ok := v.(Grouped); ok {
+		v = g.Objects()
+	}
+	if list := reflect.ValueOf(v); list.Kind() == reflect.Slice && list.IsNil() {
+		return append(b, "[]"...)
+	}
+	text, err := bytejson.Marshal(v)
+	if err != nil {
+		return AppendJSONString(b, "not to be written as JSON: "+err.Error())
+	}
+	return appendEscaped(b, string(text))
+}
 
 // AppendJSONString appends a JSON string. It escapes every unprintable character, even those that
 // JSON allows.

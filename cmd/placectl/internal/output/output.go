@@ -148,7 +148,7 @@ const (
 	Size     // bytes
 	List     // []string
 	Words    // []string, a command: people see it in shell syntax
-	Object   // anything that encoding/json takes
+	Object   // Objects, something Grouped, or anything that encoding/json takes
 
 	JobNumber // the number of a job: an integer to programs, a name to people
 )

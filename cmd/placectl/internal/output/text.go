@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/internal/text"
 )
@@ -107,23 +106,13 @@ func appendMachine(b []byte, v any, k Kind) []byte {
 	if s, ok := namedString(v); ok {
 		return append(b, s...)
 	}
-	return appendBriefJSON(b, v)
+	return appendJSONAny(b, v)
 }
 
 // namedString returns the text of a value whose type is a string with a name: people read its String.
 func namedString(v any) (string, bool) {
 	s := reflect.ValueOf(v)
 	return s.String(), s.Kind() == reflect.String
-}
-
-// appendBriefJSON appends an object within a field of a row. It omits keys without a value, as its Go
-// type says.
-func appendBriefJSON(b []byte, v any) []byte {
-	text, err := bytejson.Marshal(v)
-	if err != nil {
-		return append(b, "not to be written as JSON: "+err.Error()...)
-	}
-	return appendEscaped(b, string(text))
 }
 
 // WholeNumber returns a value as an int64 if it is a whole number: a duration in seconds, an instant

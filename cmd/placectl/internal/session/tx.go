@@ -72,11 +72,11 @@ func (r *Run) PrintLines(answers []LineAnswer) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "line", Kind: output.Integer, Required: true},
 		{Name: "verb", Required: true}, {Name: "result", Kind: output.Object}}})
 	for _, a := range answers {
-		var flat bytes.Buffer
-		if json.Compact(&flat, a.Answer) != nil || flat.Len() == 0 {
-			flat.Reset()
+		var result any
+		if json.Valid(a.Answer) {
+			result = json.RawMessage(a.Answer)
 		}
-		p.Row(a.Number, a.Verb, json.RawMessage(flat.Bytes()))
+		p.Row(a.Number, a.Verb, result)
 	}
 	return p.Close()
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
@@ -76,20 +75,14 @@ func allocationValue(r *session.Run, n *listing.Node) any {
 	if r.Audience().People {
 		return allocationText(r, n.Allocations)
 	}
-	var list []allocationObject
-	for _, a := range n.Allocations {
-		list = append(list, allocationObject{a.Job, a.Reservation, a.Start, a.End, a.Now})
-	}
-	return list
-}
-
-// allocationObject is an allocation on a node.
-type allocationObject struct {
-	Job         uint64    `json:"job,omitempty"`
-	Reservation string    `json:"reservation,omitempty"`
-	Start       time.Time `json:"start"`
-	End         time.Time `json:"end"`
-	Now         bool      `json:"now"`
+	list := n.Allocations
+	return output.ObjectsOf(output.Fields[int]{
+		{Name: "job", Kind: output.Integer, Value: func(i int) any { return output.OrNil(list[i].Job) }},
+		{Name: "reservation", Value: func(i int) any { return output.OrNil(list[i].Reservation) }},
+		{Name: "start", Kind: output.Time, Required: true, Value: func(i int) any { return list[i].Start }},
+		{Name: "end", Kind: output.Time, Required: true, Value: func(i int) any { return list[i].End }},
+		{Name: "now", Kind: output.Boolean, Required: true, Value: func(i int) any { return list[i].Now }},
+	}, len(list))
 }
 
 // allocationText describes what is allocated on a node in words, nil for nothing.

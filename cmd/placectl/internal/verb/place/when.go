@@ -108,7 +108,7 @@ var startFields = output.Fields[*startView]{
 	{Name: "end", Kind: output.Time, Value: func(v *startView) any { return v.End }},
 	{Name: "wait", Kind: output.Duration, Value: func(v *startView) any { return v.Start.Sub(v.now) }},
 	{Name: "nodes", Kind: output.List, Nodes: true, Value: func(v *startView) any { return v.nodes }},
-	{Name: "waits_for", Kind: output.Object, Value: func(v *startView) any { return listing.OwnersOf(v.waits) }},
+	{Name: "waits_for", Kind: output.Object, Value: func(v *startView) any { return listing.Owners(v.waits) }},
 	{Name: "guess", Kind: output.Integer, Detail: true, Value: func(v *startView) any { return output.OrNil(v.guess) }},
 	{Name: "set", Value: func(v *startView) any { return output.OrNil(v.Plan.Set) }},
 }

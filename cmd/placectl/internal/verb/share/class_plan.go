@@ -81,8 +81,8 @@ type classPlanned struct {
 	Loaned      int            `json:"loaned"`
 	Start       int            `json:"start"`
 	Stop        int            `json:"stop"`
-	JobStarts   map[string]int `json:"job_starts,omitempty"`
-	StopJobs    []string       `json:"stop_jobs,omitempty"`
+	JobStarts   map[string]int `json:"job_starts"`
+	StopJobs    []string       `json:"stop_jobs"`
 }
 
 // planShares plans a state and prints the result. jobID names a job of a class.
@@ -98,7 +98,7 @@ func planShares(r *session.Run, state *fairshare.State, jobID func(class, job in
 			Waiting: s.Waiting,
 			Loaned:  c.Loaned, Start: c.Start, Stop: c.Stop, JobStarts: jobStarts(c.JobStarts, func(job int) string {
 				return jobID(i, job)
-			})}
+			}), StopJobs: []string{}}
 		for _, t := range c.StopTasks {
 			classes[i].StopJobs = append(classes[i].StopJobs, strconv.FormatUint(t.ID, 10))
 		}
@@ -137,15 +137,12 @@ func printShareSums(r *session.Run, state *fairshare.State, plan *fairshare.Plan
 	return p.Close()
 }
 
-// jobStarts returns a class's starts by job, nil if the tasks of each job are unknown.
+// jobStarts returns a class's starts by job, none if the tasks of each job are unknown.
 func jobStarts(starts []int, id func(job int) string) map[string]int {
-	var out map[string]int
+	out := make(map[string]int)
 	for i, n := range starts {
 		if n == 0 {
 			continue
-		}
-		if out == nil {
-			out = make(map[string]int)
 		}
 		out[id(i)] += n
 	}
