@@ -58,5 +58,5 @@
 // and how classes go back to their entitlements. jobs.go and tasks.go choose within a class: jobs.go for
 // equal tasks by their numbers, line.go in the same order for a queue of tasks that differ.
 // settings.go, settings_check.go and requestor.go are what an administrator sets, and classes.go makes
-// the classes of a State from it. plain.go saves most requestors a regular expression.
+// the classes of a State from it.
 package fairshare

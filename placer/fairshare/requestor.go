@@ -16,16 +16,8 @@ type Matcher struct {
 }
 
 type rule struct {
-	plain *plain // in place of re if it means the same
 	re    *regexp.Regexp
 	class string
-}
-
-func (r *rule) matches(requestor string) bool {
-	if r.plain != nil {
-		return r.plain.matches(requestor)
-	}
-	return r.re.MatchString(requestor)
 }
 
 // Matcher compiles the requestor map. It fails with a *SettingError if Check does.
@@ -46,7 +38,7 @@ func (s *Settings) Matcher() (*Matcher, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.rules[i] = rule{plainOf(mapping.Requestor), re, mapping.Class}
+		m.rules[i] = rule{re, mapping.Class}
 	}
 	return m, nil
 }
@@ -56,7 +48,7 @@ func (s *Settings) Matcher() (*Matcher, error) {
 // Without classes it is "".
 func (m *Matcher) Class(requestor string) (class string, matched bool) {
 	for i := range m.rules {
-		if m.rules[i].matches(requestor) {
+		if m.rules[i].re.MatchString(requestor) {
 			return m.rules[i].class, true
 		}
 	}
