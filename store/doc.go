@@ -56,7 +56,7 @@
 //     Buckets, Candidates, Explain, ExplainJob, Guess, Metrics, Outlook, PlacementSets, Policy,
 //     Route, Stats, WaitsFor, When, WhenJob.
 //   - [Tx.Batches], the batches of package locality. Done, Each, EachHost, EachJob, EachRange,
-//     Expire, Fail, Get, Host, Make, Next, Places, Recompute, Remove.
+//     Expire, Fail, Files, Get, Make, Next, Places, Recompute, Remove.
 //
 // [Tx.Limits], [Tx.Pools], [Tx.Accounts], [Tx.Preemption], [Tx.Roles], [Tx.Priorities] and
 // [Tx.Usage] are about sharing the cluster. [Tx.Hosts] is about the hosts that execute

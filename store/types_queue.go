@@ -3,7 +3,7 @@ package store
 import (
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/store/internal/ask"
-	"github.com/placectl/placectl/store/internal/batch"
+	"github.com/placectl/placectl/store/internal/batches"
 	"github.com/placectl/placectl/store/internal/cycle"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -86,15 +86,15 @@ var WaitBounds = row.WaitBounds
 
 type (
 	// Batch is the state of a batch.
-	Batch = batch.Batch
+	Batch = row.Batch
 	// BatchFile is a file of a batch.
-	BatchFile = batch.BatchFile
+	BatchFile = row.BatchFile
 	// BatchMaker takes in the files and then the jobs of a new batch, one by one.
-	BatchMaker = batch.BatchMaker
+	BatchMaker = batches.Maker
 	// BatchGrant is a host's work, with its files by name.
-	BatchGrant = batch.BatchGrant
+	BatchGrant = batches.Grant
 	// NumberedFile is a file of a batch and its number.
-	NumberedFile = batch.NumberedFile
+	NumberedFile = batches.File
 )
 
 // ErrBatchIdle and ErrBatchOver say why a host got no work: there is none for it now, or none

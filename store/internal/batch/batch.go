@@ -15,33 +15,18 @@ type Batches struct{ tx *kernel.Tx }
 // BatchesOf returns the batches of a transaction.
 func BatchesOf(tx *kernel.Tx) Batches { return Batches{tx} }
 
-// Batch is the state of a batch.
-type Batch struct {
-	locality.Batch
-	Bytes int64 // of all files that were sent
-}
-
-func batchOrNil(b *row.Batch, err error) (*Batch, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &Batch{b.Batch, b.Bytes}, nil
-}
-
 // Each calls fn for the batches by name.
-func (bs Batches) Each(fn func(*Batch) error) error {
-	return bs.tx.Batches().Each(func(b *row.Batch) error { return fn(&Batch{b.Batch, b.Bytes}) })
-}
+func (bs Batches) Each(fn func(*row.Batch) error) error { return bs.tx.Batches().Each(fn) }
 
 // Get returns a batch.
-func (bs Batches) Get(name string) (*Batch, error) { return batchOrNil(bs.tx.Batches().Find(name)) }
+func (bs Batches) Get(name string) (*row.Batch, error) { return bs.tx.Batches().Find(name) }
 
 // Remove deletes a batch and all of its jobs. The measured speeds of its hosts are kept.
-func (bs Batches) Remove(name string) (*Batch, error) {
+func (bs Batches) Remove(name string) (*row.Batch, error) {
 	if err := access.RolesOf(bs.tx).OwnsBatch(name); err != nil {
 		return nil, err
 	}
-	return batchOrNil(bs.tx.Batches().Remove(name))
+	return bs.tx.Batches().Remove(name)
 }
 
 // EachRange calls fn for the ranges of a batch in the order of slots.
@@ -55,9 +40,8 @@ func (bs Batches) EachHost(name string, fn func(*locality.Host, *locality.Member
 }
 
 // Files returns files of a batch, by their place in its sequence.
-func (bs Batches) Files(name string, span locality.Span) ([]NumberedFile, error) {
-	files, err := bs.tx.Batches().Files(name, span)
-	return numbered(files), err
+func (bs Batches) Files(name string, span locality.Span) ([]batches.File, error) {
+	return bs.tx.Batches().Files(name, span)
 }
 
 // Places returns where the hosts of a batch work.
@@ -68,72 +52,22 @@ func (bs Batches) EachJob(name string, fn func(number int, j *locality.Job, t *l
 	return bs.tx.Batches().EachJob(name, fn)
 }
 
-// Host returns a host that works in batches.
-func (bs Batches) Host(name string) (*locality.Host, error) { return bs.tx.Batches().Host(name) }
-
-// BatchFile is a file of a batch.
-type BatchFile struct {
-	Name string
-	Size int64 // bytes
-}
-
-// BatchMaker receives the files and then the jobs of a new batch, one by one, so that neither list
-// must be in memory.
-type BatchMaker struct{ m *batches.Maker }
-
 // Make begins a batch. Add all its files first, then its jobs.
-func (bs Batches) Make(name string, s locality.Settings) (*BatchMaker, error) {
+func (bs Batches) Make(name string, s locality.Settings) (*batches.Maker, error) {
 	var by *uint32
 	if a := bs.tx.Opt.Actor; a != nil {
 		by = &a.UID
 	}
-	m, err := bs.tx.Batches().Make(name, s, by)
-	if err != nil {
-		return nil, err
-	}
-	return &BatchMaker{m}, nil
-}
-
-// AddFile adds the next file.
-func (m *BatchMaker) AddFile(f BatchFile) error { return m.m.AddFile(row.BatchFile(f)) }
-
-// AddJob adds the next job; no file can come after it.
-func (m *BatchMaker) AddJob(j locality.Job) error { return m.m.AddJob(j) }
-
-// Finish makes the batch. It fails with a Conflict if another one of its name was finished first.
-func (m *BatchMaker) Finish() (*Batch, error) { return batchOrNil(m.m.Finish()) }
-
-// BatchGrant is a host's work, with its files by name.
-type BatchGrant struct {
-	Jobs   []locality.Given
-	Fetch  []NumberedFile
-	Delete []NumberedFile
-}
-
-// NumberedFile is a file of a batch and its number.
-type NumberedFile struct {
-	Number int
-	BatchFile
+	return bs.tx.Batches().Make(name, s, by)
 }
 
 // Next gives a host work. With ErrBatchIdle and ErrBatchOver the grant lists what the host may
 // delete, and you must still commit the transaction.
-func (bs Batches) Next(name, host, user string, w locality.Want) (*BatchGrant, error) {
+func (bs Batches) Next(name, host, user string, w locality.Want) (*batches.Grant, error) {
 	if err := access.RolesOf(bs.tx).OwnsBatch(name); err != nil {
 		return nil, err
 	}
-	g, err := bs.tx.Batches().Next(name, host, user, w)
-	if g == nil {
-		return nil, err
-	}
-	return &BatchGrant{g.Jobs, numbered(g.Fetch), numbered(g.Delete)}, err
-}
-
-func numbered(list []batches.File) (out []NumberedFile) {
-	for _, f := range list {
-		out = append(out, NumberedFile{f.Number, BatchFile(f.BatchFile)})
-	}
-	return out
+	return bs.tx.Batches().Next(name, host, user, w)
 }
 
 // Done records a host's results of jobs. If the host does not hold one of them, it fails with a

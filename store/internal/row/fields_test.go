@@ -538,3 +538,40 @@ func TestFieldsNamed(t *testing.T) {
 		t.Errorf("-testdata/fields.txt +is: %v\n%s", err, diff)
 	}
 }
+
+// naming collects the fields of a list.
+type naming struct {
+	path []string
+	out  []string
+}
+
+func (n *naming) plain(name, what string, _ any) {
+	text := ""
+	for _, part := range append(n.path, name) {
+		if text != "" && part != "" && part[0] != '[' {
+			text += "."
+		}
+		text += part
+	}
+	n.out = append(n.out, text+" "+what)
+}
+
+func (n *naming) open(name string, _, _ bool) bool {
+	n.path = append(n.path, name)
+	return true
+}
+
+func (n *naming) list(name string, _ int) int {
+	n.open(name+"[]", false, true)
+	return 1
+}
+
+func (n *naming) end()  { n.path = n.path[:len(n.path)-1] }
+func (n *naming) next() { n.end() }
+
+// names lists the fields of a kind of row, with their types.
+func names(k kind) []string {
+	var n naming
+	k.blank()(&Fields{dir: namingFields, form: &n})
+	return n.out
+}
