@@ -12,8 +12,9 @@ import (
 )
 
 // TestRoomThatPlansLeave: a job whose plan comes before another's starts in the cycle in which that one
-// leaves its room: because it starts sooner elsewhere, because an overdue job is in its way, or because it
-// would go beyond a soft limit. All began only in a second cycle at the same instant.
+// leaves its room: because it starts sooner elsewhere, because an overdue job is in its way, because it would
+// go beyond a soft limit, or because it stands behind a job without a plan. All began only in a second cycle at
+// the same instant.
 func TestRoomThatPlansLeave(t *testing.T) {
 	t.Parallel()
 	type do = func(*Tx) error
@@ -41,6 +42,10 @@ func TestRoomThatPlansLeave(t *testing.T) {
 	kept := func(tx *Tx) error { // n0 is for others from 600 on
 		begin := tx.Now().Add(600 * time.Second)
 		_, err := tx.Reservations().ReserveNodes("kept", []uint32{0}, begin, begin.Add(100*time.Second))
+		return err
+	}
+	briefly := func(tx *Tx) error { // n1 is for others for 10 s
+		_, err := tx.Reservations().ReserveNodes("briefly", []uint32{1}, tx.Now(), tx.Now().Add(10*time.Second))
 		return err
 	}
 	license := func(tx *Tx) error { return tx.Pools().Set(Pool{Name: "lic", Amount: 1}, true) }
@@ -76,6 +81,13 @@ func TestRoomThatPlansLeave(t *testing.T) {
 			0: {set("backfill", "conservative"), submit("1:host=n0", 100, bob), submit("1:host=n2", 200),
 				submit("1:host=n1+1:host=n2", 300), submit("1:host=n0+1:host=n1", 50, bob), cycle},
 			10: {ends(2), one, cycle},
+		}},
+		{"behind a job without a plan", 2, 5, map[int64][]do{
+			0: {set("backfill", "easy"), set("depth", "2"), node(3, index.Offline), submit("1:host=n0:ncpus=2", 500),
+				submit("1:host=n1:ncpus=2", 100), submit("1:host=n2:ncpus=2", 200), cycle,
+				submit("1:host=n0:ncpus=2+1:host=n2:ncpus=2", 300), cycle,
+				submit("1", 1000, urgent), submit("1", 1000, urgent), submit("1", 1000, urgent), cycle},
+			10: {ends(2), ends(3), briefly, cycle},
 		}},
 	} {
 		db, clock := newDB(t)

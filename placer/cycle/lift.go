@@ -147,7 +147,9 @@ func (p *Pass) vacates(j *Job) {
 	}
 }
 
-// letAhead lets the jobs ahead look again before a job starts that has no plan.
+// letAhead lets the jobs ahead look again before a job starts that has no plan. With plans lifted for that job,
+// comeFirst has done so. It must not be asked before they are: it would be decided that the job does not fit beside
+// them.
 func (p *Pass) letAhead(j *Job) error {
 	if p.vacated.IsEmpty() || j.Planned || len(p.lifted) > 0 {
 		return nil

@@ -148,11 +148,11 @@ func (p *Pass) run() (blocked bool, err error) {
 			}
 			continue
 		}
-		if err := p.letAhead(j); err != nil || p.anew {
-			return false, err
-		}
 		before := p.effects()
 		if err := p.clearTheWay(j, p.queue[i+1:]); err != nil {
+			return false, err
+		}
+		if err := p.letAhead(j); err != nil || p.anew {
 			return false, err
 		}
 		blocked, err := p.consider(j)
