@@ -255,8 +255,6 @@ batch create b --files=@/files.csv --jobs=@/jobs.csv --lease=7h
 batch create b --files=@/files.csv --jobs=@/jobs.csv --keep=7
 batch create b --files=@/files.csv --jobs=@/jobs.csv --dry-run
 batch show night --jobs
-batch show night --svg=@/out.svg
-batch show night --svg=@/out.svg --width=500
 batch next night --host=h2
 batch next night --host=h2 --user=eva
 batch next night --host=h1 --want=2
@@ -299,7 +297,6 @@ node join p --dry-run
 gantt --rows=1
 gantt --width=50
 gantt --svg=@/out.svg
-gantt --html=@/out.html
 metrics --format=openmetrics
 metrics --out=@/out.prom
 node reset-usage --dry-run

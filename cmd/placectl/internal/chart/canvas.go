@@ -30,7 +30,6 @@ text { font: 12px system-ui, "Segoe UI", "DejaVu Sans", Helvetica, Arial, sans-s
 .c0 { fill: #3a6ea5; stroke: #2d5580; } .c1 { fill: #3f8a4d; stroke: #2f6a3a; } .c2 { fill: #8457a0; stroke: #66427d; }
 .c3 { fill: #23808c; stroke: #1a616a; } .c4 { fill: #9a5f38; stroke: #77492a; } .c5 { fill: #5b6675; stroke: #454e5a; }
 .taken { fill: #3a6ea5; } .all { fill: #d64545; }
-.lost { fill: none; stroke-width: 1; stroke-dasharray: 2 2; }
 rect:hover { stroke: #111; stroke-width: 1.5; }
 `
 
@@ -55,21 +54,6 @@ func (c *canvas) document(width, height int) []byte {
 		`<rect width="%d" height="%d" fill="#fff" pointer-events="none"/>`+"\n", width, height, width, height, svgStyle,
 		svgDefs, width, height)
 	return append(append(head, c.buf.Bytes()...), "</svg>\n"...)
-}
-
-// Page returns an HTML page with one picture.
-func Page(title string, svg []byte) []byte {
-	if i := bytes.Index(svg, []byte("<svg")); i > 0 {
-		svg = svg[i:] // without the XML declaration
-	}
-	var b bytes.Buffer
-	b.WriteString("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>")
-	b.WriteString(text.Markup(title))
-	b.WriteString("</title>\n" +
-		"<style>body{margin:1em}svg{max-width:100%;height:auto}</style></head>\n<body>\n")
-	b.Write(svg)
-	b.WriteString("\n</body></html>\n")
-	return b.Bytes()
 }
 
 // text writes a line of text that starts at x, ends there, or is centred on it: anchor is start, end or
@@ -111,9 +95,8 @@ func (s svgSpan) tenths() svgSpan {
 	return svgSpan{math.Round(s.from*10) / 10, math.Round(s.to*10) / 10}
 }
 
-// rect draws a box, or nothing if it has no width. The mouse shows its title. paint holds extra
-// attributes besides the class, mostly "".
-func (c *canvas) rect(class, paint string, x, y svgSpan, title string) {
+// rect draws a box, or nothing if it has no width. The mouse shows its title.
+func (c *canvas) rect(class string, x, y svgSpan, title string) {
 	x, y = x.tenths(), y.tenths()
 	if x.to <= x.from {
 		return
@@ -123,11 +106,7 @@ func (c *canvas) rect(class, paint string, x, y svgSpan, title string) {
 	b = appendTenths(append(b, `" y="`...), y.from)
 	b = strconv.AppendFloat(append(b, `" width="`...), x.width(), 'f', 1, 64)
 	b = appendTenths(append(b, `" height="`...), y.width())
-	b = append(b, '"')
-	if paint != "" {
-		b = append(append(b, ' '), paint...)
-	}
-	c.scratch = append(b, `><title>`...)
+	c.scratch = append(b, `"><title>`...)
 	c.buf.Write(c.scratch)
 	c.escape(title)
 	c.buf.WriteString("</title></rect>\n")

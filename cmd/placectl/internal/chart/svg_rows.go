@@ -146,7 +146,7 @@ func join(before, word, after string) string {
 
 // box draws a box that is height pixels high.
 func (d *svgDrawing) box(class string, x svgSpan, y, height int, title string) {
-	d.rect(class, "", x, svgSpan{float64(y), float64(y + height)}, title)
+	d.rect(class, x, svgSpan{float64(y), float64(y + height)}, title)
 }
 
 // nameTitle begins a group whose title is the full text of a label that may be cut.

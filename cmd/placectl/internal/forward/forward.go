@@ -26,8 +26,8 @@ var never = map[string]string{
 // filesHere are the flags whose values are files or programs of this machine. Arguments of this kind are
 // declared as such.
 var filesHere = map[string][]string{
-	"tx": {"file"}, "query": {"file"}, "class plan": {"from"}, "batch create": {"files", "jobs"}, "batch show": {"svg"},
-	"gantt": {"svg", "html"}, "report": {"svg", "html", "series"}, "metrics": {"out"},
+	"tx": {"file"}, "query": {"file"}, "class plan": {"from"}, "batch create": {"files", "jobs"},
+	"gantt": {"svg"}, "report": {"svg", "html", "series"}, "metrics": {"out"},
 	"archive": {"to"}, "cycle": {"exec"},
 }
 

@@ -42,10 +42,8 @@ func Gantt() *session.Verb {
 			&cli.IntFlag{Name: "width",
 				Usage: "width, `N` columns (the terminal's, or 80) or pixels of the SVG (1200)"},
 			&cli.StringFlag{Name: "svg", Usage: "draw into `FILE` as SVG, - for standard output"},
-			&cli.StringFlag{Name: "html", Usage: "draw into an HTML page, `FILE`"},
 		},
-		Exclusive: []string{"svg html"},
-		Access:    verbs.Reads,
+		Access: verbs.Reads,
 		Example: "placectl gantt\nplacectl gantt --nodes n[01-16] --to now+6h\nplacectl gantt --by " +
 			"bucket\nplacectl gantt --by device --nodes g[1-4]\nplacectl gantt --svg timeline.svg",
 		Run: gantt,
@@ -61,7 +59,6 @@ type ganttOptions struct {
 	rows     int // 0 for all
 	width    int
 	svg      string // the file for the drawing, "" for none
-	flag     string // the flag that names the file: svg or html
 }
 
 func gantt(r *session.Run, c *cli.Context) error {
@@ -77,11 +74,7 @@ func gantt(r *session.Run, c *cli.Context) error {
 	draw := &chart.Options{Width: o.width, Rows: o.rows, ByBucket: o.byBucket, Blocks: r.Audience().Blocks,
 		Colors: r.Audience().Color, Zone: r.Loc}
 	if o.svg != "" {
-		picture := g.SVG(w, draw)
-		if o.flag == "html" {
-			picture = chart.Page("placectl gantt", picture)
-		}
-		if err := r.WriteFile(o.flag, o.svg, picture); err != nil || o.svg == "-" || r.Audience().Table {
+		if err := r.WriteFile("svg", o.svg, g.SVG(w, draw)); err != nil || o.svg == "-" || r.Audience().Table {
 			return err
 		}
 	}
@@ -95,10 +88,7 @@ func gantt(r *session.Run, c *cli.Context) error {
 }
 
 func ganttOptionsOf(r *session.Run, c *cli.Context) (*ganttOptions, error) {
-	o := &ganttOptions{nodes: c.String("nodes"), rows: c.Int("rows"), svg: c.String("svg"), flag: "svg"}
-	if c.IsSet("html") {
-		o.svg, o.flag = c.String("html"), "html"
-	}
+	o := &ganttOptions{nodes: c.String("nodes"), rows: c.Int("rows"), svg: c.String("svg")}
 	by, err := verbs.Chosen(c, "by")
 	if err != nil {
 		return nil, err
@@ -113,8 +103,8 @@ func ganttOptionsOf(r *session.Run, c *cli.Context) (*ganttOptions, error) {
 	switch {
 	case c.IsSet("nodes") && o.nodes == "":
 		return nil, usage.Errorf("--nodes is empty; name nodes such as n[01-16], or leave it out for all")
-	case c.IsSet(o.flag) && o.svg == "":
-		return nil, usage.Errorf("--%s is empty; name a file, or - for standard output", o.flag)
+	case c.IsSet("svg") && o.svg == "":
+		return nil, usage.Errorf("--svg is empty; name a file, or - for standard output")
 	case o.rows < 0:
 		return nil, usage.Errorf("--rows must be 0 (all) or more")
 	case !o.from.IsZero() && !o.to.IsZero() && o.to.Unix() <= o.from.Unix():
