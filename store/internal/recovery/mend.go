@@ -24,10 +24,11 @@ type mended struct {
 // references between nodes, jobs and reservations.
 const maxRounds = 10
 
-// mend changes rows that contradict the others because some are missing.
+// mend changes rows that contradict the others because some are missing. Without one of these cases
+// the rows of the file do not make a database, or its cycles fail.
 func (s *salvage) mend() error {
 	for _, look := range []func(*check.Store) ([]mended, error){s.counters, s.nodes, s.jobs, s.attempts, s.payloads,
-		s.links, s.shares} {
+		s.links} {
 		if err := s.change(look); err != nil {
 			return err
 		}
@@ -310,19 +311,6 @@ func (s *salvage) links(db *check.Store) (list []mended, err error) {
 		return true, nil
 	})
 	return list, stops
-}
-
-// shares deletes settings of class shares that are no longer valid.
-func (s *salvage) shares(db *check.Store) (list []mended, err error) {
-	set, err := db.Shares()
-	if err == nil {
-		err = set.Check()
-	}
-	if err == nil {
-		return nil, nil
-	}
-	s.note(row.Shares, "the settings of class shares are left out: %v", err)
-	return []mended{{row.Shares, row.KeyShareSettings, nil}, {row.Shares, row.KeyShareState, nil}}, nil
 }
 
 // parted removes conflicts between rows: it takes one of them off its nodes, or leaves it out.
