@@ -206,8 +206,8 @@ job list --until=now-1d
 job list --wide
 job list --order=newest
 top --user=eva
-report --from=now-10m
-report --to=now-1h
+report --since=now-10m
+report --until=now-1h
 report --html=@/r.html
 report --by=queue
 report --csv=@/r.csv
@@ -272,8 +272,8 @@ query "SELECT coalesce(:a, 1)" --params=params.json
 query --file=@/select.sql
 query 'SELECT :x' --param=x=1
 query 'SELECT name FROM nodes' --max-rows=1
-gantt --from=now+30m
-gantt --to=now+30m
+gantt --since=now+30m
+gantt --until=now+30m
 gantt --nodes=n1
 gantt --by=bucket
 place 1:ncpus=1 --user=lim --over-limits
@@ -303,8 +303,8 @@ node reset-usage --dry-run
 usage --by=class
 priority set user:ann=5 --dry-run
 priority rm user:eva --dry-run
-usage --from=now+1h
-usage --to=now-1h
+usage --since=now+1h
+usage --until=now-1h
 simulate @/trace.swf --procs=4
 simulate @/trace.swf --procs=4 --policy=fcfs
 simulate @/trace.swf --procs=4 --by=user
@@ -445,15 +445,21 @@ var shownElsewhere = map[string]string{
 	"run --priority":        "run.txtar",
 	"run --dry-run":         "run.txtar",
 	"wait --timeout":        "wait.txtar",
+	"when --cpus":           "words.txtar",
+	"when --gpus":           "words.txtar",
+	"when --mem":            "words.txtar",
+	"run --cpus":            "words.txtar",
+	"run --gpus":            "words.txtar",
+	"run --mem":             "words.txtar",
 	"tx --wait":             "tx_wait.txtar",
 	"batch work --jobs":     "batch_work.txtar",
 	"batch work --host":     "batch_work.txtar",
 	"batch work --dry-run":  "batch_work.txtar",
 	"tx --timeout":          "tx_wait.txtar",
 	"events --follow":       "events.txtar",
-	"cancel --now":          "ending.txtar",
-	"requeue --now":         "ending.txtar",
-	"release --now":         "ending.txtar",
+	"cancel --immediately":  "ending.txtar",
+	"requeue --immediately": "ending.txtar",
+	"release --immediately": "ending.txtar",
 	"done --force":          "ending.txtar",
 	"node down --lost":      "ending.txtar",
 	"cycle --exec":          "cycle_exec.txtar",

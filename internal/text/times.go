@@ -22,9 +22,9 @@ const lastEpoch = 253402300799
 // ParseTime reads an instant as people write it, relative to now and, if no zone is given, in
 // loc. It accepts RFC 3339, 2026-11-20 10:00[:30] (a T may replace the blank), 2026-11-20,
 // 10:00 (today, even if past), today, tomorrow, yesterday, tomorrow 08:00, tonight (20:00),
-// friday 18:00 (the next one; today only if that is yet to come), last friday, now, now+2h,
-// now-30m, the same without now (-7d) and @ with Unix seconds. Local says what it takes a local
-// time for that a clock change skips or repeats.
+// friday 18:00 (the next one; today only if that is yet to come), last friday, last week, last month and 2026-11
+// (as they begin), now, now+2h, now-30m, the same without now (-7d) and @ with Unix seconds. Local says what it takes
+// a local time for that a clock change skips or repeats.
 func ParseTime(s string, now time.Time, loc *time.Location) (time.Time, error) {
 	return (&timeParser{text: s, rest: strings.ToLower(strings.TrimSpace(s)), loc: loc}).instant(now)
 }
@@ -96,7 +96,14 @@ func (p *timeParser) parse(now time.Time) (time.Time, error) {
 			back := (int(now.Weekday()-d)+6)%7 + 1
 			return p.dayAndClock(daysFrom(now, -back, p.loc))
 		}
-		return time.Time{}, p.bad("after last comes a day of the week")
+		monday := daysFrom(now, -7-(int(now.Weekday())+6)%7, p.loc)
+		switch {
+		case p.skip("week"):
+			return p.dayAndClock(monday)
+		case p.skip("month"):
+			return p.dayAndClock(time.Date(now.Year(), now.Month()-1, 1, 12, 0, 0, 0, p.loc))
+		}
+		return time.Time{}, p.bad("after last comes a day of the week, week or month")
 	case len(p.rest) > 4 && allDigits(p.rest[:4]) && p.rest[4] == '-':
 		return p.date()
 	case isDigit(p.rest[0]) && strings.Contains(p.rest, ":"):
@@ -199,6 +206,9 @@ func (p *timeParser) date() (time.Time, error) {
 	year, _ := strconv.Atoi(p.rest[:4])
 	p.rest = p.rest[5:]
 	month, ok1 := p.twoDigits()
+	if ok1 && p.rest == "" && 1 <= month && month <= 12 { // the month begins
+		p.rest = "-01"
+	}
 	dash := p.skip("-")
 	day, ok2 := p.twoDigits()
 	noon := time.Date(year, time.Month(month), day, 12, 0, 0, 0, p.loc)

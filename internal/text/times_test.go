@@ -253,7 +253,10 @@ func TestWeekdays(t *testing.T) {
 	for in, want := range map[string]string{
 		"friday 18:00": "2026-11-20 18:00", "fri 09:00": "2026-11-27 09:00", "Friday": "2026-11-27 00:00",
 		"sat": "2026-11-21 00:00", "thursday 08:00": "2026-11-26 08:00",
-		"last friday": "2026-11-13 00:00", "last thu 12:00": "2026-11-19 12:00", "last sat": "2026-11-14 00:00",
+		"last friday": "2026-11-13 00:00",
+		"last week":   "2026-11-09 00:00",
+		"Last Month":  "2026-10-01 00:00", "last month 08:00": "2026-10-01 08:00",
+		"2026-03": "2026-03-01 00:00", "last thu 12:00": "2026-11-19 12:00", "last sat": "2026-11-14 00:00",
 		"tonight": "2026-11-20 20:00", "tonight 23:30": "2026-11-20 23:30", "yesterday": "2026-11-19 00:00",
 		"yesterday 08:00": "2026-11-19 08:00",
 	} {
@@ -262,7 +265,7 @@ func TestWeekdays(t *testing.T) {
 			t.Errorf("%s: %v, want %s (%v)", in, got, want, err)
 		}
 	}
-	for _, in := range []string{"frid", "last", "last week", "fridays", "friday 25:00", "tonight at 8", "mon10:00"} {
+	for _, in := range []string{"frid", "last", "last year", "fridays", "friday 25:00", "tonight at 8", "mon10:00"} {
 		if got, err := ParseTime(in, testNow, testLoc); err == nil {
 			t.Errorf("%s: %v, and no error", in, got)
 		}

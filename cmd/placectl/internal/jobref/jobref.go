@@ -196,11 +196,31 @@ func indexRange(s string) (first, last uint64, ok bool) {
 	return first, last, err1 == nil && err2 == nil && first <= last && last-first < maxJobRange
 }
 
-// Each calls fn for every job that words name, each once. one says whether its word names a job alone,
+// Words splits lists of words at their commas, but for those of an array's indices.
+func Words(lists ...string) (words []string) {
+	for _, list := range lists {
+		open := 0
+		words = append(words, strings.FieldsFunc(list, func(c rune) bool {
+			switch c {
+			case '[':
+				open++
+			case ']':
+				open--
+			}
+			return open <= 0 && c == ','
+		})...)
+	}
+	return words
+}
+
+// Each calls fn for every job that words or lists of them name, each once. one says whether its word names a job alone,
 // and not an array, a range or a name of several.
 func (n Names) Each(words []string, fn func(j *store.Job, one bool) error) error {
 	seen := make(map[uint64]bool)
-	for _, word := range words {
+	if i := slices.IndexFunc(words, func(w string) bool { return len(Words(w)) == 0 }); i >= 0 {
+		return malformed(words[i])
+	}
+	for _, word := range Words(words...) {
 		found, err := n.Targets(word)
 		if err != nil {
 			return err

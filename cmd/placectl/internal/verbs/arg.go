@@ -107,7 +107,10 @@ func (v *Verb[R]) checkArgs(c *cli.Context) error {
 	case n < least:
 		return usage.Errorf("needs at least %s%s, got %d", text.Plural(least, "argument"), what, n)
 	case most == 0 && n > 0:
-		return usage.Errorf("takes no arguments, got %s", text.Quoted(c.Args().First()))
+		if v.Name == "log" {
+			what = "; the output of a job: placectl logs " + text.Printable(c.Args().First())
+		}
+		return usage.Errorf("takes no arguments, got %s%s", text.Quoted(c.Args().First()), what)
 	case most > 0 && n > most:
 		return usage.Errorf("takes at most %s%s, got one more: %s", text.Plural(most, "argument"), what,
 			text.Quoted(c.Args().Get(most)))

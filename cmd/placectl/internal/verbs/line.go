@@ -231,7 +231,8 @@ func (w *walker[R]) unknown(shown string) {
 		w.All = true
 		return
 	}
-	if to := elsewhere(shown); to != "" {
+	own := flagWords(w.ownFlags())
+	if to := elsewhere(shown, own); to != "" {
 		w.fail("unknown flag %s; write %s", text.Quoted(shown), to)
 		return
 	}
@@ -241,11 +242,25 @@ func (w *walker[R]) unknown(shown string) {
 			index.DidYouMean(shown, flagWords(nil)))
 		return
 	}
-	w.fail("unknown flag %s%s", shown, index.DidYouMean(shown, flagWords(w.ownFlags())))
+	w.fail("unknown flag %s%s", shown, index.DidYouMean(shown, own))
 }
 
-// elsewhere returns our name for another program's flag, "" if it is unknown.
-func elsewhere(flag string) string {
+// flagsElsewhere are ours for flags of other programs.
+var flagsElsewhere = map[string]string{
+	"--time": "--walltime", "--timelimit": "--walltime", "--time-limit": "--walltime",
+	"--dependency": "--afterok", "--depend": "--afterok", "--after-ok": "--afterok", "-n": "--cpus",
+	"--ntasks": "--cpus", "--cores": "--cpus", "--threads": "--cpus", "--cpus-per-task": "--cpus",
+	"-j": "--cpus", "--nproc": "--cpus", "--memory": "--mem", "--gres": "--gpus", "--job-name": "--name",
+	"-J": "--name", "--partition": "--queue", "--nice": "--priority", "--error": "--err",
+	"--workdir": "--chdir", "-D": "--chdir", "--delay": "--begin", "--start": "--begin",
+	"--after-any": "--afterany", "--now": "--immediately",
+}
+
+// elsewhere returns our name for another program's flag, "" if it is unknown. Flags of the verb come first.
+func elsewhere(flag string, own []string) string {
+	if to := flagsElsewhere[flag]; slices.Contains(own, to) {
+		return to
+	}
 	switch flag {
 	case "--json", "--csv", "--jsonl", "--tsv":
 		return "-o " + flag[2:]

@@ -29,8 +29,13 @@ func (w *walker[R]) word(word string) {
 		w.Help = true
 	case v == nil && w.list.unlike(word) != "":
 		w.fail("unknown verb %s; here that is placectl %s", text.Quoted(word), w.list.unlike(word))
+	case v == nil && word == "undo":
+		w.fail("unknown verb undo: nothing is undone; --dry-run shows a change before it is made, and backup and " +
+			"restore keep a state")
 	case v == nil:
 		w.fail("unknown verb %s%s", text.Quoted(word), index.DidYouMean(word, names))
+	case slices.Contains(names, below[word]):
+		w.fail("unknown verb %s; here that is placectl %s", text.Quoted(word), w.Verb()+" "+below[word])
 	case w.list.find(word) != nil:
 		w.fail("unknown verb %s; that is placectl %s", text.Quoted(w.Verb()+" "+word), word)
 	default:
@@ -38,6 +43,11 @@ func (w *walker[R]) word(word string) {
 			strings.Join(names, ", "))
 	}
 }
+
+// below are words that others use for verbs behind a noun.
+var below = map[string]string{"ls": "list", "show": "list", "get": "show", "describe": "show", "info": "show",
+	"create": "add", "new": "add", "delete": "rm", "del": "rm", "remove": "rm", "update": "set", "edit": "set",
+	"enable": "resume", "disable": "drain"}
 
 // findVerb finds the verb that a word names at this point, nil if there is none.
 func (w *walker[R]) findVerb(word string) *Verb[R] {

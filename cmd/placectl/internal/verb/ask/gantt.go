@@ -32,8 +32,8 @@ func Gantt() *session.Verb {
 			"In the SVG,\n" +
 			"point at a bar to see its job and times.",
 		Flags: []cli.Flag{
-			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (a little before now)"},
-			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (when most has ended)"},
+			&cli.StringFlag{Name: "since", Aliases: []string{"from"}, Usage: "begin at `TIME` (a little before now)"},
+			&cli.StringFlag{Name: "until", Aliases: []string{"to"}, Usage: "end at `TIME` (when most has ended)"},
 			&cli.StringFlag{Name: "nodes", Usage: "only these nodes, a `LIST` such as n[01-16]"},
 			verbs.Choice(&cli.StringFlag{Name: "by", Value: "node",
 				Usage: "one row for each `WHAT`: node, bucket, or device of nodes that name devices"}, "node", "bucket",
@@ -94,10 +94,10 @@ func ganttOptionsOf(r *session.Run, c *cli.Context) (*ganttOptions, error) {
 		return nil, err
 	}
 	o.byBucket, o.byDevice = by == "bucket", by == "device"
-	if o.from, err = r.Time(c, "from"); err != nil {
+	if o.from, err = r.Time(c, "since"); err != nil {
 		return nil, err
 	}
-	if o.to, err = r.Time(c, "to"); err != nil {
+	if o.to, err = r.Time(c, "until"); err != nil {
 		return nil, err
 	}
 	switch {

@@ -37,8 +37,8 @@ func Report() *session.Verb {
 			"whatif it\n" +
 			"also shows how long the waiting jobs would then wait.",
 		Flags: slices.Concat([]cli.Flag{
-			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (the first submission)"},
-			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (now)"},
+			&cli.StringFlag{Name: "since", Aliases: []string{"from"}, Usage: "begin at `TIME` (the first submission)"},
+			&cli.StringFlag{Name: "until", Aliases: []string{"to"}, Usage: "end at `TIME` (now)"},
 			&cli.StringFlag{Name: "html", Usage: "write a page into `FILE`, - for standard output"},
 			&cli.StringFlag{Name: "csv",
 				Usage: "write utilisation, queue length and waits over time into `FILE`, - for standard output"},
@@ -59,11 +59,11 @@ func byFlag() cli.Flag {
 }
 
 func makeReport(r *session.Run, c *cli.Context) error {
-	from, err := r.Time(c, "from")
+	from, err := r.Time(c, "since")
 	if err != nil {
 		return err
 	}
-	to, err := r.Time(c, "to")
+	to, err := r.Time(c, "until")
 	if err != nil {
 		return err
 	}

@@ -31,8 +31,8 @@ func Usage() *session.Verb {
 		Flags: []cli.Flag{
 			verbs.Choice(&cli.StringFlag{Name: "by", Usage: "group by `WHAT`", Value: "user"}, "user", "account",
 				"class", "queue", "day", "month"),
-			&cli.StringFlag{Name: "from", Aliases: []string{"since"}, Usage: "begin at `TIME` (the first job)"},
-			&cli.StringFlag{Name: "to", Aliases: []string{"until"}, Usage: "end at `TIME` (now)"},
+			&cli.StringFlag{Name: "since", Aliases: []string{"from"}, Usage: "begin at `TIME` (the first job)"},
+			&cli.StringFlag{Name: "until", Aliases: []string{"to"}, Usage: "end at `TIME` (now)"},
 		},
 		Access: verbs.Reads,
 		Example: "placectl usage\nplacectl usage --by account --from 2026-11-01 --to 2026-12-01\nplacectl usage --by " +
@@ -47,7 +47,7 @@ func showUsage(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	spec := store.UsageSpec{By: store.UsageBy(by)}
-	for flag, to := range map[string]*time.Time{"from": &spec.From, "to": &spec.To} {
+	for flag, to := range map[string]*time.Time{"since": &spec.From, "until": &spec.To} {
 		if !c.IsSet(flag) {
 			continue
 		}

@@ -204,7 +204,7 @@ func nodeRemoveVerb() *session.Verb {
 		Name:    "rm",
 		Usage:   "delete nodes without jobs or plans",
 		May:     store.Operators,
-		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
+		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Many: true}},
 		Access:  verbs.Writes,
 		Example: "placectl node rm n[100-128]",
 		InTx:    nodeRemove,
@@ -212,10 +212,13 @@ func nodeRemoveVerb() *session.Verb {
 }
 
 func nodeRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	return changeNodes(r, tx, c.Args().First(), func(done *nodeChanges, n *index.Node) error {
+	return changeNodes(r, tx, nodesOf(c), func(done *nodeChanges, n *index.Node) error {
 		if err := done.note(tx, n, nodeRemoved); err != nil {
 			return err
 		}
 		return tx.Nodes().Remove(n.Number)
 	})
 }
+
+// nodesOf returns the arguments of a verb that takes nodes as one list.
+func nodesOf(c *cli.Context) string { return strings.Join(c.Args().Slice(), ",") }

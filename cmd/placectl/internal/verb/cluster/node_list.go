@@ -20,7 +20,7 @@ func nodeListVerb() *session.Verb {
 		Name:  "list",
 		Usage: "list nodes and what is free on them",
 		May:   store.Anybody,
-		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Optional: true}},
+		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Optional: true, Many: true}},
 		Description: "A node is free (nothing is on it; FREE_UNTIL says until when), partly (in use, and jobs could " +
 			"have some of\n" +
 			"it), busy (in use otherwise), down, offline or drained: docs/states.md defines all the words. Each " +
@@ -89,7 +89,7 @@ func nodeList(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	return r.View(func(tx *store.Tx) error {
-		return printNodes(r, tx, c.Args().First(), &filter)
+		return printNodes(r, tx, nodesOf(c), &filter)
 	})
 }
 

@@ -19,7 +19,7 @@ func nodeShowVerb() *session.Verb {
 		Name:        "show",
 		Usage:       "show nodes, their jobs and what is planned on them",
 		May:         store.Anybody,
-		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
+		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Many: true}},
 		Description: "With -o json a single name gives an object, and a node list an array.",
 		Access:      verbs.Reads,
 		Example:     "placectl node show n7",
@@ -28,7 +28,7 @@ func nodeShowVerb() *session.Verb {
 }
 
 func nodeShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	names := c.Args().First()
+	names := nodesOf(c)
 	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err

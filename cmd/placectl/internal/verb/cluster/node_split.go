@@ -13,7 +13,7 @@ func nodeSplitVerb() *session.Verb {
 		Name:  "split",
 		Usage: "split nodes into parts, so that jobs stay inside one",
 		May:   store.Operators,
-		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
+		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Many: true}},
 		Description: "By numa, node g1 becomes g1.0 and g1.1, one for each group of its devices (see `node detect`). " +
 			"Each gets its\n" +
 			"group's devices and, by its cores, a share of what is only counted, such as memory. Their host is " +
@@ -34,7 +34,7 @@ func nodeSplit(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	if _, err := verbs.Chosen(c, "by"); err != nil {
 		return err
 	}
-	return changeNodes(r, tx, c.Args().First(), func(done *nodeChanges, n *index.Node) error {
+	return changeNodes(r, tx, nodesOf(c), func(done *nodeChanges, n *index.Node) error {
 		if err := done.note(tx, n, nodeRemoved); err != nil {
 			return err
 		}

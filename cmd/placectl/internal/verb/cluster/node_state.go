@@ -24,7 +24,7 @@ func nodeStateVerb(name string, state index.State, usage string) *session.Verb {
 		Name:    name,
 		Usage:   usage,
 		May:     store.Operators,
-		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}},
+		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Many: true}},
 		Access:  verbs.Writes,
 		Example: "placectl node " + name + " n[001-016]",
 		Run:     func(r *session.Run, c *cli.Context) error { return nodeState(r, c, state) },
@@ -58,7 +58,7 @@ func nodeState(r *session.Run, c *cli.Context, state index.State) error {
 		return deviceState(r, c, state)
 	}
 	return r.Update(c, func(tx *store.Tx) error {
-		return changeNodes(r, tx, c.Args().First(), func(done *nodeChanges, n *index.Node) error {
+		return changeNodes(r, tx, nodesOf(c), func(done *nodeChanges, n *index.Node) error {
 			reason := n.Reason
 			if c.IsSet("reason") {
 				reason = c.String("reason")
@@ -137,7 +137,7 @@ func deviceState(r *session.Run, c *cli.Context, state index.State) error {
 		return err
 	}
 	return r.Update(c, func(tx *store.Tx) error {
-		return changeDevices(r, tx, c.Args().First(), func(n *index.Node) (*index.Node, error) {
+		return changeDevices(r, tx, nodesOf(c), func(n *index.Node) (*index.Node, error) {
 			if state == index.Up {
 				return tx.Devices().Resume(n.Number, resource, ids)
 			}
@@ -165,7 +165,7 @@ func cutDevices(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return changeDevices(r, tx, c.Args().First(), func(node *index.Node) (*index.Node, error) {
+	return changeDevices(r, tx, nodesOf(c), func(node *index.Node) (*index.Node, error) {
 		return tx.Devices().Cut(node.Number, resource, ids, n, into)
 	})
 }

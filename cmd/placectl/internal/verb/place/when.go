@@ -38,7 +38,7 @@ func When() *session.Verb {
 			"the start\n" +
 			"if all jobs run as long as they asked for. record is how many of the last jobs started by their " +
 			"safe start.",
-		Flags: append(request.Flags(), request.OverLimits(),
+		Flags: append(append(request.Flags(), request.Size()...), request.OverLimits(),
 			&cli.StringFlag{Name: "job", Usage: "show the start of waiting job `N`"},
 			&cli.IntFlag{Name: "count", Value: 1,
 				Usage: "show `N` starts: the earliest, then each later time at which nodes come free"}),

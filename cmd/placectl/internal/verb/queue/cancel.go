@@ -24,7 +24,7 @@ func Cancel() *session.Verb {
 			"and --all select\n" +
 			"jobs that have not ended; none is no error.\n\n" +
 			"The next cycle tells the launchers of running jobs to stop them. " + endsFirst,
-		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, nowFlag(),
+		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, immediatelyFlag(),
 			&cli.StringFlag{Name: "user", Usage: "all jobs of `USER`"},
 			&cli.StringFlag{Name: "name", Usage: "all your jobs named `NAME` (with --user, that user's)"},
 			&cli.BoolFlag{Name: "all", Usage: "all your jobs"},
@@ -108,7 +108,7 @@ func Requeue() *session.Verb {
 		May:         store.Anybody,
 		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "Only for submitted jobs. The next cycle tells their launchers to stop them. " + endsFirst,
-		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, nowFlag(),
+		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, immediatelyFlag(),
 			&cli.BoolFlag{Name: "hold", Usage: "hold the jobs until placectl unhold"}},
 		Access:  verbs.Writes,
 		Brief:   true,
@@ -133,7 +133,7 @@ func Release() *session.Verb {
 		May:         store.Anybody,
 		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: endsFirst,
-		Flags:       []cli.Flag{nowFlag()},
+		Flags:       []cli.Flag{immediatelyFlag()},
 		Access:      verbs.Writes,
 		Brief:       true,
 		Example:     "placectl release 12 13",
@@ -152,16 +152,15 @@ const endsFirst = "If a supervisor or run executes a job, it is ending first: it
 	"ends or its\n" +
 	"grace is over."
 
-// nowFlag returns --now for the verbs that take jobs off their nodes.
-func nowFlag() cli.Flag {
-	return &cli.BoolFlag{Name: "now",
-		Usage: "free the nodes at once, whatever still runs there (write the time as --now=TIME here)"}
+// immediatelyFlag returns --immediately for the verbs that take jobs off their nodes.
+func immediatelyFlag() cli.Flag {
+	return &cli.BoolFlag{Name: "immediately", Usage: "free the nodes at once, whatever still runs there"}
 }
 
-// atOnce makes a job give its nodes back without waiting for its command if --now is set.
+// atOnce makes a job give its nodes back without waiting for its command if --immediately is set.
 func atOnce(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) func(*store.Tx, uint64) (*store.Job,
 	error) {
-	if !c.Bool("now") {
+	if !c.Bool("immediately") {
 		return change
 	}
 	return func(tx *store.Tx, id uint64) (*store.Job, error) {

@@ -8,7 +8,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
-	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -18,7 +17,7 @@ func Dependencies(r *session.Run, tx *store.Tx, c *cli.Context, s *store.Submiss
 	names := r.Names(tx)
 	for when := store.After; when <= store.AfterAny; when++ {
 		for _, list := range c.StringSlice(when.String()) {
-			words := text.SplitList(list)
+			words := jobref.Words(list)
 			if len(words) == 0 { // --afterok "$job" of a submit that failed
 				return usage.Errorf("--%s names no job", when)
 			}
@@ -34,7 +33,7 @@ func Dependencies(r *session.Run, tx *store.Tx, c *cli.Context, s *store.Submiss
 		}
 	}
 	for _, list := range c.StringSlice("aftercorr") {
-		words := text.SplitList(list)
+		words := jobref.Words(list)
 		if len(words) == 0 {
 			return usage.Errorf("--aftercorr names no array")
 		}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -49,8 +50,12 @@ func scriptOf(r *session.Run, c *cli.Context, args []string) (selects []string, 
 		s, err = carriedScript(r)
 		return selects, s, err
 	}
+	const asCommand = "to run a command, put -- before it: placectl submit -- "
 	if len(files) > 1 {
-		return nil, nil, usage.Errorf("only one script is possible, but %s are given", text.List(files, "and"))
+		if _, err := os.Stat(files[0]); err == nil {
+			return nil, nil, usage.Errorf("only one script is possible, but %s are given", text.List(files, "and"))
+		}
+		return nil, nil, usage.Errorf("%s%s", asCommand, text.Printable(strings.Join(args, " ")))
 	}
 	if len(files) == 0 {
 		for _, flag := range []string{"directives", "lax"} {
@@ -62,7 +67,8 @@ func scriptOf(r *session.Run, c *cli.Context, args []string) (selects []string, 
 	}
 	s, err = readScript(r, files[0])
 	if errors.Is(err, fs.ErrNotExist) && !c.IsSet("script") {
-		err = usage.Errorf("%s is neither a select, such as 2:ncpus=4, nor a file", text.Quoted(files[0]))
+		err = usage.Errorf("%s is neither a select, such as 2:ncpus=4, nor a file; %s%s", text.Quoted(files[0]),
+			asCommand, text.Printable(strings.Join(args, " ")))
 	}
 	return selects, s, err
 }

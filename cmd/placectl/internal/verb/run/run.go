@@ -37,7 +37,7 @@ func Run() *session.Verb {
 			"status is then 124. So it is stopped if another verb ends the job. If run and its command are " +
 			"killed, the next\n" +
 			"cycle on this host ends the job.",
-		Flags: append(request.Flags(), request.Bind(), request.OverLimits(),
+		Flags: append(append(request.Flags(), request.Size()...), request.Bind(), request.OverLimits(),
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"},
 				Usage: "priority `P` while it waits; higher runs first (0)"},
 			&cli.StringFlag{Name: "wait", Usage: "give up if its turn has not come after `D`"}),
