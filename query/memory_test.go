@@ -10,12 +10,13 @@ import (
 	"time"
 )
 
-// TestMemoryLimit: what a statement keeps until it fails for its limit of bytes takes no more memory than that.
+// TestMemoryLimit: what a statement keeps until it fails for its limit of bytes takes no more memory than that, garbage
+// apart.
 func TestMemoryLimit(t *testing.T) {
 	const limit = 16 << 20
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	heap := func() uint64 {
-		in := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		in := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 		metrics.Read(in)
 		return in[0].Value.Uint64()
 	}
@@ -72,7 +73,7 @@ func TestMemoryLimit(t *testing.T) {
 			}
 			used := int64(peak) - int64(before)
 			t.Logf("%.2f of the limit", float64(used)/limit)
-			if used > limit*6/5 {
+			if used > limit*11/10 {
 				t.Errorf("it took %.1f MiB with a limit of %d MiB", float64(used)/(1<<20), limit>>20)
 			}
 		})

@@ -97,7 +97,8 @@ func TestSigned(t *testing.T) {
 			}
 			there = without(there, "o.")
 			if strings.Join(there, " ") == strings.Join(names, " ") &&
-				must(0, "query SELECT(count(*))FROM(jobs)WHERE(state='running')AND(job<11) --no-header -o csv") == "0" {
+				must(0, "query SELECT(count(*))FROM\"jobs\"WHERE(state='running')AND(job<11) --no-header "+
+				"-o csv") == "0" {
 				return
 			}
 		}
@@ -105,7 +106,7 @@ func TestSigned(t *testing.T) {
 	}
 	done("array", "own")
 	for _, job := range []string{"8", "9", "10"} {
-		if why := must(0, "query SELECT(state||':'||reason)FROM(jobs)WHERE(job="+job+
+		if why := must(0, "query SELECT(state||':'||reason)FROM\"jobs\"WHERE(job="+job+
 			") --no-header -o csv"); why != "held:not signed by root" {
 			t.Errorf("job %s is %s, want held:not signed by root", job, why)
 		}
