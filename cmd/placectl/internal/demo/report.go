@@ -67,7 +67,7 @@ func (rep *Report) hints() []Hint {
 		{"node list", "what is on each node, and what it has left; one has failed"},
 		{"report", "how full it was, and how long users waited"},
 		{"gantt", "which jobs have which node until when, and the holes"},
-		{"job list --state queued", "which jobs wait, why, and when each is expected to start"},
+		{"job list --state queued", "which jobs wait, and why"},
 		{"query 'SELECT queue, count(*) jobs, avg(start - submit) wait_s FROM jobs WHERE start > submit " +
 			"GROUP BY queue'", "how long jobs waited that did not start at once, by queue"},
 		{"whatif --compare easy,conservative,relaxed --horizon 1d",

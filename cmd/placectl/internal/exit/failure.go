@@ -92,7 +92,7 @@ var (
 	// the work is done, and its answer could not be written
 	ErrLost   = errors.New("done, but the answer was lost")
 	ErrCrash  = errors.New("placectl has crashed, which is a bug; check whether it was done") // a panic
-	ErrNotYet = errors.New("timed out: not all have reached it")                              // a wait timed out
+	ErrNotYet = errors.New("timed out")                                                       // a wait timed out
 	// a waiting job has not made this yet
 	ErrNothingYet = errors.New("not yet")
 	// dropped according to the settings keep_ended and keep_events

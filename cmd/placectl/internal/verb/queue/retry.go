@@ -1,8 +1,12 @@
 package queue
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
+	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/store"
@@ -23,16 +27,23 @@ func Retry() *session.Verb {
 			"dependencies and no deadline that has passed. Limits apply as at submission. You sign what you " +
 			"retry: another\n" +
 			"user's job then waits for that user's placectl unhold.",
-		Flags:    []cli.Flag{&cli.BoolFlag{Name: "failed", Usage: "only the named jobs that failed; none is no error"}},
+		Flags: append([]cli.Flag{
+			&cli.BoolFlag{Name: "failed", Usage: "only the named jobs that failed; no error if none did"},
+			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "give them at most `D` (as before)"}},
+			request.Size()...),
 		Access:   verbs.Writes,
 		Brief:    true,
 		Statuses: []int{exit.NotNow, exit.Never},
-		Example:  "placectl retry 12\nplacectl retry 40 --failed",
+		Example:  "placectl retry 12\nplacectl retry 40 --failed -m 8gb",
 		Run:      retry,
 	}
 }
 
 func retry(r *session.Run, c *cli.Context) error {
+	change, err := retriedWith(r, c)
+	if err != nil {
+		return err
+	}
 	return r.Update(c, func(tx *store.Tx) error {
 		var ids []uint64
 		err := r.Names(tx).Each(c.Args().Slice(), func(j *store.Job, _ bool) error {
@@ -47,6 +58,14 @@ func retry(r *session.Run, c *cli.Context) error {
 		jobs, err := tx.Jobs().Retry(ids, r.Sign)
 		if err != nil {
 			return err
+		}
+		for i := range jobs {
+			if change == nil {
+				break
+			}
+			if jobs[i], err = tx.Jobs().Alter(jobs[i].ID, *change); err != nil {
+				return err
+			}
 		}
 		if len(jobs) == 0 {
 			r.Notef("no job has failed")
@@ -63,4 +82,27 @@ func retry(r *session.Run, c *cli.Context) error {
 			return listing.PrintFolded(r.Printer, tx, jobs, "state name select place walltime submit", each)
 		}, each)
 	})
+}
+
+// retriedWith returns how the new jobs differ from the old ones, nil if they do not.
+func retriedWith(r *session.Run, c *cli.Context) (*store.Alteration, error) {
+	given := slices.DeleteFunc(slices.Clone(r.Inv.Flags), func(g verbs.Given) bool {
+		return !slices.Contains([]string{"walltime", "cpus", "gpus", "mem"}, g.Name())
+	})
+	if len(given) == 0 {
+		return nil, nil
+	}
+	var sub store.Submission
+	sizes, err := request.Sizes(c)
+	if err != nil {
+		return nil, err
+	}
+	sub.Select = strings.Join(sizes, ",")
+	if c.IsSet("walltime") {
+		if sub.Walltime, err = r.Duration(c, "walltime"); err != nil {
+			return nil, err
+		}
+	}
+	change, err := Alteration(r, c, &sub, given)
+	return &change, err
 }

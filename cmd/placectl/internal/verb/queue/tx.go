@@ -108,6 +108,9 @@ func commitLines(r *session.Run, c *cli.Context) error {
 				answers = append(answers, *answer)
 			}
 		}
+		if len(answers) == 0 {
+			r.Loudf("%s has no verb: nothing was done", name)
+		}
 		if r.Rec != nil && len(answers) > 0 {
 			return nil // the lines are recorded, each by itself
 		}

@@ -105,8 +105,12 @@ func await(r *session.Run, words []string, started bool, deadline time.Time) (*a
 			return &awaited{jobs: jobs}, nil
 		}
 		if !deadline.IsZero() && !r.Env.Clock().Before(deadline) {
-			return &awaited{jobs: jobs, late: fmt.Errorf("%w: %d of %s, job %d the first, which is %s",
-				exit.ErrNotYet, len(left), text.Plural(len(jobs), "job"), left[0].ID, left[0].State)}, nil
+			not := "ended"
+			if started {
+				not = "started"
+			}
+			return &awaited{jobs: jobs, late: fmt.Errorf("%w: %d of %s not %s, first job %d, which is %s",
+				exit.ErrNotYet, len(left), text.Plural(len(jobs), "job"), not, left[0].ID, left[0].State)}, nil
 		}
 		stuck.say(r)
 		end := read.Add(time.Minute)

@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -9,6 +10,9 @@ import (
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
+
+// unmet begins the reason of a job whose dependency can no longer be met.
+const unmet = "depends on something that cannot happen"
 
 // obstacle is what keeps awaited jobs from ever starting, in words, "" for nothing.
 type obstacle struct{ found, said string }
@@ -56,6 +60,8 @@ func keeps(look *store.Outlook, j *store.Job, uncycled func() (string, error)) (
 		return "is held", nil
 	case p.Wait == store.WaitsHeld:
 		return "is held: " + p.Reason, nil
+	case p.Wait == store.WaitsNever && strings.HasPrefix(p.Reason, unmet): // the next cycle cancels it
+		return "", nil
 	case p.Wait == store.WaitsNever:
 		return "can never run: " + p.Reason, nil
 	case p.Wait == store.WaitsUser:

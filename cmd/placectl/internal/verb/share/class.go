@@ -146,7 +146,8 @@ func classMapVerb() *session.Verb {
 		Args:  []verbs.Arg{{Name: "NAME=REGEXP", Many: true, Unless: "replace"}},
 		Description: "REGEXP, in Go's syntax (RE2), may match anywhere in the requestor, a job's user, unless it has " +
 			"^ and $. New\n" +
-			"mappings go after the existing ones. --replace without a mapping deletes all.",
+			"mappings go after the existing ones; one that is there changes nothing. --replace without a mapping " +
+			"deletes all.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "delete all other mappings"},
 			&cli.BoolFlag{Name: "first", Usage: "put these before the existing ones"}},
 		Exclusive: []string{"replace first"},
@@ -172,7 +173,10 @@ func classMap(r *session.Run, c *cli.Context) error {
 		case c.Bool("first"):
 			return s.SetRequestorMap(append(given, s.RequestorMap()...))
 		}
-		return s.SetRequestorMap(append(s.RequestorMap(), given...))
+		have := s.RequestorMap()
+		return s.SetRequestorMap(append(have, slices.DeleteFunc(given, func(m fairshare.Mapping) bool {
+			return slices.Contains(have, m)
+		})...))
 	})
 }
 
