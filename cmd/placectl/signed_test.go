@@ -98,7 +98,7 @@ func TestSigned(t *testing.T) {
 			there = without(there, "o.")
 			if strings.Join(there, " ") == strings.Join(names, " ") &&
 				must(0, "query SELECT(count(*))FROM\"jobs\"WHERE(state='running')AND(job<11) --no-header "+
-				"-o csv") == "0" {
+					"-o csv") == "0" {
 				return
 			}
 		}
