@@ -11,11 +11,10 @@
 //	internal/exec       a plan -> rows: closures over rows whose columns are decoded
 //	                    when they are used
 //
-// The dialect is a subset of SQLite's. What it accepts means the same as there, NULL, types and rounding
-// included, but for a real as text: it has the fewest digits that read back as the same number. It refuses
-// everything else with an Error that gives the place. A few words are our own: sizes, durations and times
-// as text compared with columns of such a unit, nodelist, in_nodelist and has, AT after a table, and table
-// functions.
+// The dialect is a strict subset of SQLite's. What it accepts means the same as there, NULL, types and
+// rounding included. It refuses everything else with an Error that gives the place. A few words are our
+// own: sizes, durations and times as text compared with columns of such a unit, nodelist, in_nodelist
+// and has, AT after a table, and table functions.
 //
 // It is fast because a table may know, without reading rows, how its rows divide into parts in which
 // some columns have one value each (Indexed.Split). A condition on those columns is decided once for

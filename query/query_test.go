@@ -200,8 +200,6 @@ func TestGone(t *testing.T) {
 		"SELECT var_samp(a) OVER () FROM t":                            "var_samp: write variance",
 		"SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY a) FROM t": "WITHIN: write percentile_cont",
 
-		"SELECT printf('%!g', 1)":                                                 "%!: there are d, i",
-		"SELECT printf('a %5q', b) FROM t":                                        "%q: there are d, i",
 		"SELECT nth_value(a, 2) OVER (ORDER BY a) FROM t":                         "nth_value: number the rows",
 		"SELECT ntile(4) OVER (ORDER BY a) FROM t":                                "ntile: write 1 + (row_number()",
 		"SELECT ntile(4) FROM t":                                                  "ntile: write 1 + (row_number()",

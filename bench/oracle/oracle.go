@@ -161,7 +161,6 @@ func AskQuery(tables query.Catalog, text string, opt query.Options) (columns []s
 // as a bag. Values may be equal except for 3 and 3.0. Either of them may come first in an order, and may
 // represent both: that depends on the order in which tables are joined, not on the dialect.
 func Differ(statement string, want, got []string, ordered bool) string {
-	want, got = readBack(want), readBack(got)
 	key := func(row string) string { return row }
 	if ordered || oneForAll.MatchString(statement) {
 		key = plain
@@ -187,25 +186,6 @@ func Differ(statement string, want, got []string, ordered bool) string {
 		}
 	}
 	return ""
-}
-
-// aReal matches a real number.
-var aReal = regexp.MustCompile(`[0-9]+\.[0-9]+(e[+-][0-9]+)?`)
-
-// readBack writes long numbers in texts with as many digits as are needed to read them back. SQLite often
-// writes 17.
-func readBack(rows []string) []string {
-	out := make([]string, len(rows))
-	for i, row := range rows {
-		out[i] = aReal.ReplaceAllStringFunc(row, func(s string) string {
-			f, err := strconv.ParseFloat(s, 64)
-			if err != nil || len(s) < 17 {
-				return s
-			}
-			return query.Float(f).String()
-		})
-	}
-	return out
 }
 
 // oneForAll matches what lets one value represent all values equal to it.

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// formatReal writes a real number with as many digits as are needed to read it back, and always with a
-// point.
+// formatReal writes a real number as SQLite does since 3.52: with 17 digits, or fewer if they read back
+// as the same number, and always with a point.
 func formatReal(f float64) string {
 	switch {
 	case math.IsInf(f, 1):
@@ -17,21 +17,46 @@ func formatReal(f float64) string {
 	case f == 0:
 		return "0.0"
 	}
-	mantissa, exp := Digits(f, -1)
-	return General(f < 0, mantissa, exp, 17, true)
+	mantissa, exp := roundedReal(f)
+	return general(f < 0, mantissa, exp, 17, true)
 }
 
-// Digits returns the first digit of a number and n more, or with -1 as many as are needed to read it back,
-// and the power of ten of the first one.
-func Digits(f float64, n int) (digits string, exp int) {
-	head, power, _ := strings.Cut(strconv.FormatFloat(math.Abs(f), 'e', n, 64), "e")
-	exp, _ = strconv.Atoi(power)
-	return strings.Replace(head, ".", "", 1), exp
+// roundedReal returns the digits of a number as text. SQLite does not search for the shortest
+// digits that read back as the number. It examines the 14th to 16th of 18 digits, and cuts
+// after a run of nines or zeros there. In a number without a fraction, it also cuts a run of
+// zeros before them.
+func roundedReal(f float64) (string, int) {
+	all, exp := Decimal(f, math.MaxInt)
+	digits := 17
+	switch {
+	case all[14:16] == "99":
+		kept := strings.TrimRight(all[:14], "9")
+		if up, upExp := RoundDigits(all, exp, len(kept)); kept == "" || readsAs(up, upExp, f) {
+			digits = len(kept) + 1
+		}
+	case exp+1 >= len(all) || all[13:16] == "000":
+		kept := strings.TrimRight(all[:13], "0")
+		if readsAs(kept, exp, f) {
+			digits = len(kept) + 1
+		}
+	}
+	return RoundDigits(all, exp, digits)
 }
 
-// General writes digits as %g does, with an exponent from 10 to the power of large on. point adds a decimal
-// point if there is none.
-func General(negative bool, mantissa string, exp, large int, point bool) string {
+// readsAs reports whether d.ddd * 10^exp is read as f.
+func readsAs(digits string, exp int, f float64) bool {
+	back, err := strconv.ParseFloat(digits[:1]+"."+digits[1:]+"e"+strconv.Itoa(exp), 64)
+	return err == nil && back == math.Abs(f)
+}
+
+// FormatGeneral formats as %.*g, with an exponent from 10 to the power of large on. point
+// keeps or adds the decimal point.
+func FormatGeneral(f float64, digits, large int, point bool) string {
+	mantissa, exp := Decimal(f, digits)
+	return general(f < 0, mantissa, exp, large, point)
+}
+
+func general(negative bool, mantissa string, exp, large int, point bool) string {
 	sign := ""
 	if negative {
 		sign = "-"
@@ -75,6 +100,19 @@ func SplitDecimal(mantissa string, exp int) (whole, frac string) {
 		return mantissa + strings.Repeat("0", exp+1-len(mantissa)), ""
 	}
 	return mantissa[:exp+1], mantissa[exp+1:]
+}
+
+// Decimal returns a number's first digits, rounded half up, and the power of ten of the first
+// one. As in SQLite, a number has at most 18 known digits, or 19 if it is ten times the power
+// of ten that its power of two begins with.
+func Decimal(f float64, digits int) (string, int) {
+	text := strconv.FormatFloat(math.Abs(f), 'e', 40, 64)
+	head, power, _ := strings.Cut(text, "e")
+	exp, _ := strconv.Atoi(power)
+	_, binary := math.Frexp(f)
+	known := 18 + exp - int(math.Floor(float64(binary-1)*math.Log10(2)))
+	all, exp := RoundDigits(head[:1]+head[2:], exp, known)
+	return RoundDigits(all, exp, digits)
 }
 
 // RoundDigits cuts digits to n, at least 0, and rounds half up. A carry out of the first digit raises

@@ -89,9 +89,9 @@ SELECT printf('%d %5d|%-5d|%05d|%+d|% d', 42, 42, 42, 42, 42, 42), printf('%d', 
 SELECT printf('%f %.2f %8.3f|%-8.1f|%08.2f', 3.14159, 3.14159, 3.14159, 3.14159, 3.14159), printf('%.0f', 2.5), printf('%.0f', 3.5), printf('%f', 'x'), printf('%.3f', 1e10), printf('%+.1f', 2), printf('%.2f', -0.001)
 SELECT printf('%e', 12345.678), printf('%.2e', 0.00012), printf('%g', 0.0001), printf('%g', 123456789.0), printf('%g', 100000.0), printf('%g', 1000000.0), printf('%.3g', 3.14159), printf('%E', 1.5), printf('%G', 1e-10), printf('%e', 0.0), printf('%g', 0.0)
 SELECT printf('%s|%5s|%-5s|%.2s|%s', 'ab', 'ab', 'ab', 'abcdef', 12), printf('%s', NULL), printf('%s', 1.5), printf('%c%c', 'xyz', 'q'), printf('%%'), printf('100%'), printf('%5%'), printf('a%')
-SELECT printf('%x %X %o', 255, 255, 8), printf('%08x', 48879), printf('%x', -1), printf('%*d', 6, 42), printf('%-*d|', 6, 42), printf('%.*f', 2, 1.239)
-SELECT printf('no args'), printf('%d'), printf('%s'), printf('%d %d', 1), printf(NULL), printf(''), printf('%ld %lld', 5, 6), format('%d', 7), printf('%.10f', 0.1), printf('%.20f', 0.1), printf('%.15g', 0.1)
-SELECT printf('%+ d|% +d|%-05d|%08x|%,g|%.25G|%,e', 1, 1, 7, 255, 1e17, 1e17, 12345), length(printf('%,0600000d', 1)), quote(9e999), json_array(-9e999)
+SELECT printf('%x %X %o %#x', 255, 255, 8, 255), printf('%08x', 48879), printf('%x', -1), printf('%u', 5), printf('%q', 'it''s'), printf('%Q', 'it''s'), printf('%Q', NULL), printf('%w', 'a"b'), printf('%*d', 6, 42), printf('%-*d|', 6, 42), printf('%.*f', 2, 1.239)
+SELECT printf('no args'), printf('%d'), printf('%s'), printf('%d %d', 1), printf(NULL), printf(''), printf('%ld %lld', 5, 6), format('%d', 7), printf('%.10f', 0.1), printf('%.20f', 0.1), printf('%.15g', 0.1), printf('%!.5f|%!g|%!.3e', 2, 2, 2)
+SELECT printf('%+ d|% +d|%-05d|%#08x|%u|%,g|%!.0f|%.25G|%.2Q|%,e', 1, 1, 7, 255, -1, 1e17, 2, 1e17, NULL, 12345), length(printf('%,0600000d', 1)), quote(9e999), json_array(-9e999)
 SELECT substr('abc',-2147483649), substr('abc',-2147483649,2147483650), substr('abc',9223372036854775807,-9223372036854775807), substr('abc',-9223372036854775807-1,9223372036854775807)
 
 -- dates
@@ -305,5 +305,5 @@ SELECT lower(tag), count(*) FROM n GROUP BY 1 ORDER BY 1
 SELECT count(*) FROM (SELECT DISTINCT lower(tag) FROM n)
 SELECT name FROM n WHERE name IN (SELECT upper(name) FROM n) ORDER BY 1
 SELECT name FROM n WHERE tag NOT IN (SELECT upper(tag) FROM n) ORDER BY 1
-SELECT printf('%5s|%-5s|%5.2s|%3c', 'äö', 'äö', 'äöü', 'ä')
+SELECT printf('%5s|%-5s|%!5s|%-!5s|%5.2s|%!5.2s|%3c|%5q', 'äö', 'äö', 'äö', 'äö', 'äöü', 'äöü', 'ä', 'ö')
 SELECT -(-0x7fffffffffffffff), -0xffffffffffffffff, 0x8000000000000000, +0x8000000000000000, ~0x8000000000000000

@@ -196,3 +196,4 @@ SELECT group_concat(DISTINCT p ORDER BY p) IS NOT NULL FROM (SELECT tag AS p FRO
 SELECT strftime('%d %e %f %F %g %G %H %I %j %J %k %l %m %M %p %P %R %s %S %T %u %U %V %w %W %Y %%', '2024-12-30 13:05:09.25')
 WITH RECURSIVE d(t) AS (SELECT 1700000000 UNION ALL SELECT t + 86400 * 11 + 4999 FROM d WHERE t < 1950000000) SELECT group_concat(strftime('%g %G %I %J %k %l %p %P %U %V %W', t, 'unixepoch'), ';') FROM d
 SELECT strftime('%G-%V %U', '2021-01-01'), strftime('%G-%V %U', '2020-12-31'), strftime('%G-%V %U', '2023-01-01'), strftime('%I %l %p', '2023-01-01 00:30'), strftime('%I %l %P', '2023-01-01 12:30')
+SELECT printf('%z %5z|%-5z|%.1z', 1, 'ab', 'ab', 'ab'), printf('%z', NULL)

@@ -112,8 +112,8 @@ func round(_ *Budget, a []values.Value) values.Value {
 	case digits == 0:
 		return values.Float(math.Trunc(f + math.Copysign(0.5, f)))
 	}
-	v, _ := values.LeadingNumber(formatFixed(math.Abs(f), int(digits), 17))
-	return values.Float(math.Copysign(v.AsFloat(), f))
+	v, _ := values.LeadingNumber(formatFixed(f, int(digits)))
+	return values.Float(v.AsFloat())
 }
 
 func signOf(_ *Budget, a []values.Value) values.Value {

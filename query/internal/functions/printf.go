@@ -13,7 +13,7 @@ import (
 
 // directive is one % directive of a format.
 type directive struct {
-	minus, zero, comma bool
+	minus, zero, comma, alt, bang bool
 
 	positive  string // what stands before a number that is not negative
 	width     int
@@ -59,12 +59,8 @@ func printf(e *Budget, a []values.Value) values.Value {
 			continue
 		}
 		v := next()
-		if strings.IndexByte("difeEgGxXosc", d.verb) < 0 {
-			return e.Fail(fmt.Errorf("%w: printf: %%%c is not supported: there are d, i, f, e, g, x, o, s and c, "+
-				"behind - + 0 , or a blank", fault.ErrQuery, d.verb))
-		}
-		if d.zero && strings.IndexByte("feEgG", d.verb) >= 0 && math.IsInf(v.AsFloat(), 0) {
-			return e.Fail(fmt.Errorf("%w: printf: infinity cannot be filled with zeros", fault.ErrQuery))
+		if why := d.lacking(v); why != "" {
+			return e.Fail(fmt.Errorf("%w: printf: %s", fault.ErrQuery, why))
 		}
 		b.WriteString(d.format(v))
 	}
@@ -85,6 +81,10 @@ flags:
 			d.zero = true
 		case ',':
 			d.comma = true
+		case '#':
+			d.alt = true
+		case '!':
+			d.bang = true
 		default:
 			break flags
 		}
@@ -116,7 +116,26 @@ flags:
 		return d, "", false
 	}
 	d.verb = s[i]
-	return d, s[i+1:], true
+	return d, s[i+1:], strings.IndexByte("diufeEgGxXoszcqQw%"+lacks, d.verb) >= 0
+}
+
+// lacks are SQLite's directives that we lack.
+const lacks = "rpnjJ"
+
+// lacking returns why a value cannot be written as SQLite does, "" if it can.
+func (d *directive) lacking(v values.Value) string {
+	float := strings.IndexByte("feEgG", d.verb) >= 0
+	switch {
+	case strings.IndexByte(lacks, d.verb) >= 0:
+		return fmt.Sprintf("%%%c is not supported", d.verb)
+	case d.alt && (float || d.verb == 'q' || d.verb == 'Q'):
+		return fmt.Sprintf("# is not supported with %%%c", d.verb)
+	case float && d.bang && d.precision > 15:
+		return "with ! no more than 15 digits are supported"
+	case float && d.zero && math.IsInf(v.AsFloat(), 0):
+		return "infinity cannot be filled with zeros"
+	}
+	return ""
 }
 
 func (d *directive) format(v values.Value) string {
@@ -124,29 +143,63 @@ func (d *directive) format(v values.Value) string {
 	case 'd', 'i':
 		n := v.AsInt()
 		return d.integer(values.Magnitude(n), d.sign(n < 0))
+	case 'u':
+		return d.integer(uint64(v.AsInt()), "")
 	case 'x', 'X', 'o':
 		return d.unsigned(uint64(v.AsInt()))
 	case 'f', 'e', 'E', 'g', 'G':
 		return d.float(v.AsFloat())
 	case 'c':
+		d.bang = true // counts as one character, however many bytes it has
 		r, n := utf8.DecodeRuneInString(v.String())
 		if n == 0 {
 			r = 0
 		}
-		times := max(d.precision, 1)
-		d.width += times * (len(string(r)) - 1) // it counts as one character, however many bytes it has
-		return d.pad(strings.Repeat(string(r), times))
+		return d.pad(strings.Repeat(string(r), max(d.precision, 1)))
 	}
 	s := v.String()
+	switch {
+	case d.verb == 'Q' && v.Kind() == values.Null:
+		s = "NULL"
+	case v.Kind() == values.Null && d.verb != 's' && d.verb != 'z':
+		s = "(NULL)"
+	}
 	if d.precision >= 0 {
-		s = s[:min(d.precision, len(s))]
+		s = cutText(s, d.precision, d.bang)
+	}
+	switch d.verb {
+	case 'q':
+		s = strings.ReplaceAll(s, "'", "''")
+	case 'Q':
+		if v.Kind() != values.Null {
+			s = values.Quote(s)
+		}
+	case 'w':
+		s = strings.ReplaceAll(s, `"`, `""`)
 	}
 	return d.pad(s)
 }
 
-// pad fills up to the width. As in SQLite it counts bytes.
+// cutText keeps n bytes, or with ! n characters.
+func cutText(s string, n int, characters bool) string {
+	if !characters {
+		return s[:min(n, len(s))]
+	}
+	for i := range s {
+		if n == 0 {
+			return s[:i]
+		}
+		n--
+	}
+	return s
+}
+
+// pad fills up to the width. As in SQLite it counts bytes, or with ! characters.
 func (d *directive) pad(s string) string {
 	missing := d.width - len(s)
+	if d.bang {
+		missing = d.width - utf8.RuneCountInString(s)
+	}
 	switch {
 	case missing <= 0:
 		return s
@@ -194,15 +247,18 @@ func parted(digits string) string {
 }
 
 func (d *directive) unsigned(n uint64) string {
-	base := 16
+	base, prefix := 16, "0x"
 	if d.verb == 'o' {
-		base = 8
+		base, prefix = 8, "0"
 	}
 	digits := strconv.FormatUint(n, base)
 	if d.verb == 'X' {
-		digits = values.Upper(digits)
+		digits, prefix = values.Upper(digits), "0X"
 	}
-	return d.pad(d.whole(digits, ""))
+	if digits = d.whole(digits, ""); d.alt && n != 0 {
+		digits = prefix + digits
+	}
+	return d.pad(digits)
 }
 
 func (d *directive) float(f float64) string {
@@ -218,14 +274,15 @@ func (d *directive) float(f float64) string {
 	var digits string
 	switch d.verb {
 	case 'f':
-		digits = formatFixed(f, precision, -1)
+		digits = formatFixedDigits(f, precision, d.digits())
 	case 'e', 'E':
 		digits = formatExponent(f, precision)
 	default:
 		precision = max(precision, 1)
-		text, exp := values.Digits(f, -1)
-		text, exp = values.RoundDigits(text, exp, precision)
-		digits = values.General(false, text, exp, precision, false)
+		digits = values.FormatGeneral(f, min(precision, d.digits()), precision, d.bang)
+	}
+	if d.bang && d.verb != 'g' && d.verb != 'G' {
+		digits = trimZeros(digits)
 	}
 	if d.comma {
 		end := len(digits)
@@ -243,16 +300,52 @@ func (d *directive) float(f float64) string {
 	return d.pad(sign + digits)
 }
 
-// formatFixed writes a number of decimals of a number that is not negative, rounded half up from the first
-// digit and n more, or with -1 from those that are needed to read it back.
-func formatFixed(f float64, decimals, n int) string {
-	text, exp := values.Digits(f, n)
-	text, exp = values.RoundDigits(text, exp, exp+1+decimals)
-	if text == "" {
-		text, exp = "0", 0
+// trimZeros drops zeros at the end, but leaves one digit after the point.
+func trimZeros(digits string) string {
+	head, power, _ := strings.Cut(digits, "e")
+	whole, frac, _ := strings.Cut(head, ".")
+	if frac = strings.TrimRight(frac, "0"); frac == "" {
+		frac = "0"
 	}
-	whole, frac := values.SplitDecimal(text, exp)
-	return withPoint(whole, (frac + strings.Repeat("0", decimals))[:decimals])
+	head = whole + "." + frac
+	if power != "" {
+		return head + "e" + power
+	}
+	return head
+}
+
+// digits returns the number of significant digits: 16, or with ! 26.
+func (d *directive) digits() int {
+	if d.bang {
+		return 26
+	}
+	return 16
+}
+
+// formatFixed is %!.*f.
+func formatFixed(f float64, decimals int) string {
+	sign := ""
+	if f < 0 {
+		sign = "-"
+	}
+	return sign + formatFixedDigits(math.Abs(f), decimals, 26)
+}
+
+// formatFixedDigits writes a number of decimals, and zeros after the last significant digit.
+func formatFixedDigits(f float64, decimals, counting int) string {
+	if f == 0 {
+		return withPoint("0", strings.Repeat("0", decimals))
+	}
+	text, exp := values.Decimal(f, math.MaxInt)
+	text, power := values.RoundDigits(text, exp, min(exp+1+decimals, counting))
+	if text == "" {
+		return withPoint("0", strings.Repeat("0", decimals))
+	}
+	whole, frac := values.SplitDecimal(text, power)
+	if len(frac) < decimals {
+		frac += strings.Repeat("0", decimals-len(frac))
+	}
+	return withPoint(whole, frac[:decimals])
 }
 
 func withPoint(whole, frac string) string {
@@ -266,8 +359,8 @@ func formatExponent(f float64, decimals int) string {
 	if f == 0 {
 		return withPoint("0", strings.Repeat("0", decimals)) + "e+00"
 	}
-	text, exp := values.Digits(f, -1)
-	text, exp = values.RoundDigits(text, exp, decimals+1)
+	text, exp := values.Decimal(f, math.MaxInt)
+	text, exp = values.RoundDigits(text, exp, min(decimals+1, 16))
 	text += strings.Repeat("0", max(0, decimals+1-len(text)))
 	sign := "+"
 	if exp < 0 {
