@@ -5,6 +5,9 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/values"
 )
 
 // seeds are statements of every kind.
@@ -41,7 +44,7 @@ func FuzzParse(f *testing.F) {
 		list, err := Parse(text)
 		Complete(text)
 		if err != nil {
-			if !errors.Is(err, ErrQuery) && !errors.Is(err, ErrLimit) {
+			if !errors.Is(err, fault.ErrQuery) && !errors.Is(err, fault.ErrLimit) {
 				t.Fatalf("%q: %v", text, err)
 			}
 			return
@@ -49,7 +52,7 @@ func FuzzParse(f *testing.F) {
 		for _, s := range list {
 			written := s.String()
 			again, err := Parse(written)
-			if errors.Is(err, ErrLimit) || err != nil && strings.Contains(err.Error(), "nested") {
+			if errors.Is(err, fault.ErrLimit) || err != nil && strings.Contains(err.Error(), "nested") {
 				continue // parentheses that it did not need
 			}
 			if err != nil || len(again) != 1 || again[0].String() != written {
@@ -71,8 +74,9 @@ func FuzzExecute(f *testing.F) {
 		}
 		for _, s := range list {
 			opt := Options{Limits: Limits{Rows: 2000, Bytes: 1 << 22}, Context: context.Background(),
-				Now:  func() int64 { return 1_700_000_000 },
-				Args: []Value{Int(1), String("x"), {}}, Named: map[string]Value{"n": Int(3)}}
+				Now:   func() int64 { return 1_700_000_000 },
+				Args:  []values.Value{values.Int(1), values.String("x"), {}},
+				Named: map[string]values.Value{"n": values.Int(3)}}
 			var answers [][]string
 			for _, c := range []testCatalog{smallCatalog(), smallCatalog()} {
 				opt.NoIndex = len(answers) == 1

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/query/values"
+
 	"github.com/google/go-cmp/cmp"
 )
 
@@ -50,9 +52,10 @@ func TestGolden(t *testing.T) {
 
 // answerOf returns the plan and the rows of a statement, or its error.
 func answerOf(t *testing.T, statement string) string {
-	opt := Options{Named: map[string]Value{"n": Int(2)}, Args: []Value{String("two")}, Now: func() int64 {
-		return 1_700_000_000
-	}}
+	opt := Options{Named: map[string]values.Value{"n": values.Int(2)}, Args: []values.Value{values.String("two")},
+		Now: func() int64 {
+			return 1_700_000_000
+		}}
 	c := smallCatalog()
 	rows, err := runAll(t, c, statement, opt)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/placectl/placectl/query/fault"
 )
 
 // TestMemoryLimit: what a statement keeps until it fails for its limit of bytes takes no more memory than that, garbage
@@ -67,7 +69,7 @@ func TestMemoryLimit(t *testing.T) {
 			_, err := runAll(t, smallCatalog(), rows.Replace(sql), Options{Limits: Limits{Bytes: limit}})
 			close(stop)
 			<-done
-			var over *LimitError
+			var over *fault.LimitError
 			if !errors.As(err, &over) {
 				t.Fatalf("%v, want a LimitError", err)
 			}

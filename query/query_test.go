@@ -5,19 +5,24 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 )
 
 // testCatalog has a few tables in memory.
-type testCatalog map[string]Table
+type testCatalog map[string]tables.Table
 
-func (c testCatalog) Table(name string, _ Value) (Table, error) {
+func (c testCatalog) Table(name string, _ values.Value) (tables.Table, error) {
 	if t, ok := c[name]; ok {
 		return t, nil
 	}
 	return nil, nil
 }
 
-func (c testCatalog) Function(string, int) (Function, error) { return nil, nil }
+func (c testCatalog) Function(string, int) (tables.Function, error) { return nil, nil }
 
 func (c testCatalog) Names() (names []string) {
 	for name := range c {
@@ -26,11 +31,11 @@ func (c testCatalog) Names() (names []string) {
 	return names
 }
 
-func (c testCatalog) Literal(u Unit, text string) (Value, error) {
+func (c testCatalog) Literal(u tables.Unit, text string) (values.Value, error) {
 	var n int64
 	var unit string
 	if _, err := fmt.Sscanf(text, "%d%s", &n, &unit); err != nil {
-		return Value{}, fmt.Errorf("%q is no %s", text, u)
+		return values.Value{}, fmt.Errorf("%q is no %s", text, u)
 	}
 	switch unit {
 	case "k":
@@ -38,22 +43,23 @@ func (c testCatalog) Literal(u Unit, text string) (Value, error) {
 	case "h":
 		n *= 3600
 	default:
-		return Value{}, fmt.Errorf("%q is no %s", text, u)
+		return values.Value{}, fmt.Errorf("%q is no %s", text, u)
 	}
-	return Int(n), nil
+	return values.Int(n), nil
 }
 
 func smallCatalog() testCatalog {
-	t := &IndexedMemory{Memory: Memory{
-		Cols: []Column{{Name: "a", Type: IntegerAffinity}, {Name: "b", Type: TextAffinity},
-			{Name: "size", Type: IntegerAffinity, Unit: Bytes}},
-		Rows: [][]Value{{Int(1), String("one"), Int(1024)}, {Int(2), String("two"), Int(4096)}, {Int(3), {}, {}},
-			{{}, String("none"), Int(0)}},
+	t := &tables.IndexedMemory{Memory: tables.Memory{
+		Cols: []tables.Column{{Name: "a", Type: values.IntegerAffinity}, {Name: "b", Type: values.TextAffinity},
+			{Name: "size", Type: values.IntegerAffinity, Unit: tables.Bytes}},
+		Rows: [][]values.Value{{values.Int(1), values.String("one"), values.Int(1024)},
+			{values.Int(2), values.String("two"), values.Int(4096)}, {values.Int(3), {}, {}},
+			{{}, values.String("none"), values.Int(0)}},
 	}, By: map[int]bool{0: true, 1: true}}
-	return testCatalog{"t": t, "u": &Memory{Cols: t.Cols, Rows: t.Rows}}
+	return testCatalog{"t": t, "u": &tables.Memory{Cols: t.Cols, Rows: t.Rows}}
 }
 
-func runAll(t *testing.T, c Catalog, text string, opt Options) ([]string, error) {
+func runAll(t *testing.T, c tables.Catalog, text string, opt Options) ([]string, error) {
 	t.Helper()
 	list, err := Parse(text)
 	if err != nil {
@@ -110,14 +116,14 @@ func TestSmall(t *testing.T) {
 // TestViewsAsTables: a view can be used as a table, with its own column names, and its errors
 // are reported where it is used.
 func TestViewsAsTables(t *testing.T) {
-	view := func(text string) *View {
+	view := func(text string) *syntax.View {
 		list, err := Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return list[0].View
 	}
-	opt := Options{Views: map[string]*View{"v": view("CREATE VIEW v(x, n) AS SELECT b, size FROM t WHERE a > 0"),
+	opt := Options{Views: map[string]*syntax.View{"v": view("CREATE VIEW v(x, n) AS SELECT b, size FROM t WHERE a > 0"),
 		"w":   view("CREATE VIEW w AS SELECT max(x) AS m FROM v"),
 		"bad": view("CREATE VIEW bad AS SELECT nosuch FROM t"), "loop": view("CREATE VIEW loop AS SELECT * FROM loop")}}
 	for text, want := range map[string]string{
@@ -165,7 +171,7 @@ func TestPlaces(t *testing.T) {
 			"0": "line 1, column 23: integer overflow",
 	} {
 		if _, err := runAll(t, smallCatalog(), text, Options{}); err == nil || err.Error() != want ||
-			!errors.Is(err, ErrQuery) {
+			!errors.Is(err, fault.ErrQuery) {
 			t.Errorf("%s\n got %v\nwant %s", text, err, want)
 		}
 	}
@@ -209,7 +215,7 @@ func TestGone(t *testing.T) {
 		"SELECT 1 FROM t WINDOW w AS (RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING)": "RANGE with a distance: join",
 	} {
 		words, hint, _ := strings.Cut(want, ": ")
-		if _, err := runAll(t, smallCatalog(), text, Options{}); err == nil || !errors.Is(err, ErrQuery) ||
+		if _, err := runAll(t, smallCatalog(), text, Options{}); err == nil || !errors.Is(err, fault.ErrQuery) ||
 			!strings.Contains(err.Error(), words+" is not supported: "+hint) {
 			t.Errorf("%s\n got %v\nwant %s", text, err, want)
 		}

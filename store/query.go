@@ -8,8 +8,11 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/kernel"
-	"github.com/placectl/placectl/store/internal/tables"
+	views "github.com/placectl/placectl/store/internal/tables"
 )
 
 // Query is a question in SQL with its limits. The zero value of all fields but Text works.
@@ -19,7 +22,7 @@ type Query struct {
 	Named  map[string]any // named parameters, without their sign
 	Limits query.Limits
 	// Views are named queries to use as tables, by their names in lower case.
-	Views map[string]*query.View
+	Views map[string]*syntax.View
 	// Progress is called now and then with the number of further rows examined. It may be nil.
 	Progress func(rows int64)
 	// Zone is the time zone of times without one, such as 2026-11-20 10:00, tomorrow and
@@ -29,18 +32,18 @@ type Query struct {
 
 // Rows are the answer to a query.
 type Rows struct {
-	Columns []query.Column
-	all     iter.Seq2[[]query.Value, error]
+	Columns []tables.Column
+	all     iter.Seq2[[]values.Value, error]
 }
 
 // All iterates over the rows. A row is valid until the next one. An error comes last, without a
 // row.
-func (r *Rows) All() iter.Seq2[[]query.Value, error] { return r.all }
+func (r *Rows) All() iter.Seq2[[]values.Value, error] { return r.all }
 
 // Query runs statements and collects the rows of the answer, so that you do not hold the file
 // while you read them. Statements run one after the other, and each sees the database at one
-// instant. An error in the text is a *query.Error, and a limit exceeded is a
-// *query.LimitError. Query obeys ctx.
+// instant. An error in the text is a *fault.Error, and a limit exceeded is a
+// *fault.LimitError. Query obeys ctx.
 func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error) {
 	list, err := query.Parse(text)
 	if err != nil {
@@ -63,14 +66,14 @@ func (db *DB) Query(ctx context.Context, text string, args ...any) (*Rows, error
 
 // gather reads all rows.
 func (r *Rows) gather() (*Rows, error) {
-	var rows [][]query.Value
+	var rows [][]values.Value
 	for row, err := range r.all {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, append([]query.Value(nil), row...))
+		rows = append(rows, append([]values.Value(nil), row...))
 	}
-	return &Rows{r.Columns, func(yield func([]query.Value, error) bool) {
+	return &Rows{r.Columns, func(yield func([]values.Value, error) bool) {
 		for _, row := range rows {
 			if !yield(row, nil) {
 				return
@@ -81,7 +84,7 @@ func (r *Rows) gather() (*Rows, error) {
 
 // Query runs one statement of q.Text at the transaction's instant. Rows are made as you read them,
 // and are valid only within the transaction.
-func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*Rows, error) {
+func (tx *Tx) Query(ctx context.Context, statement *syntax.Statement, q Query) (*Rows, error) {
 	opt := query.Options{Limits: q.Limits, Context: ctx, Now: func() int64 { return tx.k.Now }, Ahead: aheadIn(q.Zone),
 		Views: q.Views, Progress: q.Progress, Nanos: nanos(), Input: isInput}
 	for i, arg := range q.Args {
@@ -97,7 +100,7 @@ func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*
 			return nil, fmt.Errorf("%w parameter %s: %w", ErrInvalid, name, err)
 		}
 		if opt.Named == nil {
-			opt.Named = make(map[string]query.Value)
+			opt.Named = make(map[string]values.Value)
 		}
 		opt.Named[name] = v
 	}
@@ -110,14 +113,14 @@ func (tx *Tx) Query(ctx context.Context, statement *query.Statement, q Query) (*
 }
 
 // catalogs holds a reader's tables, nil until needed.
-var catalogs kernel.Slot[*tables.Catalog]
+var catalogs kernel.Slot[*views.Catalog]
 
 // catalog returns the tables for queries in the transaction.
-func (tx *Tx) catalog(zone *time.Location) *tables.Catalog {
+func (tx *Tx) catalog(zone *time.Location) *views.Catalog {
 	made := catalogs.In(tx.k)
 	c := *made
 	if c == nil {
-		c = tables.New(tx.k)
+		c = views.New(tx.k)
 		if !tx.Writable() { // its rows do not change
 			*made = c
 		}
@@ -127,13 +130,13 @@ func (tx *Tx) catalog(zone *time.Location) *tables.Catalog {
 }
 
 // QueryTables returns the tables for queries, by name, with their columns, for help and completion.
-func (tx *Tx) QueryTables() (names []string, columns map[string][]query.Column, err error) {
+func (tx *Tx) QueryTables() (names []string, columns map[string][]tables.Column, err error) {
 	return tx.catalog(nil).Columns()
 }
 
 // watched adds the errors that the index, the calendar and the tables have recorded.
-func watched(tx *Tx, c *tables.Catalog, rows iter.Seq2[[]query.Value, error]) iter.Seq2[[]query.Value, error] {
-	return func(yield func([]query.Value, error) bool) {
+func watched(tx *Tx, c *views.Catalog, rows iter.Seq2[[]values.Value, error]) iter.Seq2[[]values.Value, error] {
+	return func(yield func([]values.Value, error) bool) {
 		for row, err := range rows {
 			if !yield(row, err) || err != nil {
 				return
@@ -179,30 +182,30 @@ func nanos() func() int64 {
 }
 
 // queryValue converts a parameter to a value.
-func queryValue(v any) (query.Value, error) {
+func queryValue(v any) (values.Value, error) {
 	switch v := v.(type) {
 	case nil:
-		return query.Value{}, nil
-	case query.Value:
+		return values.Value{}, nil
+	case values.Value:
 		return v, nil
 	case bool:
-		return query.Bool(v), nil
+		return values.Bool(v), nil
 	case int:
-		return query.Int(int64(v)), nil
+		return values.Int(int64(v)), nil
 	case int32:
-		return query.Int(int64(v)), nil
+		return values.Int(int64(v)), nil
 	case int64:
-		return query.Int(v), nil
+		return values.Int(v), nil
 	case uint32:
-		return query.Int(int64(v)), nil
+		return values.Int(int64(v)), nil
 	case float64:
-		return query.Float(v), nil
+		return values.Float(v), nil
 	case string:
-		return query.String(v), nil
+		return values.String(v), nil
 	case time.Time:
-		return query.Int(v.Unix()), nil
+		return values.Int(v.Unix()), nil
 	case time.Duration:
-		return query.Int(int64(v / time.Second)), nil
+		return values.Int(int64(v / time.Second)), nil
 	}
-	return query.Value{}, fmt.Errorf("a %T cannot be one", v)
+	return values.Value{}, fmt.Errorf("a %T cannot be one", v)
 }

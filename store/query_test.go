@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/fault"
 	"github.com/placectl/placectl/store/internal/kernel"
 )
 
@@ -274,7 +275,7 @@ func TestQueryLimits(t *testing.T) {
 		}
 		return nil
 	})
-	var limit *query.LimitError
+	var limit *fault.LimitError
 	if !errors.As(err, &limit) {
 		t.Errorf("too many rows: %v", err)
 	}

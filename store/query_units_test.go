@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/kernel"
-	"github.com/placectl/placectl/store/internal/tables"
+	views "github.com/placectl/placectl/store/internal/tables"
 )
 
 // unitCase is an expression about one row, and its value, or a part of the error.
@@ -121,21 +123,21 @@ func fits(got, want string) bool {
 }
 
 // unitCatalog has the tables of a store, and one of one row.
-type unitCatalog struct{ query.Catalog }
+type unitCatalog struct{ tables.Catalog }
 
-func (c unitCatalog) Table(name string, at query.Value) (query.Table, error) {
+func (c unitCatalog) Table(name string, at values.Value) (tables.Table, error) {
 	if name != "one" {
 		return c.Catalog.Table(name, at)
 	}
-	column := func(name string, a query.Affinity, u query.Unit) query.Column {
-		return query.Column{Name: name, Type: a, Unit: u}
+	column := func(name string, a values.Affinity, u tables.Unit) tables.Column {
+		return tables.Column{Name: name, Type: a, Unit: u}
 	}
-	return &query.Memory{Cols: []query.Column{column("t", query.IntegerAffinity, query.Time),
-		column("d", query.IntegerAffinity, query.Duration),
-		column("s", query.IntegerAffinity, query.Bytes), column("n", query.IntegerAffinity, query.NoUnit),
-		column("w", query.TextAffinity, query.NoUnit), column("a", query.NumericAffinity, query.Amount)},
-		Rows: [][]query.Value{{query.Int(1795226400), query.Int(7200), query.Int(64 << 30), query.Int(3),
-			query.String("2h"), query.Int(64 << 30)}}}, nil
+	return &tables.Memory{Cols: []tables.Column{column("t", values.IntegerAffinity, tables.Time),
+		column("d", values.IntegerAffinity, tables.Duration),
+		column("s", values.IntegerAffinity, tables.Bytes), column("n", values.IntegerAffinity, tables.NoUnit),
+		column("w", values.TextAffinity, tables.NoUnit), column("a", values.NumericAffinity, tables.Amount)},
+		Rows: [][]values.Value{{values.Int(1795226400), values.Int(7200), values.Int(64 << 30), values.Int(3),
+			values.String("2h"), values.Int(64 << 30)}}}, nil
 }
 
 func askIn(db *DB, zone *time.Location, c *clock, text string) string {
@@ -178,13 +180,13 @@ func TestEventWords(t *testing.T) {
 			continue
 		}
 		for _, m := range said.FindAllStringSubmatch(string(data), -1) {
-			if !slices.Contains(tables.EventWords, m[1]) {
+			if !slices.Contains(views.EventWords, m[1]) {
 				t.Errorf("%s: events are called %s, which the words of events lack", file, m[1])
 			}
 		}
 	}
 	for _, word := range kernel.JobEvents {
-		if !slices.Contains(tables.EventWords, word) {
+		if !slices.Contains(views.EventWords, word) {
 			t.Errorf("events are called %s, which the words of events lack", word)
 		}
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/fairshare"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
 )
@@ -224,7 +225,7 @@ func (c call) make(tx *Tx, name string) (answer string, err error) {
 		switch v := v.(type) {
 		case *index.Index, *timeline.Calendar, *index.Defs, *Rows:
 			continue // large, and handed out to be asked
-		case map[string][]query.Column:
+		case map[string][]tables.Column:
 			for _, table := range slices.Sorted(maps.Keys(v)) {
 				for _, c := range v[table] {
 					answer += table + "." + c.Name + " "

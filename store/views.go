@@ -11,6 +11,7 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/store/internal/access"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/tables"
@@ -97,8 +98,8 @@ func (vs Views) answers(v SQLView) error {
 	if err != nil {
 		return err
 	}
-	q := Query{Text: v.Select, Views: map[string]*query.View{v.Name: parsed}}
-	_, err = vs.tx.Query(context.Background(), &query.Statement{Select: parsed.Select}, q)
+	q := Query{Text: v.Select, Views: map[string]*syntax.View{v.Name: parsed}}
+	_, err = vs.tx.Query(context.Background(), &syntax.Statement{Select: parsed.Select}, q)
 	return err
 }
 

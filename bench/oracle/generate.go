@@ -5,14 +5,15 @@ import (
 	"math/rand/v2"
 	"strings"
 
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 )
 
 // Generator makes random tables and random statements about them. The sums of its numbers are exact in
 // any order.
 type Generator struct {
 	*rand.Rand
-	tables map[string][]query.Column
+	tables map[string][]tables.Column
 	depth  int
 }
 
@@ -26,26 +27,26 @@ func (g *Generator) pick(list ...string) string { return list[g.IntN(len(list))]
 func (g *Generator) chance(percent int) bool { return g.IntN(100) < percent }
 
 // Tables makes three small tables. In some, the first column of t1 and of t2 is the number of the row.
-func (g *Generator) Tables() map[string]*query.Memory {
-	shapes := map[string][]query.Column{
-		"t1": {{Name: "a", Type: query.IntegerAffinity}, {Name: "b", Type: query.TextAffinity},
-			{Name: "c", Type: query.RealAffinity}, {Name: "d", Type: query.IntegerAffinity}},
-		"t2": {{Name: "a", Type: query.IntegerAffinity}, {Name: "e", Type: query.TextAffinity},
-			{Name: "f", Type: query.IntegerAffinity}},
-		"t3": {{Name: "b", Type: query.TextAffinity}, {Name: "g", Type: query.RealAffinity}},
+func (g *Generator) Tables() map[string]*tables.Memory {
+	shapes := map[string][]tables.Column{
+		"t1": {{Name: "a", Type: values.IntegerAffinity}, {Name: "b", Type: values.TextAffinity},
+			{Name: "c", Type: values.RealAffinity}, {Name: "d", Type: values.IntegerAffinity}},
+		"t2": {{Name: "a", Type: values.IntegerAffinity}, {Name: "e", Type: values.TextAffinity},
+			{Name: "f", Type: values.IntegerAffinity}},
+		"t3": {{Name: "b", Type: values.TextAffinity}, {Name: "g", Type: values.RealAffinity}},
 	}
 	g.tables = shapes
-	out := map[string]*query.Memory{}
+	out := map[string]*tables.Memory{}
 	numbered := g.chance(40)
 	for _, name := range []string{"t1", "t2", "t3"} {
-		m := &query.Memory{Cols: shapes[name]}
+		m := &tables.Memory{Cols: shapes[name]}
 		for range g.IntN(9) {
-			row := make([]query.Value, len(m.Cols))
+			row := make([]values.Value, len(m.Cols))
 			for i, c := range m.Cols {
 				row[i] = g.value(c.Type)
 			}
 			if numbered && name != "t3" {
-				row[0] = query.Int(int64(len(m.Rows)))
+				row[0] = values.Int(int64(len(m.Rows)))
 			}
 			m.Rows = append(m.Rows, row)
 		}
@@ -54,20 +55,20 @@ func (g *Generator) Tables() map[string]*query.Memory {
 	return out
 }
 
-func (g *Generator) value(a query.Affinity) query.Value {
+func (g *Generator) value(a values.Affinity) values.Value {
 	if g.chance(20) {
-		return query.Value{}
+		return values.Value{}
 	}
 	switch a {
-	case query.IntegerAffinity:
+	case values.IntegerAffinity:
 		if g.chance(3) {
-			return query.Int([]int64{1 << 62, -1 << 63, 1<<63 - 1, 4503599627370497}[g.IntN(4)])
+			return values.Int([]int64{1 << 62, -1 << 63, 1<<63 - 1, 4503599627370497}[g.IntN(4)])
 		}
-		return query.Int(int64(g.IntN(7) - 2))
-	case query.RealAffinity:
-		return query.Float(float64(g.IntN(33)-12) / 4)
+		return values.Int(int64(g.IntN(7) - 2))
+	case values.RealAffinity:
+		return values.Float(float64(g.IntN(33)-12) / 4)
 	}
-	return query.String(g.word())
+	return values.String(g.word())
 }
 
 func (g *Generator) word() string {
@@ -78,7 +79,7 @@ func (g *Generator) word() string {
 // source is a table of a statement, with its columns.
 type source struct {
 	name    string
-	columns []query.Column
+	columns []tables.Column
 }
 
 // Statement makes a SELECT, and reports whether its order is determined.
@@ -221,7 +222,7 @@ func (g *Generator) derived(alias string) (string, source) {
 	if g.chance(50) {
 		text += " WHERE " + g.condition(inner, 1)
 	}
-	return text + ") AS " + alias, source{alias, []query.Column{{Name: "p"}, {Name: "q"}}}
+	return text + ") AS " + alias, source{alias, []tables.Column{{Name: "p"}, {Name: "q"}}}
 }
 
 func (g *Generator) on(sources []source) string {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/values"
 )
 
 // Call makes a SELECT of one function of odd arguments: formats, dates and their modifiers, positions.
@@ -14,7 +14,7 @@ func (g *Generator) Call() string {
 	call := ""
 	switch g.IntN(6) {
 	case 0:
-		call = g.pick("printf", "format") + "(" + query.String(g.format()).Literal()
+		call = g.pick("printf", "format") + "(" + values.String(g.format()).Literal()
 		for range g.IntN(4) {
 			call += ", " + g.odd()
 		}

@@ -5,6 +5,10 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
+
 	"github.com/placectl/placectl/query"
 )
 
@@ -16,7 +20,7 @@ const then = 1000
 
 // Views makes two views of the tables, as statements that both sides understand.
 func (g *Generator) Views() []string {
-	pq := []query.Column{{Name: "p"}, {Name: "q"}}
+	pq := []tables.Column{{Name: "p"}, {Name: "q"}}
 	var out []string
 	for _, name := range []string{"v1", "v2"} {
 		table := g.pick("t1", "t2", "t3")
@@ -33,8 +37,8 @@ func (g *Generator) Views() []string {
 }
 
 // viewsOf parses the views for the options of a statement.
-func viewsOf(statements []string) (map[string]*query.View, error) {
-	out := map[string]*query.View{}
+func viewsOf(statements []string) (map[string]*syntax.View, error) {
+	out := map[string]*syntax.View{}
 	for _, text := range statements {
 		list, err := query.Parse(text)
 		if err != nil {
@@ -46,7 +50,7 @@ func viewsOf(statements []string) (map[string]*query.View, error) {
 }
 
 // table makes an item of FROM: a table, sometimes at the instant then, or a view.
-func (g *Generator) table() (text string, columns []query.Column) {
+func (g *Generator) table() (text string, columns []tables.Column) {
 	name := g.pick("t1", "t2", "t3")
 	switch {
 	case g.tables["v1"] != nil && g.chance(20):
@@ -64,7 +68,7 @@ func (g *Generator) each(sources []source, alias string) (string, source) {
 	if g.chance(60) {
 		args = append(args, g.pick(g.column(sources), "1", "'a'", "NULL"))
 	}
-	return "each(" + strings.Join(args, ", ") + ") AS " + alias, source{alias, []query.Column{{Name: "value"}}}
+	return "each(" + strings.Join(args, ", ") + ") AS " + alias, source{alias, []tables.Column{{Name: "value"}}}
 }
 
 var (
@@ -84,13 +88,13 @@ func SQLiteText(text string) string {
 type each struct{}
 
 // Columns describes its only column.
-func (each) Columns() []query.Column { return []query.Column{{Name: "value"}} }
+func (each) Columns() []tables.Column { return []tables.Column{{Name: "value"}} }
 
 // Rows returns the arguments.
-func (each) Rows(args []query.Value) (query.Cursor, error) {
-	m := &query.Memory{Cols: each{}.Columns()}
+func (each) Rows(args []values.Value) (tables.Cursor, error) {
+	m := &tables.Memory{Cols: each{}.Columns()}
 	for _, v := range args {
-		m.Rows = append(m.Rows, []query.Value{v})
+		m.Rows = append(m.Rows, []values.Value{v})
 	}
 	return m.Scan(nil), nil
 }

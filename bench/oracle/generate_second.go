@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
 )
 
 // core makes a SELECT of n columns without an order.
@@ -42,10 +42,10 @@ func (g *Generator) with() (string, bool) {
 	}
 	if g.chance(50) {
 		text += ", c2 AS (SELECT c1.p AS p, c1.q AS q FROM c1 WHERE " + g.condition(
-			[]source{{"c1", []query.Column{{Name: "p"}, {Name: "q"}}}}, 1) + ")"
+			[]source{{"c1", []tables.Column{{Name: "p"}, {Name: "q"}}}}, 1) + ")"
 		names = append(names, "c2")
 	}
-	pq := []query.Column{{Name: "p"}, {Name: "q"}}
+	pq := []tables.Column{{Name: "p"}, {Name: "q"}}
 	sources := []source{{"u", pq}}
 	from := " FROM " + g.pick(names...) + " AS u"
 	if g.chance(50) {
@@ -72,7 +72,7 @@ func (g *Generator) rows(alias string) (string, source) {
 		rows = append(rows, "("+g.literal()+", "+g.literal()+")")
 	}
 	return "(VALUES " + strings.Join(rows, ", ") + ") AS " + alias,
-		source{alias, []query.Column{{Name: "column1"}, {Name: "column2"}}}
+		source{alias, []tables.Column{{Name: "column1"}, {Name: "column2"}}}
 }
 
 // windows makes a SELECT with window functions. Their orders are total as far as the results can tell:

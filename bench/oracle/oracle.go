@@ -12,15 +12,18 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
+
 	"github.com/placectl/placectl/query"
 	_ "modernc.org/sqlite"
 )
 
 // Tables are tables by name, as a catalog for package query.
-type Tables map[string]query.Table
+type Tables map[string]tables.Table
 
 // Table finds a table, or its state at the instant then.
-func (t Tables) Table(name string, at query.Value) (query.Table, error) {
+func (t Tables) Table(name string, at values.Value) (tables.Table, error) {
 	if !at.IsNull() {
 		name += "_then"
 	}
@@ -31,7 +34,7 @@ func (t Tables) Table(name string, at query.Value) (query.Table, error) {
 }
 
 // Function finds the function each.
-func (t Tables) Function(name string, _ int) (query.Function, error) {
+func (t Tables) Function(name string, _ int) (tables.Function, error) {
 	if name == "each" {
 		return each{}, nil
 	}
@@ -47,15 +50,15 @@ func (t Tables) Names() (names []string) {
 }
 
 // Literal knows the instant then, and no units.
-func (t Tables) Literal(_ query.Unit, text string) (query.Value, error) {
+func (t Tables) Literal(_ tables.Unit, text string) (values.Value, error) {
 	if text == strconv.Itoa(then) {
-		return query.Int(then), nil
+		return values.Int(then), nil
 	}
-	return query.Value{}, errors.New("no units here")
+	return values.Value{}, errors.New("no units here")
 }
 
 // Load puts tables into a fresh SQLite database in memory.
-func Load(tables map[string]*query.Memory) (*sql.DB, error) {
+func Load(tables map[string]*tables.Memory) (*sql.DB, error) {
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		return nil, err
@@ -114,22 +117,22 @@ func AskSQLite(db *sql.DB, text string) (columns []string, rows []string, err er
 func shown(v any) string {
 	switch v := v.(type) {
 	case nil:
-		return query.Value{}.Literal()
+		return values.Value{}.Literal()
 	case int64:
-		return query.Int(v).Literal()
+		return values.Int(v).Literal()
 	case float64:
 		if v == 0 {
 			v = 0 // not -0
 		}
-		return query.Float(v).Literal()
+		return values.Float(v).Literal()
 	case string:
-		return query.String(v).Literal()
+		return values.String(v).Literal()
 	}
 	return fmt.Sprintf("%T %v", v, v)
 }
 
 // AskQuery runs a statement in package query.
-func AskQuery(tables query.Catalog, text string, opt query.Options) (columns []string, rows []string, err error) {
+func AskQuery(tables tables.Catalog, text string, opt query.Options) (columns []string, rows []string, err error) {
 	list, err := query.Parse(text)
 	if err != nil {
 		return nil, nil, err

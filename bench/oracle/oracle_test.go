@@ -13,6 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
+
 	"github.com/placectl/placectl/query"
 )
 
@@ -41,14 +46,14 @@ func seeded(t *testing.T) uint64 {
 // world holds tables in SQLite, and in all the ways that package query can have them.
 type world struct {
 	db    *sql.DB
-	views map[string]*query.View
+	views map[string]*syntax.View
 	ways  map[string]Tables
 }
 
 // newWorld loads tables and views. by says which columns of a table are indexed.
-func newWorld(t *testing.T, tables map[string]*query.Memory, views []string, by map[string]map[int]bool) *world {
+func newWorld(t *testing.T, memory map[string]*tables.Memory, views []string, by map[string]map[int]bool) *world {
 	t.Helper()
-	db, err := Load(tables)
+	db, err := Load(memory)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,11 +68,11 @@ func newWorld(t *testing.T, tables map[string]*query.Memory, views []string, by 
 		t.Fatal(err)
 	}
 	plain, indexed, sorted := Tables{}, Tables{}, Tables{}
-	for name, m := range tables {
+	for name, m := range memory {
 		plain[name], sorted[name] = m, m
-		indexed[name] = &query.IndexedMemory{Memory: *m, By: by[name]}
+		indexed[name] = &tables.IndexedMemory{Memory: *m, By: by[name]}
 		if isNumbered(m) {
-			sorted[name] = &Sorted{query.IndexedMemory{Memory: *m, By: map[int]bool{1: by[name][1]}}}
+			sorted[name] = &Sorted{tables.IndexedMemory{Memory: *m, By: map[int]bool{1: by[name][1]}}}
 		}
 	}
 	w.ways = map[string]Tables{"without indexes": plain, "with indexes": indexed, "in order": sorted}
@@ -85,8 +90,8 @@ func (w *world) ask(t *testing.T, seed uint64, text string, differ func(want, go
 	_, want, wantErr := AskSQLite(w.db, SQLiteText(text))
 	for how, c := range w.ways {
 		_, got, err := AskQuery(c, text, query.Options{Views: w.views})
-		var bad *query.Error
-		var limit *query.LimitError
+		var bad *fault.Error
+		var limit *fault.LimitError
 		switch {
 		case err != nil && overflows(err) || err == nil && wantErr != nil && overflows(wantErr):
 			if (err != nil) != (wantErr != nil) {
@@ -117,20 +122,20 @@ func TestRandom(t *testing.T) {
 	for s := range *count / perStore {
 		seed := first + uint64(s)
 		g := NewGenerator(seed)
-		tables := g.Tables()
+		memory := g.Tables()
 		for name, m := range NewGenerator(seed + 1<<40).Tables() {
-			tables[name+"_then"] = m
+			memory[name+"_then"] = m
 		}
 		views := g.Views()
 		by := map[string]map[int]bool{}
-		for _, name := range slices.Sorted(maps.Keys(tables)) {
+		for _, name := range slices.Sorted(maps.Keys(memory)) {
 			by[name] = map[int]bool{}
-			for i := range tables[name].Cols {
+			for i := range memory[name].Cols {
 				by[name][i] = g.chance(70)
 			}
 		}
 		t.Run("", func(t *testing.T) {
-			all := newWorld(t, tables, views, by)
+			all := newWorld(t, memory, views, by)
 			for range perStore {
 				text, ordered := g.Statement()
 				all.ask(t, seed, text, func(want, got []string) string { return Differ(text, want, got, ordered) }, n)
@@ -163,9 +168,9 @@ func TestCalls(t *testing.T) {
 }
 
 // isNumbered reports whether the first column is the number of the row.
-func isNumbered(m *query.Memory) bool {
+func isNumbered(m *tables.Memory) bool {
 	for i, row := range m.Rows {
-		if row[0].Kind() != query.Integer || row[0].Int64() != int64(i) {
+		if row[0].Kind() != values.Integer || row[0].Int64() != int64(i) {
 			return false
 		}
 	}

@@ -3,19 +3,21 @@ package oracle
 import (
 	"math"
 
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
+
 	"github.com/RoaringBitmap/roaring/v2"
-	"github.com/placectl/placectl/query"
 )
 
 // Sorted is a table whose first column is the number of each row. For other columns of integers it knows
 // approximately which rows have given values.
-type Sorted struct{ query.IndexedMemory }
+type Sorted struct{ tables.IndexedMemory }
 
 // Order returns the first column.
 func (t *Sorted) Order() int { return 0 }
 
 // Range returns the rows with a range of numbers.
-func (t *Sorted) Range(from, to int64) query.Cursor {
+func (t *Sorted) Range(from, to int64) tables.Cursor {
 	rows := roaring.New()
 	for i := range t.Rows {
 		if from <= int64(i) && int64(i) <= to {
@@ -27,14 +29,14 @@ func (t *Sorted) Range(from, to int64) query.Cursor {
 
 // Between returns the rows whose column may lie in a range. As an inexact index, it also returns each
 // fourth of the other rows. For an odd column it only tells between which rows they are.
-func (t *Sorted) Between(column int, from, to int64) (query.Range, bool) {
-	if column == 0 || t.Cols[column].Type != query.IntegerAffinity {
-		return query.Range{}, false
+func (t *Sorted) Between(column int, from, to int64) (tables.Range, bool) {
+	if column == 0 || t.Cols[column].Type != values.IntegerAffinity {
+		return tables.Range{}, false
 	}
-	out := query.Range{Rows: roaring.New(), From: math.MaxInt64, To: math.MinInt64}
+	out := tables.Range{Rows: roaring.New(), From: math.MaxInt64, To: math.MinInt64}
 	for i, row := range t.Rows {
 		v := row[column]
-		hit := v.Kind() == query.Integer && from <= v.Int64() && v.Int64() <= to
+		hit := v.Kind() == values.Integer && from <= v.Int64() && v.Int64() <= to
 		if hit || i%4 == 3 {
 			out.Rows.Add(uint32(i))
 			out.From, out.To = min(out.From, int64(i)), int64(i)

@@ -81,6 +81,7 @@ const importRules = `
 	index                                    < query/syntax, query/internal/functions, query/internal/plan
 	index, timeline, placer, locality, query < layer
 	index, timeline, placer, locality, query < command
+	query/values, query/tables, query/fault, query/syntax < layer, command, bench, cmd/placectl/internal/exit, cmd/placectl/internal/sqlshell
 	index                                    < internal/text
 	internal/text                            < layer, store/internal/settings
 	placer/recur                             < internal/text

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/values"
 )
 
 // record is a statement or a query of a file, and its expected result.
@@ -89,7 +89,7 @@ func parse(lines []string) (r record, ok bool) {
 }
 
 // differs says how rows differ from the expected ones, "" if they do not.
-func (r *record) differs(rows [][]query.Value) string {
+func (r *record) differs(rows [][]values.Value) string {
 	var values []string
 	cells := make([][]string, len(rows))
 	for i, row := range rows {
@@ -125,16 +125,16 @@ func (r *record) differs(rows [][]query.Value) string {
 }
 
 // shown formats a value as the files do.
-func shown(v query.Value, kind byte) string {
+func shown(v values.Value, kind byte) string {
 	if v.IsNull() {
 		return "NULL"
 	}
 	switch kind {
 	case 'I':
 		switch v.Kind() {
-		case query.Integer:
+		case values.Integer:
 			return strconv.FormatInt(v.Int64(), 10)
-		case query.Real:
+		case values.Real:
 			return strconv.FormatInt(int64(v.Any().(float64)), 10)
 		}
 		n, _ := strconv.ParseInt(v.String(), 10, 64)

@@ -12,6 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
+
 	"github.com/placectl/placectl/bench/oracle"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/query"
@@ -56,7 +61,7 @@ func run(file string, memory bool, most int, total *tally) error {
 			total.nodes++
 		}
 		rows, err := at.ask(r.text)
-		var bad *query.Error
+		var bad *fault.Error
 		if errors.As(err, &bad) {
 			total.refused[bad.Msg]++
 			if total.refused[bad.Msg] == 1 && total.show > 0 {
@@ -84,7 +89,7 @@ type asked struct {
 	db     *store.DB
 	dir    string
 	memory oracle.Tables
-	views  map[string]*query.View
+	views  map[string]*syntax.View
 }
 
 func (a *asked) close() {
@@ -94,7 +99,7 @@ func (a *asked) close() {
 	}
 }
 
-func (a *asked) ask(text string) (rows [][]query.Value, err error) {
+func (a *asked) ask(text string) (rows [][]values.Value, err error) {
 	if a.db != nil {
 		answer, err := a.db.Query(context.Background(), text)
 		if err != nil {
@@ -120,7 +125,7 @@ func (a *asked) ask(text string) (rows [][]query.Value, err error) {
 		if err != nil {
 			return nil, err
 		}
-		rows = append(rows, append([]query.Value(nil), row...))
+		rows = append(rows, append([]values.Value(nil), row...))
 	}
 	return rows, nil
 }
@@ -128,7 +133,7 @@ func (a *asked) ask(text string) (rows [][]query.Value, err error) {
 // table is a table of SQLite.
 type table struct {
 	name string
-	query.Memory
+	tables.Memory
 }
 
 // read reads tables and views from SQLite.
@@ -163,14 +168,14 @@ func read(lite *sql.DB) (tables []table, views []store.SQLView, err error) {
 var asSelect = regexp.MustCompile(`(?is)^CREATE\s+VIEW\s+\S+\s+AS\s+`)
 
 // affinity returns the affinity of a column from its declaration.
-func affinity(declared string) query.Affinity {
+func affinity(declared string) values.Affinity {
 	switch d := strings.ToUpper(declared); {
 	case strings.Contains(d, "INT"):
-		return query.IntegerAffinity
+		return values.IntegerAffinity
 	case strings.Contains(d, "CHAR"), strings.Contains(d, "TEXT"):
-		return query.TextAffinity
+		return values.TextAffinity
 	}
-	return query.RealAffinity
+	return values.RealAffinity
 }
 
 func (t *table) fill(lite *sql.DB) error {
@@ -185,22 +190,22 @@ func (t *table) fill(lite *sql.DB) error {
 	}
 	into := make([]any, len(types))
 	for i, c := range types {
-		t.Cols = append(t.Cols, query.Column{Name: strings.ToLower(c.Name()), Type: affinity(c.DatabaseTypeName())})
+		t.Cols = append(t.Cols, tables.Column{Name: strings.ToLower(c.Name()), Type: affinity(c.DatabaseTypeName())})
 		into[i] = new(any)
 	}
 	for rows.Next() {
 		if err := rows.Scan(into...); err != nil {
 			return err
 		}
-		row := make([]query.Value, len(into))
+		row := make([]values.Value, len(into))
 		for i := range into {
 			switch v := (*into[i].(*any)).(type) {
 			case int64:
-				row[i] = query.Int(v)
+				row[i] = values.Int(v)
 			case float64:
-				row[i] = query.Float(v)
+				row[i] = values.Float(v)
 			case string:
-				row[i] = query.String(v)
+				row[i] = values.String(v)
 			}
 		}
 		t.Rows = append(t.Rows, row)
@@ -214,16 +219,16 @@ func (t *table) nodes() bool {
 		for i, v := range row {
 			switch x := v.Any().(type) {
 			case int64:
-				if x < 0 || x > math.MaxInt32 || t.Cols[i].Type != query.IntegerAffinity {
+				if x < 0 || x > math.MaxInt32 || t.Cols[i].Type != values.IntegerAffinity {
 					return false
 				}
 			case float64:
-				if t.Cols[i].Type != query.RealAffinity {
+				if t.Cols[i].Type != values.RealAffinity {
 					return false
 				}
 			case string:
 				if x == "" || strings.TrimSpace(x) != x || strings.ContainsAny(x, ",+:=\"'") ||
-					t.Cols[i].Type != query.TextAffinity {
+					t.Cols[i].Type != values.TextAffinity {
 					return false
 				}
 			}
@@ -244,7 +249,7 @@ func tablesOf(lite *sql.DB, memory bool) (a asked, err error) {
 	if !memory {
 		return nodesOf(tables, views)
 	}
-	a.memory, a.views = oracle.Tables{}, map[string]*query.View{}
+	a.memory, a.views = oracle.Tables{}, map[string]*syntax.View{}
 	for i := range tables {
 		a.memory[tables[i].name] = &tables[i].Memory
 	}
@@ -253,7 +258,7 @@ func tablesOf(lite *sql.DB, memory bool) (a asked, err error) {
 		if err != nil {
 			return a, err
 		}
-		a.views[v.Name] = &query.View{Name: v.Name, Select: list[0].Select}
+		a.views[v.Name] = &syntax.View{Name: v.Name, Select: list[0].Select}
 	}
 	return a, nil
 }
@@ -293,13 +298,13 @@ func (t *table) put(tx *store.Tx) error {
 	}
 	var columns []string
 	for i, c := range t.Cols { // the buckets know every other column
-		d := index.Def{Name: t.name + "_" + c.Name, Unique: i%2 == 1, Type: map[query.Affinity]index.Type{
-			query.IntegerAffinity: index.Long, query.RealAffinity: index.Float,
-			query.TextAffinity: index.String}[c.Type]}
+		d := index.Def{Name: t.name + "_" + c.Name, Unique: i%2 == 1, Type: map[values.Affinity]index.Type{
+			values.IntegerAffinity: index.Long, values.RealAffinity: index.Float,
+			values.TextAffinity: index.String}[c.Type]}
 		if err := tx.Config().AddResource(d); err != nil {
 			return err
 		}
-		columns = append(columns, d.Name+" AS "+query.Name{Text: c.Name}.String())
+		columns = append(columns, d.Name+" AS "+syntax.Name{Text: c.Name}.String())
 	}
 	defs, err := tx.Config().Resources()
 	if err != nil {

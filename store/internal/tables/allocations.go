@@ -6,7 +6,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
@@ -20,11 +21,11 @@ type allocations struct {
 	defs    *index.Defs
 	at      int64 // only those under way then, if that is not now
 	columns []getter[allocationCursor]
-	gets    []func(*allocationCursor) query.Value // the values of the columns
-	chunks  map[string][]placer.Chunk             // by select
+	gets    []func(*allocationCursor) values.Value // the values of the columns
+	chunks  map[string][]placer.Chunk              // by select
 }
 
-func allocationsTable(c *Catalog, at int64) (query.Table, error) {
+func allocationsTable(c *Catalog, at int64) (tables.Table, error) {
 	defs, err := c.src.Resources()
 	if err != nil {
 		return nil, err
@@ -33,10 +34,11 @@ func allocationsTable(c *Catalog, at int64) (query.Table, error) {
 		columns: []getter[allocationCursor]{
 			intColumn("job", "job number", func(r *allocationCursor) int64 { return int64(r.job.ID()) }),
 			valueColumn("chunk", "number of the chunk in the select, from 0; NULL: a node taken along with its host",
-				query.IntegerAffinity, query.NoUnit, (*allocationCursor).chunkValue),
-			valueColumn("node", "node name", query.TextAffinity, query.NoUnit, func(r *allocationCursor) query.Value {
-				return query.String(c.nodeName(r.nodes.Node))
-			}),
+				values.IntegerAffinity, tables.NoUnit, (*allocationCursor).chunkValue),
+			valueColumn("node", "node name", values.TextAffinity, tables.NoUnit,
+				func(r *allocationCursor) values.Value {
+					return values.String(c.nodeName(r.nodes.Node))
+				}),
 			timeColumn("start", "actual or planned start of the job", func(r *allocationCursor) int64 {
 				return r.job.Start()
 			}),
@@ -47,7 +49,7 @@ func allocationsTable(c *Catalog, at int64) (query.Table, error) {
 		if def.Consumable {
 			a, u := resourceType(def.Type)
 			t.columns = append(t.columns, valueColumn(def.Name, def.Name+" that the job asked for there", a, u,
-				func(r *allocationCursor) query.Value { return r.amount(def) }))
+				func(r *allocationCursor) values.Value { return r.amount(def) }))
 		}
 	}
 	for _, col := range t.columns {
@@ -56,14 +58,14 @@ func allocationsTable(c *Catalog, at int64) (query.Table, error) {
 	return t, nil
 }
 
-func (t *allocations) Columns() []query.Column { return columnsOf(t.columns) }
+func (t *allocations) Columns() []tables.Column { return columnsOf(t.columns) }
 
 // Size estimates the rows: a few nodes for each job that has ever existed, and one for each
 // node.
 func (t *allocations) Size() int { return 4*int(t.c.src.NextJob) + int(t.c.src.NextNode) }
 
 // Scan reads the jobs.
-func (t *allocations) Scan(*roaring.Bitmap) query.Cursor {
+func (t *allocations) Scan(*roaring.Bitmap) tables.Cursor {
 	return &allocationCursor{t: t, jobs: t.c.src.Rows.Cursor(row.Jobs), only: -1}
 }
 
@@ -71,16 +73,16 @@ func (t *allocations) Scan(*roaring.Bitmap) query.Cursor {
 func (t *allocations) Order() int { return 0 }
 
 // Range reads the jobs with the numbers from..to.
-func (t *allocations) Range(from, to int64) query.Cursor {
+func (t *allocations) Range(from, to int64) tables.Cursor {
 	return &allocationCursor{t: t, jobs: t.c.src.Rows.Numbers(row.Jobs, from, to), only: -1}
 }
 
 // Lookup finds the allocations of a job, or those of a node.
-func (t *allocations) Lookup(column int, v query.Value) (query.Cursor, bool) {
+func (t *allocations) Lookup(column int, v values.Value) (tables.Cursor, bool) {
 	c := &allocationCursor{t: t, only: -1, listed: true}
 	switch t.columns[column].Name {
 	case "job":
-		if v.Kind() == query.Integer && v.Int64() > 0 {
+		if v.Kind() == values.Integer && v.Int64() > 0 {
 			c.list = []uint64{uint64(v.Int64())}
 		}
 	case "node":
@@ -139,7 +141,7 @@ func (r *allocationCursor) Err() error {
 	return r.err
 }
 
-func (r *allocationCursor) Column(i int) query.Value { return r.t.gets[i](r) }
+func (r *allocationCursor) Column(i int) values.Value { return r.t.gets[i](r) }
 
 // Code returns the node's number, for its name.
 func (r *allocationCursor) Code(int) uint32 { return r.nodes.Node }
@@ -185,17 +187,17 @@ func (t *allocations) wants(j *row.JobView) bool {
 	return j.Start() <= t.at && end > t.at
 }
 
-func (r *allocationCursor) chunkValue() query.Value {
+func (r *allocationCursor) chunkValue() values.Value {
 	if r.nodes.Chunk >= r.nodes.Chunks {
-		return query.Value{}
+		return values.Value{}
 	}
-	return query.Int(int64(r.nodes.Chunk))
+	return values.Int(int64(r.nodes.Chunk))
 }
 
 // amount returns how much of a consumable the job's chunks ask for on the node.
-func (r *allocationCursor) amount(def index.Def) query.Value {
+func (r *allocationCursor) amount(def index.Def) values.Value {
 	if r.nodes.Chunk >= r.nodes.Chunks {
-		return query.Value{}
+		return values.Value{}
 	}
 	if r.wanted == nil {
 		r.parse()
@@ -208,7 +210,7 @@ func (r *allocationCursor) amount(def index.Def) query.Value {
 			}
 		}
 	}
-	return query.Value{}
+	return values.Value{}
 }
 
 // parse parses the job's select. It caches the result, because many jobs have the same.

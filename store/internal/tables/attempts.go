@@ -1,14 +1,15 @@
 package tables
 
 import (
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
 // attemptsTable lists the starts of jobs, in the order of jobs and starts. It reads the jobs,
 // because an unclaimed attempt has no row of its own.
-func attemptsTable(c *Catalog, _ int64) (query.Table, error) {
+func attemptsTable(c *Catalog, _ int64) (tables.Table, error) {
 	part := func(from, to int64) *file.Cursor { return c.src.Rows.Numbers(row.Jobs, from, to) }
 	return &orderedTable[row.Attempt]{rowsTable[row.Attempt]{
 		columns: attemptColumns(c),
@@ -31,8 +32,8 @@ func attemptsTable(c *Catalog, _ int64) (query.Table, error) {
 			}
 			return out, nil
 		},
-		keys: map[string]func(query.Value) *file.Cursor{"job": func(v query.Value) *file.Cursor {
-			if v.Kind() != query.Integer || v.Int64() < 0 {
+		keys: map[string]func(values.Value) *file.Cursor{"job": func(v values.Value) *file.Cursor {
+			if v.Kind() != values.Integer || v.Int64() < 0 {
 				return nil
 			}
 			return part(v.Int64(), v.Int64())
@@ -56,8 +57,8 @@ func attemptColumns(c *Catalog) []getter[row.Attempt] {
 		timeColumn("ended", "when it ended", func(a *row.Attempt) int64 { return a.Ended }),
 		wordColumn("outcome", "exited, signal, walltime, oom, unbegun, refused, lost or stopped",
 			words(row.OutcomeExited, row.OutcomeStopped), func(a *row.Attempt) string { return a.Outcome.String() }),
-		valueColumn("exit", "exit status of its command, or 128 plus the signal that ended it", query.IntegerAffinity,
-			query.NoUnit, exitValue),
+		valueColumn("exit", "exit status of its command, or 128 plus the signal that ended it", values.IntegerAffinity,
+			tables.NoUnit, exitValue),
 		numberColumn("signal", "signal that ended it", func(a *row.Attempt) int64 { return int64(a.Signal) }),
 		textColumn("why", "details of its end", func(a *row.Attempt) string { return a.Why.String() }),
 		secondsColumn("cpu_user", "user cpu time of its processes, in seconds", func(a *row.Attempt) int64 {
@@ -72,7 +73,7 @@ func attemptColumns(c *Catalog) []getter[row.Attempt] {
 		}),
 		numberColumn("leftover", "number of processes that outlived its command and were killed",
 			func(a *row.Attempt) int64 { return int64(a.Use.Leftover) }),
-		valueColumn("nodes", "its nodes, folded", query.TextAffinity, query.Nodes, func(a *row.Attempt) query.Value {
+		valueColumn("nodes", "its nodes, folded", values.TextAffinity, tables.Nodes, func(a *row.Attempt) values.Value {
 			return c.nodeNames(a.AllNodes())
 		}),
 		textColumn("devices", "its devices by node: g1:ngpus=0,3:ncpus=0-7", func(a *row.Attempt) string {
@@ -82,24 +83,24 @@ func attemptColumns(c *Catalog) []getter[row.Attempt] {
 }
 
 // exitValue returns the exit status of an attempt whose command was executed and whose end was observed.
-func exitValue(a *row.Attempt) query.Value { return ifInt(a.HasExit(), a.Exit) }
+func exitValue(a *row.Attempt) values.Value { return ifInt(a.HasExit(), a.Exit) }
 
 // secondsColumn returns a time of microseconds in seconds, NULL for 0.
 func secondsColumn[T any](name, doc string, get func(*T) int64) getter[T] {
-	return valueColumn(name, doc, query.RealAffinity, query.NoUnit, func(r *T) query.Value {
+	return valueColumn(name, doc, values.RealAffinity, tables.NoUnit, func(r *T) values.Value {
 		if n := get(r); n != 0 {
-			return query.Float(float64(n) / 1e6)
+			return values.Float(float64(n) / 1e6)
 		}
-		return query.Value{}
+		return values.Value{}
 	})
 }
 
 // sizeColumn returns a number of bytes, NULL for 0.
 func sizeColumn[T any](name, doc string, get func(*T) int64) getter[T] {
-	return valueColumn(name, doc, query.IntegerAffinity, query.Bytes, func(r *T) query.Value {
+	return valueColumn(name, doc, values.IntegerAffinity, tables.Bytes, func(r *T) values.Value {
 		if n := get(r); n != 0 {
-			return query.Int(n)
+			return values.Int(n)
 		}
-		return query.Value{}
+		return values.Value{}
 	})
 }

@@ -2,7 +2,7 @@ package tables
 
 import (
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -13,13 +13,13 @@ type batchFile struct {
 	row.BatchFile
 }
 
-func batchFilesTable(c *Catalog, _ int64) (query.Table, error) {
+func batchFilesTable(c *Catalog, _ int64) (tables.Table, error) {
 	k := &batchKeys{c: c, table: row.BatchFiles}
 	return batchTable(k, manyRows, []getter[batchFile]{
 		textColumn("batch", "batch name", func(f *batchFile) string { return f.batch }),
 		intColumn("number", "position in the sequence, from 0", func(f *batchFile) int64 { return int64(f.number) }),
 		textColumn("name", "name", func(f *batchFile) string { return f.Name }),
-		unitColumn("size", "size", query.Bytes, func(f *batchFile) int64 { return f.Size }),
+		unitColumn("size", "size", tables.Bytes, func(f *batchFile) int64 { return f.Size }),
 	}, func(batch string, block int, key, payload []byte, out []batchFile) ([]batchFile, error) {
 		files, err := row.BatchFilesRow.Decode(key, payload)
 		for i, f := range *files {
@@ -40,7 +40,7 @@ type batchJob struct {
 	task *locality.Task
 }
 
-func batchJobsTable(c *Catalog, _ int64) (query.Table, error) {
+func batchJobsTable(c *Catalog, _ int64) (tables.Table, error) {
 	k := &batchKeys{c: c, table: row.BatchJobs}
 	return batchTable(k, manyRows, []getter[batchJob]{
 		textColumn("batch", "batch name", func(j *batchJob) string { return j.batch }),

@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -17,7 +18,7 @@ func creditColumn[T any](name, doc string, get func(*T) locality.Credit) getter[
 	return realColumn(name, doc, func(r *T) float64 { return locality.Credits(get(r)) })
 }
 
-func batchesTable(c *Catalog, _ int64) (query.Table, error) {
+func batchesTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[row.Batch]{[]getter[row.Batch]{
 		textColumn("name", "name", func(b *row.Batch) string { return b.Name }),
 		wordColumn("state", "new, running or finished", []string{"new", "running", "finished"},
@@ -37,7 +38,7 @@ func batchesTable(c *Catalog, _ int64) (query.Table, error) {
 		intColumn("bound", "minimum possible number of transfers", func(b *row.Batch) int64 { return int64(b.Bound) }),
 		realColumn("ratio", "transfers divided by bound", func(b *row.Batch) float64 { return b.TransferRatio() }),
 		timeColumn("end", "actual or estimated end", func(b *row.Batch) int64 { return b.End(c.src.Now) }),
-		unitColumn("bytes", "size of all files sent", query.Bytes, func(b *row.Batch) int64 { return b.Bytes }),
+		unitColumn("bytes", "size of all files sent", tables.Bytes, func(b *row.Batch) int64 { return b.Bytes }),
 		intColumn("quorum", "maximum results wanted of a job", func(b *row.Batch) int64 { return int64(b.Layers) }),
 		intColumn("moves", "number of times a host changed its range", func(b *row.Batch) int64 {
 			return int64(b.Moves)
@@ -75,7 +76,7 @@ type batchRange struct {
 	team *locality.Team
 }
 
-func cursorsTable(c *Catalog, _ int64) (query.Table, error) {
+func cursorsTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[batchRange]{[]getter[batchRange]{
 		textColumn("batch", "batch name", func(r *batchRange) string { return r.batch.Name }),
 		intColumn("first_job", "first job of the range", func(r *batchRange) int64 { return int64(r.at.First) }),
@@ -93,12 +94,12 @@ func cursorsTable(c *Catalog, _ int64) (query.Table, error) {
 		creditColumn("expavg_credit", "average credit a day of its hosts", func(r *batchRange) locality.Credit {
 			return r.Rate()
 		}),
-		valueColumn("est_time_left", "estimated time until it is finished", query.IntegerAffinity, query.Duration,
-			func(r *batchRange) query.Value {
+		valueColumn("est_time_left", "estimated time until it is finished", values.IntegerAffinity, tables.Duration,
+			func(r *batchRange) values.Value {
 				if left, ok := r.Left(); ok {
-					return query.Int(left)
+					return values.Int(left)
 				}
-				return query.Value{}
+				return values.Value{}
 			}),
 		textColumn("hosts", "hosts, separated by commas", func(r *batchRange) string { return joined(r.team.Hosts) }),
 		textColumn("rules", "soft rules its hosts break", func(r *batchRange) string {
@@ -131,7 +132,7 @@ type batchKeys struct {
 func (k *batchKeys) all() *file.Cursor { return k.c.src.Rows.Cursor(k.table) }
 
 // of returns the rows of one batch, or nil if there is no such batch.
-func (k *batchKeys) of(name query.Value) *file.Cursor {
+func (k *batchKeys) of(name values.Value) *file.Cursor {
 	b, err := k.c.batch(name.String())
 	if b == nil || err != nil {
 		k.c.fail(err)
@@ -179,8 +180,8 @@ func (c *Catalog) batch(name string) (*row.Batch, error) {
 
 // batchTable returns a table of the parts of batches, found by the name of the batch.
 func batchTable[T any](k *batchKeys, size int, columns []getter[T],
-	read func(batch string, block int, key, payload []byte, out []T) ([]T, error)) query.Table {
-	return &rowsTable[T]{columns: columns, size: size, open: k.all, keys: map[string]func(query.Value) *file.Cursor{
+	read func(batch string, block int, key, payload []byte, out []T) ([]T, error)) tables.Table {
+	return &rowsTable[T]{columns: columns, size: size, open: k.all, keys: map[string]func(values.Value) *file.Cursor{
 		"batch": k.of},
 		read: func(key, payload []byte, out []T) ([]T, error) {
 			batch, block, err := k.split(key)

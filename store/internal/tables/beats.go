@@ -1,13 +1,13 @@
 package tables
 
 import (
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
 // beatsTable returns the heartbeats: which users' processes execute attempts on which hosts.
-func beatsTable(c *Catalog, _ int64) (query.Table, error) {
+func beatsTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &rowsTable[row.Beat]{
 		columns: []getter[row.Beat]{
 			textColumn("host", "host", func(b *row.Beat) string { return b.Host }),

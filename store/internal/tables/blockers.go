@@ -2,7 +2,8 @@ package tables
 
 import (
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -16,7 +17,7 @@ type blocker struct {
 
 // blockersOf lists the jobs and reservations that have nodes on which a job could otherwise
 // run, or will have them before the job would end.
-func blockersOf(c *Catalog) query.Function {
+func blockersOf(c *Catalog) tables.Function {
 	return &listFunction[blocker]{[]getter[blocker]{
 		intColumn("job", "the job that waits", func(b *blocker) int64 { return int64(b.job) }),
 		numberColumn("blocked_by", "the job that has the node; NULL for a reservation", func(b *blocker) int64 {
@@ -27,7 +28,7 @@ func blockersOf(c *Catalog) query.Function {
 		timeColumn("until", "when it is expected to be given back", func(b *blocker) int64 {
 			return sometime(b.until)
 		}),
-	}, func(args []query.Value, add func(blocker)) error {
+	}, func(args []values.Value, add func(blocker)) error {
 		id, err := c.jobNumber(args[0], "blockers")
 		if err != nil || id == 0 {
 			return err

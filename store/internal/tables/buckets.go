@@ -2,7 +2,8 @@ package tables
 
 import (
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/ask"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
@@ -15,7 +16,7 @@ type bucketCount struct {
 	free, later, busy int64
 }
 
-func bucketsTable(c *Catalog, at int64) (query.Table, error) {
+func bucketsTable(c *Catalog, at int64) (tables.Table, error) {
 	table, err := nodesTable(c, at)
 	if err != nil {
 		return nil, err
@@ -62,7 +63,7 @@ type setRow struct {
 	queue string
 }
 
-func setsTable(c *Catalog, _ int64) (query.Table, error) {
+func setsTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[setRow]{[]getter[setRow]{
 		textColumn("queue", "owning queue; NULL: none", func(s *setRow) string { return s.queue }),
 		textColumn("name", "key=value", func(s *setRow) string { return s.Name }),
@@ -91,7 +92,7 @@ func setsTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-func resourcesTable(c *Catalog, _ int64) (query.Table, error) {
+func resourcesTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[index.Def]{[]getter[index.Def]{
 		textColumn("name", "as declared", func(d *index.Def) string { return d.Name }),
 		textColumn("type", "long, size, float, boolean, string or string_array", func(d *index.Def) string {
@@ -119,19 +120,19 @@ type nodeResource struct {
 	value index.Value
 }
 
-func nodeResourcesTable(c *Catalog, _ int64) (query.Table, error) {
+func nodeResourcesTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[nodeResource]{[]getter[nodeResource]{
 		textColumn("node", "node name", func(r *nodeResource) string { return r.node }),
 		textColumn("resource", "resource name", func(r *nodeResource) string { return r.def.Name }),
 		textColumn("value", "value as written in a select", func(r *nodeResource) string {
 			return r.def.Format(r.value)
 		}),
-		valueColumn("amount", "value as a number, sizes in bytes", query.NumericAffinity, query.Amount,
-			func(r *nodeResource) query.Value {
+		valueColumn("amount", "value as a number, sizes in bytes", values.NumericAffinity, tables.Amount,
+			func(r *nodeResource) values.Value {
 				if !r.def.Type.Numeric() && r.def.Type != index.Boolean {
-					return query.Value{}
+					return values.Value{}
 				}
-				return query.NumericAffinity.Stored(resourceOf(r.def, r.value, true))
+				return values.NumericAffinity.Stored(resourceOf(r.def, r.value, true))
 			}),
 	}, func(add func(nodeResource)) error {
 		defs, err := c.src.Resources()
@@ -149,7 +150,7 @@ func nodeResourcesTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-func queuesTable(c *Catalog, _ int64) (query.Table, error) {
+func queuesTable(c *Catalog, _ int64) (tables.Table, error) {
 	ix, err := c.src.Index()
 	if err != nil {
 		return nil, err
@@ -179,7 +180,7 @@ func (c *Catalog) queues() (out []row.Queue, err error) {
 	return out, err
 }
 
-func configTable(c *Catalog, _ int64) (query.Table, error) {
+func configTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[kernel.Setting]{[]getter[kernel.Setting]{
 		textColumn("name", "setting", func(s *kernel.Setting) string { return s.Name }),
 		textColumn("value", "value in force", func(s *kernel.Setting) string { return s.Value }),

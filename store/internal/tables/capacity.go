@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/nodehistory"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -37,7 +38,7 @@ func (c *capacity) same(o *capacity) bool {
 
 // capacityTable returns the cluster's capacity over time: a row from each instant at which it
 // changed, as far back as recorded.
-func capacityTable(c *Catalog, _ int64) (query.Table, error) {
+func capacityTable(c *Catalog, _ int64) (tables.Table, error) {
 	defs, err := c.src.Resources()
 	if err != nil {
 		return nil, err
@@ -58,12 +59,12 @@ func capacityTable(c *Catalog, _ int64) (query.Table, error) {
 	var ofUp []getter[capacity]
 	for i, def := range consumables {
 		a, u := resourceType(def.Type)
-		columns = append(columns, valueColumn(def.Name, def.Name+" of all nodes", a, u, func(r *capacity) query.Value {
+		columns = append(columns, valueColumn(def.Name, def.Name+" of all nodes", a, u, func(r *capacity) values.Value {
 			return resourceOf(def, index.Value{Num: r.has[i]}, true)
 		}))
 		if _, clash := defs.Lookup(def.Name + "_up"); !clash {
 			ofUp = append(ofUp, valueColumn(def.Name+"_up", def.Name+" of nodes in service", a, u,
-				func(r *capacity) query.Value {
+				func(r *capacity) values.Value {
 					return resourceOf(def, index.Value{Num: r.hasUp[i]}, true)
 				}))
 		}

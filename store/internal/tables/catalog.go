@@ -9,7 +9,9 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -26,7 +28,7 @@ type Catalog struct {
 	hosts   map[uint32]string         // of batches, as far as needed
 	selects map[string][]placer.Chunk // requests of jobs, as far as needed
 	kinds   []row.JobKind             // of jobs, once needed
-	views   map[string]*query.View    // stored views, as far as needed
+	views   map[string]*syntax.View   // stored views, as far as needed
 	failed  error                     // the first error of methods that cannot return one
 }
 
@@ -63,7 +65,7 @@ func (c *Catalog) Err() error { return c.failed }
 type queryTable struct {
 	name, doc string
 	planned   bool
-	make      func(c *Catalog, at int64) (query.Table, error)
+	make      func(c *Catalog, at int64) (tables.Table, error)
 }
 
 // queryTables lists the tables in the order in which sys_tables shows them.
@@ -119,7 +121,7 @@ func queryTables() []queryTable {
 }
 
 // Table finds a table.
-func (c *Catalog) Table(name string, at query.Value) (query.Table, error) {
+func (c *Catalog) Table(name string, at values.Value) (tables.Table, error) {
 	all := queryTables()
 	i := slices.IndexFunc(all, func(t queryTable) bool { return t.name == name })
 	if i < 0 {
@@ -127,7 +129,7 @@ func (c *Catalog) Table(name string, at query.Value) (query.Table, error) {
 	}
 	when := c.src.Now
 	if !at.IsNull() {
-		if at.Kind() != query.Integer {
+		if at.Kind() != values.Integer {
 			return nil, notAnInstant(at)
 		}
 		when = at.Int64()
@@ -169,27 +171,27 @@ func (c *Catalog) Names() []string {
 }
 
 // Literal reads a text as a number of a unit.
-func (c *Catalog) Literal(u query.Unit, words string) (query.Value, error) {
+func (c *Catalog) Literal(u tables.Unit, words string) (values.Value, error) {
 	var n int64
 	var err error
 	switch words = strings.TrimSpace(words); u {
-	case query.Time:
+	case tables.Time:
 		var t time.Time
 		t, err = c.time(words)
 		n = t.Unix()
-	case query.Duration:
+	case tables.Duration:
 		n, err = seconds(words)
-	case query.Bytes:
+	case tables.Bytes:
 		if n, err = index.ParseSizeLoose(words); err == nil {
 			return sizeValue(n), nil
 		}
 	}
-	return query.Int(n), err
+	return values.Int(n), err
 }
 
 // Columns describes the tables: by name, in the order in which they are shown.
-func (c *Catalog) Columns() (names []string, columns map[string][]query.Column, err error) {
-	columns = make(map[string][]query.Column)
+func (c *Catalog) Columns() (names []string, columns map[string][]tables.Column, err error) {
+	columns = make(map[string][]tables.Column)
 	for _, t := range queryTables() {
 		table, err := t.make(c, c.src.Now)
 		if err != nil {
@@ -293,12 +295,12 @@ func (c *Catalog) readNames() {
 }
 
 // nodeNames returns folded names, or NULL for none.
-func (c *Catalog) nodeNames(numbers []uint32) query.Value {
+func (c *Catalog) nodeNames(numbers []uint32) values.Value {
 	names := make([]string, len(numbers))
 	for i, n := range numbers {
 		names[i] = c.nodeName(n)
 	}
-	return query.TextOrNull(index.FoldNodeList(names))
+	return values.TextOrNull(index.FoldNodeList(names))
 }
 
 func (c *Catalog) fail(err error) {

@@ -4,7 +4,8 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -14,7 +15,7 @@ type chunkRow struct {
 	chunk int
 }
 
-func chunksTable(c *Catalog, _ int64) (query.Table, error) {
+func chunksTable(c *Catalog, _ int64) (tables.Table, error) {
 	defs, err := c.src.Resources()
 	if err != nil {
 		return nil, err
@@ -26,7 +27,7 @@ func chunksTable(c *Catalog, _ int64) (query.Table, error) {
 		}),
 		intColumn("count", "number requested", func(r *chunkRow) int64 { return int64(r.job.Chunks[r.chunk].Count) }),
 		textColumn("asks", "requested resources of each", func(r *chunkRow) string { return asks(r.job, r.chunk) }),
-		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes, func(r *chunkRow) query.Value {
+		valueColumn("nodes", "node list, folded", values.TextAffinity, tables.Nodes, func(r *chunkRow) values.Value {
 			one := row.JobFacts{Chunks: r.job.Chunks[r.chunk : r.chunk+1]}
 			return c.nodeNames(one.NodeNumbers())
 		}),

@@ -2,7 +2,7 @@ package tables
 
 import (
 	"github.com/placectl/placectl/placer/fairshare"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
 )
 
 // shareClass is a class, and its part of the present plan.
@@ -12,7 +12,7 @@ type shareClass struct {
 	Default bool
 }
 
-func classesTable(c *Catalog, _ int64) (query.Table, error) {
+func classesTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[shareClass]{[]getter[shareClass]{
 		textColumn("name", "name", func(s *shareClass) string { return s.Name }),
 		intColumn("load", "its share, relative to the loads of other classes", func(s *shareClass) int64 {
@@ -54,7 +54,7 @@ type classMapping struct {
 	fairshare.Mapping
 }
 
-func classMapTable(c *Catalog, _ int64) (query.Table, error) {
+func classMapTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[classMapping]{[]getter[classMapping]{
 		intColumn("position", "position, from 1; the first match counts", func(m *classMapping) int64 {
 			return int64(m.position)

@@ -6,7 +6,8 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/limits"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -27,7 +28,7 @@ func (c *Catalog) eachCounter(rules bool, fn func(counted) error) error {
 	})
 }
 
-func poolsTable(c *Catalog, at int64) (query.Table, error) {
+func poolsTable(c *Catalog, at int64) (tables.Table, error) {
 	outside := func(p *counted) int64 { n, _ := p.Outside(at); return n }
 	return &listTable[counted]{[]getter[counted]{
 		textColumn("name", "name", func(p *counted) string { return p.Name }),
@@ -52,7 +53,7 @@ type holding struct {
 	limits.Holder
 }
 
-func poolUseTable(c *Catalog, _ int64) (query.Table, error) {
+func poolUseTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[holding]{[]getter[holding]{
 		textColumn("pool", "pool name", func(h *holding) string { return h.pool }),
 		numberColumn("job", "job that holds it; NULL: a reservation does", func(h *holding) int64 {
@@ -113,8 +114,8 @@ func limitColumns() []getter[limited] {
 }
 
 func limitAmount(name, doc string, get func(*limited) int64) getter[limited] {
-	return valueColumn(name, doc, query.NumericAffinity, query.Amount, func(l *limited) query.Value {
-		return query.NumericAffinity.Stored(resourceOf(l.def, index.Value{Num: get(l)}, true))
+	return valueColumn(name, doc, values.NumericAffinity, tables.Amount, func(l *limited) values.Value {
+		return values.NumericAffinity.Stored(resourceOf(l.def, index.Value{Num: get(l)}, true))
 	})
 }
 
@@ -130,7 +131,7 @@ func (c *Catalog) measured(m limits.Measure) (index.Def, error) {
 	return index.Def{Type: index.Long}, nil
 }
 
-func limitsTable(c *Catalog, _ int64) (query.Table, error) {
+func limitsTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[limited]{limitColumns(), func(add func(limited)) error {
 		err := c.eachCounter(true, func(k counted) error {
 			add(limited{key: k.key, measure: "running", def: index.Def{Type: index.Long}, max: k.Total()})
@@ -151,7 +152,7 @@ func limitsTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-func limitUseTable(c *Catalog, _ int64) (query.Table, error) {
+func limitUseTable(c *Catalog, _ int64) (tables.Table, error) {
 	columns := limitColumns()
 	return &listTable[limited]{[]getter[limited]{columns[0], columns[1], columns[2],
 		textColumn("entity", "the user or other entity counted, if the key has *", func(l *limited) string {

@@ -3,7 +3,8 @@ package tables
 import (
 	"fmt"
 
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -18,13 +19,13 @@ type dayPart struct{ day, start, end int64 }
 
 // perDay splits a stretch of time at midnight UTC, into a row a day, in order. If its begin or
 // end is unknown, there are no rows.
-func perDay(c *Catalog) query.Function {
+func perDay(c *Catalog) tables.Function {
 	return &listFunction[dayPart]{[]getter[dayPart]{
-		unitColumn("day", "its first instant, by UTC", query.Time, func(p *dayPart) int64 { return p.day }),
-		unitColumn("start", "since when, in that day", query.Time, func(p *dayPart) int64 { return p.start }),
-		unitColumn("end", "until when", query.Time, func(p *dayPart) int64 { return p.end }),
-		unitColumn("seconds", "how long that is", query.Duration, func(p *dayPart) int64 { return p.end - p.start }),
-	}, func(args []query.Value, add func(dayPart)) error {
+		unitColumn("day", "its first instant, by UTC", tables.Time, func(p *dayPart) int64 { return p.day }),
+		unitColumn("start", "since when, in that day", tables.Time, func(p *dayPart) int64 { return p.start }),
+		unitColumn("end", "until when", tables.Time, func(p *dayPart) int64 { return p.end }),
+		unitColumn("seconds", "how long that is", tables.Duration, func(p *dayPart) int64 { return p.end - p.start }),
+	}, func(args []values.Value, add func(dayPart)) error {
 		if args[0].IsNull() || args[1].IsNull() {
 			return nil
 		}
@@ -53,12 +54,12 @@ func perDay(c *Catalog) query.Function {
 func mod(n, by int64) int64 { return ((n % by) + by) % by }
 
 // instant reads an argument as an instant.
-func (c *Catalog) instant(v query.Value) (int64, error) {
-	if v.Kind() == query.Text {
+func (c *Catalog) instant(v values.Value) (int64, error) {
+	if v.Kind() == values.Text {
 		t, err := c.time(v.String())
 		return t.Unix(), err
 	}
-	if v.Kind() != query.Integer {
+	if v.Kind() != values.Integer {
 		return 0, notAnInstant(v)
 	}
 	return v.Int64(), nil

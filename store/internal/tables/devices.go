@@ -5,7 +5,8 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/booking"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -18,7 +19,7 @@ type deviceTable struct {
 	named   *roaring.Bitmap
 }
 
-func devicesTable(c *Catalog, _ int64) (query.Table, error) {
+func devicesTable(c *Catalog, _ int64) (tables.Table, error) {
 	ix, err := c.src.Index()
 	if err != nil {
 		return nil, err
@@ -33,9 +34,9 @@ func devicesTable(c *Catalog, _ int64) (query.Table, error) {
 		text("uuid", "the driver's id", func(d *booking.NodeDevice) string { return d.UUID }),
 		text("model", "model name", func(d *booking.NodeDevice) string { return d.Model }),
 		intColumn("grp", "its NUMA node", func(d *booking.NodeDevice) int64 { return int64(d.Group) }),
-		valueColumn("vram", "memory", query.IntegerAffinity, query.Bytes, func(d *booking.NodeDevice) query.Value {
+		valueColumn("vram", "memory", values.IntegerAffinity, tables.Bytes, func(d *booking.NodeDevice) values.Value {
 			if d.VRAM == 0 {
-				return query.Value{}
+				return values.Value{}
 			}
 			return sizeValue(d.VRAM)
 		}),
@@ -52,19 +53,19 @@ func devicesTable(c *Catalog, _ int64) (query.Table, error) {
 	return t, nil
 }
 
-func (t *deviceTable) Columns() []query.Column { return columnsOf(t.columns) }
+func (t *deviceTable) Columns() []tables.Column { return columnsOf(t.columns) }
 
 // Size estimates eight devices for each node that names some.
 func (t *deviceTable) Size() int { return 8 * int(t.named.GetCardinality()) }
 
 // Scan reads the nodes by number.
-func (t *deviceTable) Scan(*roaring.Bitmap) query.Cursor {
+func (t *deviceTable) Scan(*roaring.Bitmap) tables.Cursor {
 	return &deviceCursor{listCursor: listCursor[booking.NodeDevice]{columns: t.columns, at: -1}, t: t,
 		nodes: t.named.Iterator()}
 }
 
 // Lookup finds the devices of a node.
-func (t *deviceTable) Lookup(column int, v query.Value) (query.Cursor, bool) {
+func (t *deviceTable) Lookup(column int, v values.Value) (tables.Cursor, bool) {
 	if t.columns[column].Name != "node" {
 		return nil, false
 	}

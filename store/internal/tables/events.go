@@ -4,14 +4,15 @@ import (
 	"cmp"
 
 	"github.com/placectl/placectl/internal/attribute"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
 // eventsTable returns the recorded events by number. Later events, which the clock has caused,
 // have no numbers yet.
-func eventsTable(c *Catalog, _ int64) (query.Table, error) {
+func eventsTable(c *Catalog, _ int64) (tables.Table, error) {
 	recorded := int64(c.src.Events)
 	part := func(from, to int64) *file.Cursor { return c.src.Rows.Numbers(row.Events, from, min(to, recorded)) }
 	return &orderedTable[row.Event]{rowsTable[row.Event]{
@@ -40,14 +41,14 @@ func eventColumns(c *Catalog) []getter[row.Event] {
 		textColumn("old", "", func(e *row.Event) string { return e.Old }),
 		textColumn("new", "", func(e *row.Event) string { return e.New }),
 		textColumn("reason", "", func(e *row.Event) string { return e.Reason.String() }),
-		valueColumn("uid", "", query.IntegerAffinity, query.NoUnit, func(e *row.Event) query.Value {
+		valueColumn("uid", "", values.IntegerAffinity, tables.NoUnit, func(e *row.Event) values.Value {
 			if e.By == nil {
-				return query.Value{}
+				return values.Value{}
 			}
-			return query.Int(int64(*e.By))
+			return values.Int(int64(*e.By))
 		}),
 		numberColumn("array", "", func(e *row.Event) int64 { return int64(jobs.of(e).Array) }),
-		valueColumn("index", "", query.IntegerAffinity, query.NoUnit, func(e *row.Event) query.Value {
+		valueColumn("index", "", values.IntegerAffinity, tables.NoUnit, func(e *row.Event) values.Value {
 			j := jobs.of(e)
 			return ifInt(j.Array != 0, j.Index)
 		}),
@@ -56,7 +57,7 @@ func eventColumns(c *Catalog) []getter[row.Event] {
 			return ifText(e.Event == reservationEvents, cmp.Or(e.Node, e.Reason.Text))
 		}),
 		numberColumn("attempt", "", func(e *row.Event) int64 { return int64(attemptOf(e)) }),
-		valueColumn("exit", "", query.IntegerAffinity, query.NoUnit, jobs.exit),
+		valueColumn("exit", "", values.IntegerAffinity, tables.NoUnit, jobs.exit),
 		wordColumn("reason_code", "", words(row.CauseRequest, row.CauseLeftover), func(e *row.Event) string {
 			return e.Reason.Cause.String()
 		}),
@@ -113,18 +114,18 @@ func (r *eventJobs) of(e *row.Event) *row.Job {
 }
 
 // exit returns the exit status of the attempt that an event ended.
-func (r *eventJobs) exit(e *row.Event) query.Value {
+func (r *eventJobs) exit(e *row.Event) values.Value {
 	attempt, running := attemptOf(e), row.JobRunning.String()
 	if attempt == 0 || e.Old == e.New || e.Old != running && e.Event != "again" {
-		return query.Value{}
+		return values.Value{}
 	}
 	j := r.of(e)
 	if j.State == 0 || attempt > j.CurrentAttempt() {
-		return query.Value{}
+		return values.Value{}
 	}
 	a, err := r.c.src.Attempt(j, attempt)
 	if r.c.fail(err); err != nil {
-		return query.Value{}
+		return values.Value{}
 	}
 	return exitValue(a)
 }

@@ -1,11 +1,11 @@
 package tables
 
 import (
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-func forecastsTable(c *Catalog, _ int64) (query.Table, error) {
+func forecastsTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[foretold]{[]getter[foretold]{
 		intColumn("job", "job number", func(f *foretold) int64 { return int64(f.Job) }),
 		timeColumn("likely", "likely start: as often too early as too late", func(f *foretold) int64 {
@@ -27,7 +27,7 @@ func forecastsTable(c *Catalog, _ int64) (query.Table, error) {
 	}}, nil
 }
 
-func forecastRecordTable(c *Catalog, _ int64) (query.Table, error) {
+func forecastRecordTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[row.Foretold]{[]getter[row.Foretold]{
 		intColumn("job", "job number", func(f *row.Foretold) int64 { return int64(f.Job) }),
 		timeColumn("said", "when the forecast was made", func(f *row.Foretold) int64 { return f.At }),

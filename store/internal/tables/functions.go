@@ -8,7 +8,8 @@ import (
 
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/timeline"
@@ -19,19 +20,19 @@ type tableFunction struct {
 	name        string
 	least, most int
 	usage       string
-	make        func(c *Catalog) query.Function
+	make        func(c *Catalog) tables.Function
 }
 
 // listFunction is a table function that gathers all its rows when it is called.
 type listFunction[T any] struct {
 	columns []getter[T]
-	gather  func(args []query.Value, add func(T)) error
+	gather  func(args []values.Value, add func(T)) error
 }
 
-func (f *listFunction[T]) Columns() []query.Column { return columnsOf(f.columns) }
+func (f *listFunction[T]) Columns() []tables.Column { return columnsOf(f.columns) }
 
 // Rows calls the function.
-func (f *listFunction[T]) Rows(args []query.Value) (query.Cursor, error) {
+func (f *listFunction[T]) Rows(args []values.Value) (tables.Cursor, error) {
 	c := &listCursor[T]{columns: f.columns, at: -1}
 	err := f.gather(args, func(row T) { c.rows = append(c.rows, row) })
 	return c, err
@@ -50,7 +51,7 @@ func queryFunctions() []tableFunction {
 }
 
 // Function finds a table function.
-func (c *Catalog) Function(name string, args int) (query.Function, error) {
+func (c *Catalog) Function(name string, args int) (tables.Function, error) {
 	all := queryFunctions()
 	i := slices.IndexFunc(all, func(f tableFunction) bool { return f.name == name })
 	if i < 0 {
@@ -63,14 +64,14 @@ func (c *Catalog) Function(name string, args int) (query.Function, error) {
 }
 
 // seconds reads an argument as a duration.
-func (c *Catalog) seconds(v query.Value) (time.Duration, error) {
+func (c *Catalog) seconds(v values.Value) (time.Duration, error) {
 	n := v.Int64()
-	if v.Kind() == query.Text {
+	if v.Kind() == values.Text {
 		var err error
 		if n, err = seconds(v.String()); err != nil {
 			return 0, err
 		}
-	} else if v.Kind() != query.Integer {
+	} else if v.Kind() != values.Integer {
 		return 0, fmt.Errorf("%w duration %s", row.ErrInvalid, v.Literal())
 	}
 	if n < 1 || n > kernel.MaxWalltime {
@@ -90,8 +91,8 @@ const maxSlots = 1000
 
 // freeSlots lists when a request could start: the earliest start, then each later instant at
 // which nodes are given back and the request fits.
-func freeSlots(c *Catalog) query.Function {
-	return c.starts(maxSlots, func(args []query.Value) (r placer.Request, err error) {
+func freeSlots(c *Catalog) tables.Function {
+	return c.starts(maxSlots, func(args []values.Value) (r placer.Request, err error) {
 		r.Select = "1"
 		if len(args) > 1 && !args[1].IsNull() {
 			r.Select = args[1].String()
@@ -101,8 +102,8 @@ func freeSlots(c *Catalog) query.Function {
 	})
 }
 
-func earliest(c *Catalog) query.Function {
-	return c.starts(1, func(args []query.Value) (r placer.Request, err error) {
+func earliest(c *Catalog) tables.Function {
+	return c.starts(1, func(args []values.Value) (r placer.Request, err error) {
 		r.Select = args[0].String()
 		if len(args) > 1 {
 			r.Place = args[1].String()
@@ -115,18 +116,18 @@ func earliest(c *Catalog) query.Function {
 }
 
 // starts lists up to count starts of the request in the arguments. A request of NULL has none.
-func (c *Catalog) starts(count int, asked func([]query.Value) (placer.Request, error)) query.Function {
+func (c *Catalog) starts(count int, asked func([]values.Value) (placer.Request, error)) tables.Function {
 	return &listFunction[slot]{[]getter[slot]{
 		timeColumn("start", "when it could begin", func(s *slot) int64 { return s.plan.Start }),
 		timeColumn("end", "when it would end", func(s *slot) int64 { return s.plan.End }),
-		valueColumn("wait", "from now", query.IntegerAffinity, query.Duration, func(s *slot) query.Value {
-			return query.Int(s.wait)
+		valueColumn("wait", "from now", values.IntegerAffinity, tables.Duration, func(s *slot) values.Value {
+			return values.Int(s.wait)
 		}),
-		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes, func(s *slot) query.Value {
+		valueColumn("nodes", "node list, folded", values.TextAffinity, tables.Nodes, func(s *slot) values.Value {
 			return c.nodeNames(s.plan.NodeNumbers())
 		}),
 		textColumn("placement_set", "the one it would be in", func(s *slot) string { return s.plan.Set }),
-	}, func(args []query.Value, add func(slot)) error {
+	}, func(args []values.Value, add func(slot)) error {
 		if args[0].IsNull() {
 			return nil
 		}
@@ -155,12 +156,12 @@ type changePoint struct{ at, free, busy int64 }
 
 // timelineOf lists the instants, from now on, at which a node, or one of a bucket, is taken or
 // given back.
-func timelineOf(c *Catalog) query.Function {
+func timelineOf(c *Catalog) tables.Function {
 	return &listFunction[changePoint]{[]getter[changePoint]{
 		timeColumn("at", "from then on, until the next", func(p *changePoint) int64 { return p.at }),
 		intColumn("free", "how many of the nodes nothing is on", func(p *changePoint) int64 { return p.free }),
 		intColumn("busy", "how many something is on", func(p *changePoint) int64 { return p.busy }),
-	}, func(args []query.Value, add func(changePoint)) error {
+	}, func(args []values.Value, add func(changePoint)) error {
 		if args[0].IsNull() {
 			return nil
 		}
@@ -173,14 +174,14 @@ func timelineOf(c *Catalog) query.Function {
 }
 
 // nodeOrBucket returns a node by its name, or the nodes of a bucket by its number.
-func (c *Catalog) nodeOrBucket(v query.Value) ([]uint32, error) {
+func (c *Catalog) nodeOrBucket(v values.Value) ([]uint32, error) {
 	ix, err := c.src.Index()
 	if err != nil {
 		return nil, err
 	}
 	if number, ok, err := c.nodeNumber(v.String()); err != nil {
 		return nil, err
-	} else if ok && v.Kind() == query.Text {
+	} else if ok && v.Kind() == values.Text {
 		return []uint32{number}, nil
 	}
 	if id, err := strconv.ParseUint(v.String(), 10, 32); err == nil {
@@ -231,21 +232,21 @@ type reasonRow struct {
 	*placer.Reason
 }
 
-func reasonsOf(c *Catalog) query.Function {
+func reasonsOf(c *Catalog) tables.Function {
 	return &listFunction[reasonRow]{[]getter[reasonRow]{
 		intColumn("chunk", "of the select, from 0 on", func(r *reasonRow) int64 { return int64(r.chunk) }),
 		textColumn("reason", "what keeps the nodes from serving it; fits: nothing does", func(r *reasonRow) string {
 			return string(r.Cause)
 		}),
 		intColumn("count", "how many nodes", func(r *reasonRow) int64 { return int64(len(r.Nodes)) }),
-		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes, func(r *reasonRow) query.Value {
+		valueColumn("nodes", "node list, folded", values.TextAffinity, tables.Nodes, func(r *reasonRow) values.Value {
 			return c.nodeNames(r.Nodes)
 		}),
 		timeColumn("until", "when one of them could, at the earliest", func(r *reasonRow) int64 {
 			return sometime(r.Until)
 		}),
 		textColumn("note", "more about it", func(r *reasonRow) string { return r.Note }),
-	}, func(args []query.Value, add func(reasonRow)) error {
+	}, func(args []values.Value, add func(reasonRow)) error {
 		id, err := c.jobNumber(args[0], "reasons")
 		if err != nil || id == 0 {
 			return err
@@ -264,7 +265,7 @@ func reasonsOf(c *Catalog) query.Function {
 }
 
 // jobNumber returns the number of an existing job, or 0 for NULL.
-func (c *Catalog) jobNumber(v query.Value, function string) (uint64, error) {
+func (c *Catalog) jobNumber(v values.Value, function string) (uint64, error) {
 	if v.IsNull() {
 		return 0, nil
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -31,7 +32,7 @@ func (h *held) until(now int64) int64 {
 
 // historyTable returns who had which node and when, including ended attempts but nothing that
 // is only planned. It reads the jobs, in order.
-func historyTable(c *Catalog, _ int64) (query.Table, error) {
+func historyTable(c *Catalog, _ int64) (tables.Table, error) {
 	defs, err := c.src.Resources()
 	if err != nil {
 		return nil, err
@@ -43,7 +44,7 @@ func historyTable(c *Catalog, _ int64) (query.Table, error) {
 		timeColumn("start", "when it got the node", func(h *held) int64 { return h.attempt.Began }),
 		timeColumn("end", "when it left the node; NULL: still there", func(h *held) int64 { return h.attempt.Ended }),
 		timeColumn("until", "the end, or now", func(h *held) int64 { return h.until(c.src.Now) }),
-		unitColumn("held", "how long it had the node, up to now", query.Duration, func(h *held) int64 {
+		unitColumn("held", "how long it had the node, up to now", tables.Duration, func(h *held) int64 {
 			return h.until(c.src.Now) - h.attempt.Began
 		}),
 		textColumn("user", "user", func(h *held) string { return h.job.User }),
@@ -57,7 +58,7 @@ func historyTable(c *Catalog, _ int64) (query.Table, error) {
 }
 
 // allocationsPast returns the table of allocations as they were at an instant.
-func allocationsPast(c *Catalog, at int64) (query.Table, error) {
+func allocationsPast(c *Catalog, at int64) (tables.Table, error) {
 	defs, err := c.src.Resources()
 	if err != nil {
 		return nil, err
@@ -65,8 +66,8 @@ func allocationsPast(c *Catalog, at int64) (query.Table, error) {
 	columns := []getter[held]{
 		intColumn("job", "job number", func(h *held) int64 { return int64(h.job.ID) }),
 		valueColumn("chunk", "number of the chunk in the select, from 0; NULL: a node taken along with its host",
-			query.IntegerAffinity, query.NoUnit,
-			func(h *held) query.Value { return ifInt(h.chunk >= 0, h.chunk) }),
+			values.IntegerAffinity, tables.NoUnit,
+			func(h *held) values.Value { return ifInt(h.chunk >= 0, h.chunk) }),
 		textColumn("node", "node name", func(h *held) string { return c.nodeName(h.node) }),
 		timeColumn("start", "when the job began", func(h *held) int64 { return h.attempt.Began }),
 		timeColumn("end", "actual or expected end", func(h *held) int64 {
@@ -98,7 +99,7 @@ type heldThen struct {
 }
 
 // Scan reads those jobs.
-func (t *heldThen) Scan(*roaring.Bitmap) query.Cursor {
+func (t *heldThen) Scan(*roaring.Bitmap) tables.Cursor {
 	r := &heldThenCursor{listCursor: listCursor[held]{columns: t.columns, at: -1}, t: t}
 	r.jobs, r.err = t.c.jobsAfter(t.at)
 	return r
@@ -134,10 +135,10 @@ func amountColumns[T any](defs *index.Defs, amount func(*T, index.ResID) (int64,
 			continue
 		}
 		a, u := resourceType(def.Type)
-		out = append(out, valueColumn(def.Name, def.Name+" that the job asked for", a, u, func(r *T) query.Value {
+		out = append(out, valueColumn(def.Name, def.Name+" that the job asked for", a, u, func(r *T) values.Value {
 			n, ok := amount(r, def.ID)
 			if !ok {
-				return query.Value{}
+				return values.Value{}
 			}
 			return resourceOf(def, index.Value{Num: n}, true)
 		}))
@@ -166,8 +167,8 @@ func (c *Catalog) heldTable(columns, amounts []getter[held], choose func([]held)
 			}
 			return out, nil
 		},
-		keys: map[string]func(query.Value) *file.Cursor{"job": func(v query.Value) *file.Cursor {
-			if v.Kind() != query.Integer || v.Int64() < 0 {
+		keys: map[string]func(values.Value) *file.Cursor{"job": func(v values.Value) *file.Cursor {
+			if v.Kind() != values.Integer || v.Int64() < 0 {
 				return nil
 			}
 			return part(v.Int64(), v.Int64())

@@ -4,7 +4,8 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/file"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -38,7 +39,7 @@ func (c *Catalog) host(number uint32) (*locality.Host, error) {
 	return row.HostRow.Decode(key, payload)
 }
 
-func hostsTable(c *Catalog, _ int64) (query.Table, error) {
+func hostsTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &rowsTable[locality.Host]{
 		columns: []getter[locality.Host]{
 			textColumn("name", "name", func(h *locality.Host) string { return h.Name }),
@@ -69,20 +70,20 @@ type batchHost struct {
 	*locality.Member
 }
 
-func batchHostsTable(c *Catalog, _ int64) (query.Table, error) {
+func batchHostsTable(c *Catalog, _ int64) (tables.Table, error) {
 	rows := make(map[string]*row.Batch)
 	k := &batchKeys{c: c, table: row.BatchHosts}
 	return batchTable(k, manyRows, []getter[batchHost]{
 		textColumn("batch", "batch name", func(h *batchHost) string { return h.batch.Name }),
 		textColumn("host", "host name", func(h *batchHost) string { return c.hostName(h.Host) }),
 		boolColumn("active", "it is working on a range", func(h *batchHost) bool { return h.Placed }),
-		valueColumn("at_job", "job it is at; NULL: none", query.IntegerAffinity, query.NoUnit,
-			func(h *batchHost) query.Value {
+		valueColumn("at_job", "job it is at; NULL: none", values.IntegerAffinity, tables.NoUnit,
+			func(h *batchHost) values.Value {
 				if !h.Placed {
-					return query.Value{}
+					return values.Value{}
 				}
 				job, _ := h.batch.JobOf(h.At)
-				return query.Int(int64(job))
+				return values.Int(int64(job))
 			}),
 		textColumn("side", "end of the range it works from: low or high", func(h *batchHost) string {
 			return sideWord(h.Member)

@@ -3,7 +3,7 @@ package tables
 import (
 	"cmp"
 
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -37,52 +37,52 @@ func (r *jobCursor) Err() error {
 	return r.rows.Err
 }
 
-func (r *jobCursor) Column(i int) query.Value { return r.t.columns[i].get(r) }
+func (r *jobCursor) Column(i int) values.Value { return r.t.columns[i].get(r) }
 
 // wait returns how long the job has waited, or NULL for one that was placed, or cancelled
 // without a start.
-func (r *jobCursor) wait() query.Value {
+func (r *jobCursor) wait() values.Value {
 	submit, start := r.view.Submit(), r.view.Start()
 	switch s := r.view.State(); {
 	case submit <= 0:
-		return query.Value{}
+		return values.Value{}
 	case s == row.JobRunning || s == row.JobFinished || s == row.JobFailed:
 		if start <= 0 {
-			return query.Value{}
+			return values.Value{}
 		}
 	case s == row.JobCancelled:
-		return query.Value{}
+		return values.Value{}
 	default:
 		start = max(r.t.c.src.Now, submit)
 	}
-	return query.Int(max(start-submit, 0))
+	return values.Int(max(start-submit, 0))
 }
 
 // slowdown counts a run of less than a second as one second.
-func (r *jobCursor) slowdown() query.Value {
+func (r *jobCursor) slowdown() values.Value {
 	submit, start, end := r.view.Submit(), r.view.Start(), r.view.End()
 	if s := r.view.State(); s != row.JobFinished && s != row.JobFailed || submit <= 0 || start <= 0 || end < start {
-		return query.Value{}
+		return values.Value{}
 	}
-	return query.Float(float64(max(end-min(submit, start), 1)) / float64(max(end-start, 1)))
+	return values.Float(float64(max(end-min(submit, start), 1)) / float64(max(end-start, 1)))
 }
 
 // ran returns the time from start to end, or to now while the job runs. It returns NULL for a
 // job that has not started.
-func (r *jobCursor) ran() query.Value {
+func (r *jobCursor) ran() values.Value {
 	start, end := r.view.Start(), r.view.End()
 	switch s := r.view.State(); {
 	case start <= 0:
-		return query.Value{}
+		return values.Value{}
 	case s == row.JobRunning:
 		end = r.t.c.src.Now
 	case s != row.JobFinished && s != row.JobFailed && s != row.JobCancelled:
-		return query.Value{}
+		return values.Value{}
 	}
 	if end < start {
-		return query.Value{}
+		return values.Value{}
 	}
-	return query.Int(end - start)
+	return values.Int(end - start)
 }
 
 // jobUse is what the attempts of a job used.

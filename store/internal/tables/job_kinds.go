@@ -4,7 +4,8 @@ import (
 	"iter"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -64,9 +65,9 @@ func kindOf(k row.JobKind, column string) (text string, ok bool) {
 }
 
 // findKind finds the jobs of a user, an account, a queue or a class.
-func (t *jobs) findKind(column string, v query.Value) (*roaring.Bitmap, bool) {
+func (t *jobs) findKind(column string, v values.Value) (*roaring.Bitmap, bool) {
 	switch text := v.String(); {
-	case v.Kind() != query.Text || text == "": // the column is NULL then
+	case v.Kind() != values.Text || text == "": // the column is NULL then
 		return roaring.New(), true
 	case column == "user":
 		return t.c.listed(row.UserPrefix(text)), true
@@ -85,12 +86,12 @@ func (t *jobs) findKind(column string, v query.Value) (*roaring.Bitmap, bool) {
 }
 
 // splitKinds splits by kind, and by state if byState is true.
-func (t *jobs) splitKinds(byState bool) (iter.Seq2[query.Row, *roaring.Bitmap], bool) {
+func (t *jobs) splitKinds(byState bool) (iter.Seq2[tables.Row, *roaring.Bitmap], bool) {
 	kinds := t.c.jobKinds()
 	if kinds == nil {
 		return nil, false
 	}
-	return func(yield func(query.Row, *roaring.Bitmap) bool) {
+	return func(yield func(tables.Row, *roaring.Bitmap) bool) {
 		var states []*roaring.Bitmap
 		for _, s := range row.AllJobStates() {
 			if byState {
@@ -121,9 +122,9 @@ type jobPart struct {
 	state row.JobState
 }
 
-func (p *jobPart) Column(i int) query.Value {
+func (p *jobPart) Column(i int) values.Value {
 	if text, ok := kindOf(p.kind, p.t.columns[i].Name); ok {
-		return query.TextOrNull(text)
+		return values.TextOrNull(text)
 	}
-	return query.String(p.state.String())
+	return values.String(p.state.String())
 }

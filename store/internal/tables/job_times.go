@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -21,9 +21,9 @@ import (
 const worthRange = 8
 
 // Between finds jobs by submit, start and end.
-func (t *jobs) Between(column int, from, to int64) (query.Range, bool) {
+func (t *jobs) Between(column int, from, to int64) (tables.Range, bool) {
 	if t.c.src.NextJob > math.MaxUint32 {
-		return query.Range{}, false
+		return tables.Range{}, false
 	}
 	from = max(from, 1) // 0 is NULL
 	switch t.columns[column].Name {
@@ -34,18 +34,18 @@ func (t *jobs) Between(column int, from, to int64) (query.Range, bool) {
 	case "end":
 		return t.ended(from, to, to)
 	}
-	return query.Range{}, false
+	return tables.Range{}, false
 }
 
 // submitted returns the numbers of the jobs submitted in from..to.
-func (t *jobs) submitted(from, to int64) query.Range {
+func (t *jobs) submitted(from, to int64) tables.Range {
 	switch {
 	case from > to:
-		return query.Range{From: 1, To: 0}
+		return tables.Range{From: 1, To: 0}
 	case to == math.MaxInt64:
-		return query.Range{From: int64(t.since(from)), To: math.MaxInt64}
+		return tables.Range{From: int64(t.since(from)), To: math.MaxInt64}
 	}
-	return query.Range{From: int64(t.since(from)), To: int64(t.since(to+1)) - 1}
+	return tables.Range{From: int64(t.since(from)), To: int64(t.since(to+1)) - 1}
 }
 
 // since returns the first number of the jobs submitted at or after an instant.
@@ -72,16 +72,16 @@ func (t *jobs) since(at int64) uint64 {
 
 // ended returns the jobs that ended in from..last, and those that have not ended or are in one
 // of the given states. It returns none if no instant is in from..to.
-func (t *jobs) ended(from, to, last int64, also ...row.JobState) (query.Range, bool) {
+func (t *jobs) ended(from, to, last int64, also ...row.JobState) (tables.Range, bool) {
 	out := roaring.New()
 	if from > to {
-		return query.Range{Rows: out}, true
+		return tables.Range{Rows: out}, true
 	}
 	most := t.c.src.NextJob / worthRange
 	rows := t.c.src.Rows.Range(row.Ended, row.TimeKey(from, 0), row.TimeKey(last, math.MaxUint64))
 	for n := uint64(0); rows.Next(); n++ {
 		if n > most {
-			return query.Range{}, false
+			return tables.Range{}, false
 		}
 		if len(rows.Key) != 16 {
 			t.c.fail(fmt.Errorf("%w: the end of a job has the key %x", row.ErrDamaged, rows.Key))
@@ -98,7 +98,7 @@ func (t *jobs) ended(from, to, last int64, also ...row.JobState) (query.Range, b
 	for _, s := range also {
 		out.Or(t.inState(s))
 	}
-	return query.Range{Rows: out}, out.GetCardinality()*worthRange <= 2*t.c.src.NextJob
+	return tables.Range{Rows: out}, out.GetCardinality()*worthRange <= 2*t.c.src.NextJob
 }
 
 // jobsAfter returns the numbers of the jobs that have not ended, or ended after an instant,

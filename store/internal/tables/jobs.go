@@ -12,7 +12,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/internal/attribute"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/ask"
 	"github.com/placectl/placectl/store/internal/kernel"
 	"github.com/placectl/placectl/store/internal/row"
@@ -24,7 +25,7 @@ type jobs struct {
 	columns []getter[jobCursor]
 }
 
-func jobsTable(c *Catalog, _ int64) (query.Table, error) {
+func jobsTable(c *Catalog, _ int64) (tables.Table, error) {
 	early := func(name string, t row.JobText) getter[jobCursor] {
 		return textColumn(name, "", func(r *jobCursor) string { return r.text(t) })
 	}
@@ -35,36 +36,36 @@ func jobsTable(c *Catalog, _ int64) (query.Table, error) {
 		early("account", row.JobAccountText),
 		early("queue", row.JobQueueText),
 		early("class", row.JobClassText),
-		valueColumn("state", "", query.TextAffinity, query.NoUnit,
-			func(r *jobCursor) query.Value { return query.String(r.view.State().String()) }),
+		valueColumn("state", "", values.TextAffinity, tables.NoUnit,
+			func(r *jobCursor) values.Value { return values.String(r.view.State().String()) }),
 		early("select", row.JobSelectText),
-		valueColumn("walltime", "", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value {
-			return query.Int(r.view.Walltime())
+		valueColumn("walltime", "", values.IntegerAffinity, tables.Duration, func(r *jobCursor) values.Value {
+			return values.Int(r.view.Walltime())
 		}),
 		timeColumn("submit", "", func(r *jobCursor) int64 { return r.view.Submit() }),
 		timeColumn("start", "", func(r *jobCursor) int64 { return r.view.Start() }),
 		timeColumn("end", "", func(r *jobCursor) int64 { return r.view.End() }),
-		valueColumn("nodes", "", query.TextAffinity, query.Nodes, func(r *jobCursor) query.Value {
+		valueColumn("nodes", "", values.TextAffinity, tables.Nodes, func(r *jobCursor) values.Value {
 			return r.t.c.nodeNames(r.job().AllNodes())
 		}),
 		textColumn("reason", "", func(r *jobCursor) string { return c.prospect(r.job()).Words() }),
 		textColumn("reason_code", "", func(r *jobCursor) string { return c.prospect(r.job()).Code() }),
 		timeColumn("expected", "",
 			func(r *jobCursor) int64 { return kernel.Unix(c.prospect(r.job()).Start) }),
-		valueColumn("wait", "", query.IntegerAffinity, query.Duration, (*jobCursor).wait),
-		valueColumn("run", "", query.IntegerAffinity, query.Duration, (*jobCursor).ran),
-		valueColumn("slowdown", "", query.RealAffinity, query.NoUnit, (*jobCursor).slowdown),
-		valueColumn("index", "", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
+		valueColumn("wait", "", values.IntegerAffinity, tables.Duration, (*jobCursor).wait),
+		valueColumn("run", "", values.IntegerAffinity, tables.Duration, (*jobCursor).ran),
+		valueColumn("slowdown", "", values.RealAffinity, tables.NoUnit, (*jobCursor).slowdown),
+		valueColumn("index", "", values.IntegerAffinity, tables.NoUnit, func(r *jobCursor) values.Value {
 			return ifInt(r.job().Array != 0, r.job().Index)
 		}),
-		valueColumn("after", "", query.TextAffinity, query.List, func(r *jobCursor) query.Value {
-			return query.TextOrNull(afterText(r.job().After))
+		valueColumn("after", "", values.TextAffinity, tables.List, func(r *jobCursor) values.Value {
+			return values.TextOrNull(afterText(r.job().After))
 		}),
 		textColumn("command", "", func(r *jobCursor) string { return strings.Join(r.job().Command, " ") }),
 		textColumn("devices", "", func(r *jobCursor) string { return c.heldBy(r.job()) }),
 		textColumn("pools", "", func(r *jobCursor) string { return placer.FormatPools(r.job().Pools) }),
 		textColumn("bind", "", func(r *jobCursor) string { return r.job().Bind.String() }),
-		valueColumn("exit", "", query.IntegerAffinity, query.NoUnit, func(r *jobCursor) query.Value {
+		valueColumn("exit", "", values.IntegerAffinity, tables.NoUnit, func(r *jobCursor) values.Value {
 			return ifInt(r.job().HasExit(), r.job().Exit)
 		}),
 		numberColumn("attempt", "", func(r *jobCursor) int64 { return int64(r.job().CurrentAttempt()) }),
@@ -108,7 +109,7 @@ func fieldColumn(a attribute.Attribute, field []int) getter[jobCursor] {
 	case attribute.Time:
 		return timeColumn(a.Name, "", func(r *jobCursor) int64 { return read(r).Int() })
 	case attribute.Duration:
-		return valueColumn(a.Name, "", query.IntegerAffinity, query.Duration, func(r *jobCursor) query.Value {
+		return valueColumn(a.Name, "", values.IntegerAffinity, tables.Duration, func(r *jobCursor) values.Value {
 			return ifInt(!read(r).IsZero(), int(read(r).Int()))
 		})
 	case attribute.Truth:
@@ -139,11 +140,11 @@ func (c *Catalog) heldBy(j *row.Job) string {
 }
 
 // ifInt returns a number, or NULL if the number has no meaning.
-func ifInt(known bool, n int) query.Value {
+func ifInt(known bool, n int) values.Value {
 	if !known {
-		return query.Value{}
+		return values.Value{}
 	}
-	return query.Int(int64(n))
+	return values.Int(int64(n))
 }
 
 func afterText(list []row.Dependency) string {
@@ -154,7 +155,7 @@ func afterText(list []row.Dependency) string {
 	return joined(words)
 }
 
-func (t *jobs) Columns() []query.Column {
+func (t *jobs) Columns() []tables.Column {
 	out := columnsOf(t.columns)
 	for i := range out {
 		out[i].NotNull = out[i].NotNull || out[i].Name == "state"
@@ -188,7 +189,7 @@ func (t *jobs) All() *roaring.Bitmap {
 }
 
 // Split splits by state, by user, account, queue and class, or both.
-func (t *jobs) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool) {
+func (t *jobs) Split(columns []int) (iter.Seq2[tables.Row, *roaring.Bitmap], bool) {
 	byKind, byState := false, false
 	for _, i := range columns {
 		_, ofKind := kindOf(row.JobKind{}, t.columns[i].Name)
@@ -204,7 +205,7 @@ func (t *jobs) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool
 	if byKind {
 		return t.splitKinds(byState)
 	}
-	return func(yield func(query.Row, *roaring.Bitmap) bool) {
+	return func(yield func(tables.Row, *roaring.Bitmap) bool) {
 		at := &jobCursor{t: t}
 		for _, s := range row.AllJobStates() {
 			at.view.OnlyState(s)
@@ -216,8 +217,8 @@ func (t *jobs) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool
 }
 
 // Find finds a job by number, and those of a user, an account, a queue or a class.
-func (t *jobs) Find(f query.Find) (*roaring.Bitmap, bool) {
-	if f.Op != query.FindEqual || t.c.src.NextJob > math.MaxUint32 {
+func (t *jobs) Find(f tables.Find) (*roaring.Bitmap, bool) {
+	if f.Op != tables.FindEqual || t.c.src.NextJob > math.MaxUint32 {
 		return nil, false
 	}
 	name := t.columns[f.Column].Name
@@ -228,7 +229,7 @@ func (t *jobs) Find(f query.Find) (*roaring.Bitmap, bool) {
 		return nil, false
 	}
 	out := roaring.New()
-	if n := f.Value.Int64(); f.Value.Kind() == query.Integer && n > 0 && uint64(n) < t.c.src.NextJob {
+	if n := f.Value.Int64(); f.Value.Kind() == values.Integer && n > 0 && uint64(n) < t.c.src.NextJob {
 		payload, err := t.c.src.Rows.Get(row.Jobs, row.Key64(uint64(n)))
 		if t.c.fail(err); payload != nil {
 			out.Add(uint32(n))
@@ -238,19 +239,19 @@ func (t *jobs) Find(f query.Find) (*roaring.Bitmap, bool) {
 }
 
 // Lookup finds a job by number.
-func (t *jobs) Lookup(column int, v query.Value) (query.Cursor, bool) {
+func (t *jobs) Lookup(column int, v values.Value) (tables.Cursor, bool) {
 	if t.columns[column].Name != "job" || t.c.src.NextJob > math.MaxUint32 {
 		return nil, false
 	}
 	rows := roaring.New()
 	if !v.IsNull() {
-		rows, _ = t.Find(query.Find{Column: column, Value: v})
+		rows, _ = t.Find(tables.Find{Column: column, Value: v})
 	}
 	return t.Scan(rows), true
 }
 
 // Scan reads jobs by number.
-func (t *jobs) Scan(rows *roaring.Bitmap) query.Cursor {
+func (t *jobs) Scan(rows *roaring.Bitmap) tables.Cursor {
 	return &jobCursor{t: t, rows: choose(t.c.src.Rows.Cursor(row.Jobs), rows)}
 }
 
@@ -258,7 +259,7 @@ func (t *jobs) Scan(rows *roaring.Bitmap) query.Cursor {
 func (t *jobs) Order() int { return 0 }
 
 // Range reads the jobs with the numbers from..to.
-func (t *jobs) Range(from, to int64) query.Cursor {
+func (t *jobs) Range(from, to int64) tables.Cursor {
 	return &jobCursor{t: t, rows: choose(t.c.src.Rows.Numbers(row.Jobs, from, to), nil)}
 }
 

@@ -5,50 +5,52 @@ import (
 	"math"
 
 	"github.com/RoaringBitmap/roaring/v2"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 )
 
 // getter is a column, with the function that returns its value for a row.
 type getter[T any] struct {
-	query.Column
-	get func(*T) query.Value
+	tables.Column
+	get func(*T) values.Value
 }
 
 // Constructors for columns of each kind.
 
 func textColumn[T any](name, doc string, get func(*T) string) getter[T] {
-	return getter[T]{query.Column{Name: name, Type: query.TextAffinity, Doc: doc}, func(r *T) query.Value {
-		return query.TextOrNull(get(r))
+	return getter[T]{tables.Column{Name: name, Type: values.TextAffinity, Doc: doc}, func(r *T) values.Value {
+		return values.TextOrNull(get(r))
 	}}
 }
 
 func intColumn[T any](name, doc string, get func(*T) int64) getter[T] {
-	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, NotNull: true, Doc: doc},
-		func(r *T) query.Value { return query.Int(get(r)) }}
+	return getter[T]{tables.Column{Name: name, Type: values.IntegerAffinity, NotNull: true, Doc: doc},
+		func(r *T) values.Value { return values.Int(get(r)) }}
 }
 
 // numberColumn returns a column of numbers, NULL for 0.
 func numberColumn[T any](name, doc string, get func(*T) int64) getter[T] {
-	return valueColumn(name, doc, query.IntegerAffinity, query.NoUnit, func(r *T) query.Value {
+	return valueColumn(name, doc, values.IntegerAffinity, tables.NoUnit, func(r *T) values.Value {
 		if n := get(r); n != 0 {
-			return query.Int(n)
+			return values.Int(n)
 		}
-		return query.Value{}
+		return values.Value{}
 	})
 }
 
 func boolColumn[T any](name, doc string, get func(*T) bool) getter[T] {
-	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Truth, NotNull: true, Doc: doc},
-		func(r *T) query.Value { return query.Bool(get(r)) }}
+	return getter[T]{
+		tables.Column{Name: name, Type: values.IntegerAffinity, Unit: tables.Truth, NotNull: true, Doc: doc},
+		func(r *T) values.Value { return values.Bool(get(r)) }}
 }
 
 func realColumn[T any](name, doc string, get func(*T) float64) getter[T] {
-	return getter[T]{query.Column{Name: name, Type: query.RealAffinity, NotNull: true, Doc: doc},
-		func(r *T) query.Value { return query.Float(get(r)) }}
+	return getter[T]{tables.Column{Name: name, Type: values.RealAffinity, NotNull: true, Doc: doc},
+		func(r *T) values.Value { return values.Float(get(r)) }}
 }
 
 // unitColumn returns an integer of a unit.
-func unitColumn[T any](name, doc string, u query.Unit, get func(*T) int64) getter[T] {
+func unitColumn[T any](name, doc string, u tables.Unit, get func(*T) int64) getter[T] {
 	c := intColumn(name, doc, get)
 	c.Unit = u
 	return c
@@ -56,30 +58,30 @@ func unitColumn[T any](name, doc string, u query.Unit, get func(*T) int64) gette
 
 // timeColumn returns a column of instants, NULL for 0.
 func timeColumn[T any](name, doc string, get func(*T) int64) getter[T] {
-	return getter[T]{query.Column{Name: name, Type: query.IntegerAffinity, Unit: query.Time, Doc: doc},
-		func(r *T) query.Value { return timeValue(get(r)) }}
+	return getter[T]{tables.Column{Name: name, Type: values.IntegerAffinity, Unit: tables.Time, Doc: doc},
+		func(r *T) values.Value { return timeValue(get(r)) }}
 }
 
-func valueColumn[T any](name, doc string, a query.Affinity, u query.Unit, get func(*T) query.Value) getter[T] {
-	return getter[T]{query.Column{Name: name, Type: a, Unit: u, Doc: doc}, get}
+func valueColumn[T any](name, doc string, a values.Affinity, u tables.Unit, get func(*T) values.Value) getter[T] {
+	return getter[T]{tables.Column{Name: name, Type: a, Unit: u, Doc: doc}, get}
 }
 
-func timeValue(at int64) query.Value {
+func timeValue(at int64) values.Value {
 	if at <= 0 || at == math.MaxInt64 {
-		return query.Value{}
+		return values.Value{}
 	}
-	return query.Int(at)
+	return values.Int(at)
 }
 
 // sizeValue returns kb as bytes.
-func sizeValue(kb int64) query.Value {
+func sizeValue(kb int64) values.Value {
 	if kb > math.MaxInt64/1024 {
-		return query.Float(float64(kb) * 1024)
+		return values.Float(float64(kb) * 1024)
 	}
-	return query.Int(kb * 1024)
+	return values.Int(kb * 1024)
 }
 
-func notAnInstant(v query.Value) error { return fmt.Errorf("%s is not an instant", v.Literal()) }
+func notAnInstant(v values.Value) error { return fmt.Errorf("%s is not an instant", v.Literal()) }
 
 // listTable is a small or seldom used table. Its rows are gathered when it is scanned.
 type listTable[T any] struct {
@@ -87,17 +89,17 @@ type listTable[T any] struct {
 	gather  func(add func(T)) error
 }
 
-func (t *listTable[T]) Columns() []query.Column { return columnsOf(t.columns) }
+func (t *listTable[T]) Columns() []tables.Column { return columnsOf(t.columns) }
 
-func columnsOf[T any](list []getter[T]) []query.Column {
-	out := make([]query.Column, len(list))
+func columnsOf[T any](list []getter[T]) []tables.Column {
+	out := make([]tables.Column, len(list))
 	for i := range list {
 		out[i] = list[i].Column
 	}
 	return out
 }
 
-func (t *listTable[T]) Scan(*roaring.Bitmap) query.Cursor {
+func (t *listTable[T]) Scan(*roaring.Bitmap) tables.Cursor {
 	c := &listCursor[T]{columns: t.columns, at: -1}
 	c.err = t.gather(func(row T) { c.rows = append(c.rows, row) })
 	return c
@@ -110,6 +112,6 @@ type listCursor[T any] struct {
 	err     error
 }
 
-func (c *listCursor[T]) Next() bool               { c.at++; return c.err == nil && c.at < len(c.rows) }
-func (c *listCursor[T]) Column(i int) query.Value { return c.columns[i].get(&c.rows[c.at]) }
-func (c *listCursor[T]) Err() error               { return c.err }
+func (c *listCursor[T]) Next() bool                { c.at++; return c.err == nil && c.at < len(c.rows) }
+func (c *listCursor[T]) Column(i int) values.Value { return c.columns[i].get(&c.rows[c.at]) }
+func (c *listCursor[T]) Err() error                { return c.err }

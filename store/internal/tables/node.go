@@ -2,7 +2,7 @@ package tables
 
 import (
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -42,21 +42,21 @@ func (r *nodeCursor) Err() error {
 	return r.rows.Err
 }
 
-func (r *nodeCursor) Column(i int) query.Value { return r.t.gets[i](r) }
+func (r *nodeCursor) Column(i int) values.Value { return r.t.gets[i](r) }
 
 // Code returns the node's number, for its name.
 func (r *nodeCursor) Code(int) uint32 { return r.node.Number() }
 
 // word returns a text, or NULL for an empty one.
-func (r *nodeCursor) word(b []byte) query.Value {
+func (r *nodeCursor) word(b []byte) values.Value {
 	if len(b) == 0 {
-		return query.Value{}
+		return values.Value{}
 	}
-	return query.String(r.t.c.word(b))
+	return values.String(r.t.c.word(b))
 }
 
 // resource finds a resource's value.
-func (r *nodeCursor) resource(def index.Def) query.Value {
+func (r *nodeCursor) resource(def index.Def) values.Value {
 	text, num, ok := r.node.Resource(def.ID)
 	if !ok {
 		return resourceOf(def, index.Value{}, false)
@@ -68,11 +68,11 @@ func (r *nodeCursor) resource(def index.Def) query.Value {
 	return resourceOf(def, v, true)
 }
 
-func (r *nodeCursor) state() query.Value {
+func (r *nodeCursor) state() values.Value {
 	if s := r.node.State(); s != index.Up {
-		return query.String(s.NotUp().String())
+		return values.String(s.NotUp().String())
 	}
-	return query.String(r.t.states().of(r.node.Number()).String())
+	return values.String(r.t.states().of(r.node.Number()).String())
 }
 
 // look finds what is on the node at the table's instant.
@@ -98,16 +98,16 @@ func (r *nodeCursor) look() {
 func (r *nodeCursor) up() bool { return r.node.State() == index.Up }
 
 // freeUntil returns when a free node is next taken.
-func (r *nodeCursor) freeUntil() query.Value {
+func (r *nodeCursor) freeUntil() values.Value {
 	if r.look(); r.inUse || !r.up() {
-		return query.Value{}
+		return values.Value{}
 	}
 	return timeValue(r.next)
 }
 
 // left returns how much of a resource jobs could have: all on a free node, and nothing on one
 // that is not up or is taken whole.
-func (r *nodeCursor) left(def index.Def) query.Value {
+func (r *nodeCursor) left(def index.Def) values.Value {
 	has := r.resource(def)
 	if has.IsNull() {
 		return has
@@ -131,7 +131,7 @@ func (r *nodeCursor) left(def index.Def) query.Value {
 	n, err := r.node.Node()
 	if err != nil {
 		r.err = err
-		return query.Value{}
+		return values.Value{}
 	}
 	v := index.Value{}
 	for _, a := range r.t.c.src.Left(n, r.t.at) {

@@ -8,7 +8,8 @@ import (
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -23,8 +24,8 @@ type nodes struct {
 	ix        *index.Index
 	at        int64
 	columns   []nodeGetter
-	gets      []func(*nodeCursor) query.Value // the values of the columns
-	described []query.Column                  // the columns, once needed
+	gets      []func(*nodeCursor) values.Value // the values of the columns
+	described []tables.Column                  // the columns, once needed
 	all       *roaring.Bitmap
 	byState   *nodesByState     // of all nodes, made when a state is needed
 	inPart    *roaring.Bitmap   // nodes that are partly in use now
@@ -35,14 +36,14 @@ type nodes struct {
 // nodeGetter is a column of nodes. Its value comes from a row or, if it is the same for all
 // nodes of a bucket, from the bucket.
 type nodeGetter struct {
-	query.Column
-	get    func(*nodeCursor) query.Value
-	bucket func(*index.Bucket) query.Value // nil if buckets do not tell
-	def    index.Def                       // of a resource's column
-	left   index.Def                       // of the column of what is left
+	tables.Column
+	get    func(*nodeCursor) values.Value
+	bucket func(*index.Bucket) values.Value // nil if buckets do not tell
+	def    index.Def                        // of a resource's column
+	left   index.Def                        // of the column of what is left
 }
 
-func nodesTable(c *Catalog, at int64) (query.Table, error) {
+func nodesTable(c *Catalog, at int64) (tables.Table, error) {
 	if c.nodes != nil && at == c.src.Now {
 		return c.nodes, nil
 	}
@@ -62,42 +63,42 @@ func nodesTable(c *Catalog, at int64) (query.Table, error) {
 }
 
 func nodeGetters() []nodeGetter {
-	text := func(name, doc string, get func(*nodeCursor) query.Value) nodeGetter {
-		return nodeGetter{Column: query.Column{Name: name, Type: query.TextAffinity, Doc: doc}, get: get}
+	text := func(name, doc string, get func(*nodeCursor) values.Value) nodeGetter {
+		return nodeGetter{Column: tables.Column{Name: name, Type: values.TextAffinity, Doc: doc}, get: get}
 	}
-	number := func(name, doc string, a query.Affinity, u query.Unit, get func(*nodeCursor) query.Value) nodeGetter {
-		return nodeGetter{Column: query.Column{Name: name, Type: a, Unit: u, NotNull: u != query.Time, Doc: doc},
+	number := func(name, doc string, a values.Affinity, u tables.Unit, get func(*nodeCursor) values.Value) nodeGetter {
+		return nodeGetter{Column: tables.Column{Name: name, Type: a, Unit: u, NotNull: u != tables.Time, Doc: doc},
 			get: get}
 	}
 	out := []nodeGetter{
-		text("name", "name", func(r *nodeCursor) query.Value { return query.String(string(r.node.Name())) }),
-		number("number", "position in declared order; never reused", query.IntegerAffinity, query.NoUnit,
-			func(r *nodeCursor) query.Value { return query.Int(int64(r.node.Number())) }),
-		text("queue", "owning queue", func(r *nodeCursor) query.Value { return r.word(r.node.Queue()) }),
-		number("priority", "nodes of higher priority are used first", query.IntegerAffinity, query.NoUnit,
-			func(r *nodeCursor) query.Value { return query.Int(int64(r.node.Priority())) }),
+		text("name", "name", func(r *nodeCursor) values.Value { return values.String(string(r.node.Name())) }),
+		number("number", "position in declared order; never reused", values.IntegerAffinity, tables.NoUnit,
+			func(r *nodeCursor) values.Value { return values.Int(int64(r.node.Number())) }),
+		text("queue", "owning queue", func(r *nodeCursor) values.Value { return r.word(r.node.Queue()) }),
+		number("priority", "nodes of higher priority are used first", values.IntegerAffinity, tables.NoUnit,
+			func(r *nodeCursor) values.Value { return values.Int(int64(r.node.Priority())) }),
 		text("state", "free (unused now), partly (in use with room left), busy, down, offline or drained",
 			(*nodeCursor).state),
-		text("reason", "why it is not in service", func(r *nodeCursor) query.Value { return r.word(r.node.Reason()) }),
-		number("speed", "relative speed; 0: not set", query.RealAffinity, query.NoUnit,
-			func(r *nodeCursor) query.Value { return query.Float(r.node.Speed()) }),
-		number("procspeed", "relative speed of one processor; 0: not set", query.RealAffinity, query.NoUnit,
-			func(r *nodeCursor) query.Value { return query.Float(r.node.ProcSpeed()) }),
-		number("load", "measured number of busy processors", query.RealAffinity, query.NoUnit,
-			func(r *nodeCursor) query.Value { return query.Float(r.node.Load()) }),
-		number("usage", "measured share of time it was busy", query.RealAffinity, query.NoUnit,
-			func(r *nodeCursor) query.Value { return query.Float(r.node.Usage()) }),
-		text("access", "which jobs may share it; NULL: no rule of its own", func(r *nodeCursor) query.Value {
+		text("reason", "why it is not in service", func(r *nodeCursor) values.Value { return r.word(r.node.Reason()) }),
+		number("speed", "relative speed; 0: not set", values.RealAffinity, tables.NoUnit,
+			func(r *nodeCursor) values.Value { return values.Float(r.node.Speed()) }),
+		number("procspeed", "relative speed of one processor; 0: not set", values.RealAffinity, tables.NoUnit,
+			func(r *nodeCursor) values.Value { return values.Float(r.node.ProcSpeed()) }),
+		number("load", "measured number of busy processors", values.RealAffinity, tables.NoUnit,
+			func(r *nodeCursor) values.Value { return values.Float(r.node.Load()) }),
+		number("usage", "measured share of time it was busy", values.RealAffinity, tables.NoUnit,
+			func(r *nodeCursor) values.Value { return values.Float(r.node.Usage()) }),
+		text("access", "which jobs may share it; NULL: no rule of its own", func(r *nodeCursor) values.Value {
 			return r.word(r.node.Access())
 		}),
 		text("features", "features, separated by commas; has(features, 'ssd') tests for one",
-			func(r *nodeCursor) query.Value { return r.word(r.node.Features()) }),
-		number("bucket", "its bucket of equal nodes", query.IntegerAffinity, query.NoUnit,
-			func(r *nodeCursor) query.Value { return query.Int(int64(r.node.Bucket())) }),
-		number("jobs", "number of jobs running on it", query.IntegerAffinity, query.NoUnit,
-			func(r *nodeCursor) query.Value { r.look(); return query.Int(int64(r.jobs)) }),
+			func(r *nodeCursor) values.Value { return r.word(r.node.Features()) }),
+		number("bucket", "its bucket of equal nodes", values.IntegerAffinity, tables.NoUnit,
+			func(r *nodeCursor) values.Value { return values.Int(int64(r.node.Bucket())) }),
+		number("jobs", "number of jobs running on it", values.IntegerAffinity, tables.NoUnit,
+			func(r *nodeCursor) values.Value { r.look(); return values.Int(int64(r.jobs)) }),
 		number("free_until", "when a free node is next taken; NULL: not free, or nothing planned",
-			query.IntegerAffinity, query.Time, (*nodeCursor).freeUntil),
+			values.IntegerAffinity, tables.Time, (*nodeCursor).freeUntil),
 	}
 	out[0].NotNull, out[4].NotNull = true, true
 	out[0].Domain = nodeDomain
@@ -105,11 +106,11 @@ func nodeGetters() []nodeGetter {
 	for i := range out {
 		switch out[i].Name {
 		case "queue":
-			out[i].bucket = func(b *index.Bucket) query.Value { return query.TextOrNull(b.Queue) }
+			out[i].bucket = func(b *index.Bucket) values.Value { return values.TextOrNull(b.Queue) }
 		case "priority":
-			out[i].bucket = func(b *index.Bucket) query.Value { return query.Int(int64(b.Priority)) }
+			out[i].bucket = func(b *index.Bucket) values.Value { return values.Int(int64(b.Priority)) }
 		case "bucket":
-			out[i].bucket = func(b *index.Bucket) query.Value { return query.Int(int64(b.ID)) }
+			out[i].bucket = func(b *index.Bucket) values.Value { return values.Int(int64(b.ID)) }
 		}
 	}
 	return out
@@ -124,20 +125,20 @@ func (t *nodes) resources() {
 			continue
 		}
 		a, u := resourceType(def.Type)
-		g := nodeGetter{Column: query.Column{Name: def.Name, Type: a, Unit: u, NotNull: def.Type == index.Boolean,
+		g := nodeGetter{Column: tables.Column{Name: def.Name, Type: a, Unit: u, NotNull: def.Type == index.Boolean,
 			Doc: "resource of type " + def.Type.String()}, def: def}
-		g.get = func(r *nodeCursor) query.Value { return r.resource(def) }
+		g.get = func(r *nodeCursor) values.Value { return r.resource(def) }
 		if t.ix.Signed(def.ID) {
-			g.bucket = func(b *index.Bucket) query.Value {
+			g.bucket = func(b *index.Bucket) values.Value {
 				v, ok := b.Get(def.ID)
 				return resourceOf(def, v, ok)
 			}
 		}
 		t.columns = append(t.columns, g)
 		if _, clash := defs.Lookup(def.Name + "_free"); def.Consumable && !clash {
-			left := nodeGetter{left: def, Column: query.Column{Name: def.Name + "_free", Type: a, Unit: u,
+			left := nodeGetter{left: def, Column: tables.Column{Name: def.Name + "_free", Type: a, Unit: u,
 				Doc: def.Name + " left for jobs"}}
-			left.get = func(r *nodeCursor) query.Value { return r.left(def) }
+			left.get = func(r *nodeCursor) values.Value { return r.left(def) }
 			free = append(free, left)
 		}
 	}
@@ -145,41 +146,41 @@ func (t *nodes) resources() {
 }
 
 // resourceType returns the type and unit of a resource's column.
-func resourceType(t index.Type) (query.Affinity, query.Unit) {
+func resourceType(t index.Type) (values.Affinity, tables.Unit) {
 	switch t {
 	case index.Long:
-		return query.IntegerAffinity, query.NoUnit
+		return values.IntegerAffinity, tables.NoUnit
 	case index.Size:
-		return query.IntegerAffinity, query.Bytes
+		return values.IntegerAffinity, tables.Bytes
 	case index.Float:
-		return query.RealAffinity, query.NoUnit
+		return values.RealAffinity, tables.NoUnit
 	case index.Boolean:
-		return query.IntegerAffinity, query.Truth
+		return values.IntegerAffinity, tables.Truth
 	}
-	return query.TextAffinity, query.NoUnit
+	return values.TextAffinity, tables.NoUnit
 }
 
 // resourceOf returns a resource's value. An unset boolean is false.
-func resourceOf(def index.Def, v index.Value, ok bool) query.Value {
+func resourceOf(def index.Def, v index.Value, ok bool) values.Value {
 	switch {
 	case def.Type == index.Boolean:
-		return query.Bool(ok && v.Num != 0)
+		return values.Bool(ok && v.Num != 0)
 	case !ok:
-		return query.Value{}
+		return values.Value{}
 	case def.Type == index.Long:
-		return query.Int(v.Num)
+		return values.Int(v.Num)
 	case def.Type == index.Size:
 		return sizeValue(v.Num)
 	case def.Type == index.Float:
-		return query.Float(def.Units(v))
+		return values.Float(def.Units(v))
 	}
-	return query.String(v.Str)
+	return values.String(v.Str)
 }
 
 // Columns describes the columns.
-func (t *nodes) Columns() []query.Column {
+func (t *nodes) Columns() []tables.Column {
 	if t.described == nil {
-		t.described = make([]query.Column, len(t.columns))
+		t.described = make([]tables.Column, len(t.columns))
 		for i := range t.columns {
 			t.described[i] = t.columns[i].Column
 		}
@@ -217,7 +218,7 @@ func (t *nodes) union(class index.Class) *roaring.Bitmap {
 }
 
 // Split splits by bucket, by state, or both; or by one word outside the signature.
-func (t *nodes) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool) {
+func (t *nodes) Split(columns []int) (iter.Seq2[tables.Row, *roaring.Bitmap], bool) {
 	byBucket, byState := false, false
 	for _, i := range columns {
 		switch col := &t.columns[i]; {
@@ -229,7 +230,7 @@ func (t *nodes) Split(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], boo
 			return t.splitWords(columns)
 		}
 	}
-	return func(yield func(query.Row, *roaring.Bitmap) bool) {
+	return func(yield func(tables.Row, *roaring.Bitmap) bool) {
 		row := &bucketRow{t: t}
 		if !byBucket {
 			for s, nodes := range t.states().in {
@@ -263,13 +264,13 @@ type bucketRow struct {
 	t      *nodes
 	bucket *index.Bucket
 	state  index.NodeState
-	word   query.Value // of splitWords
+	word   values.Value // of splitWords
 }
 
-func (r *bucketRow) Column(i int) query.Value {
+func (r *bucketRow) Column(i int) values.Value {
 	switch col := &r.t.columns[i]; {
 	case col.Name == "state":
-		return query.String(r.state.String())
+		return values.String(r.state.String())
 	case col.bucket != nil:
 		return col.bucket(r.bucket)
 	}
@@ -277,7 +278,7 @@ func (r *bucketRow) Column(i int) query.Value {
 }
 
 // splitWords splits by a string resource outside the signature.
-func (t *nodes) splitWords(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap], bool) {
+func (t *nodes) splitWords(columns []int) (iter.Seq2[tables.Row, *roaring.Bitmap], bool) {
 	first := &t.columns[columns[0]]
 	for _, i := range columns {
 		if i != columns[0] {
@@ -287,29 +288,29 @@ func (t *nodes) splitWords(columns []int) (iter.Seq2[query.Row, *roaring.Bitmap]
 	if first.def.Type != index.String || first.def.Unique || first.bucket != nil {
 		return nil, false
 	}
-	return func(yield func(query.Row, *roaring.Bitmap) bool) {
+	return func(yield func(tables.Row, *roaring.Bitmap) bool) {
 		row := &bucketRow{t: t}
 		rest := t.All().Clone()
 		for word, nodes := range t.ix.Words(first.def.ID) {
 			rest.AndNot(nodes)
-			if row.word = query.String(word); !yield(row, nodes) {
+			if row.word = values.String(word); !yield(row, nodes) {
 				return
 			}
 		}
-		if row.word = (query.Value{}); !rest.IsEmpty() {
+		if row.word = (values.Value{}); !rest.IsEmpty() {
 			yield(row, rest)
 		}
 	}, true
 }
 
 // Find finds by name, number and feature.
-func (t *nodes) Find(f query.Find) (*roaring.Bitmap, bool) {
+func (t *nodes) Find(f tables.Find) (*roaring.Bitmap, bool) {
 	switch col := t.columns[f.Column].Name; {
-	case f.Op == query.FindHas && col == "features":
+	case f.Op == tables.FindHas && col == "features":
 		return t.ix.With(index.Feature, f.Value.String()), true
-	case f.Op == query.FindPrefix && col == "name":
+	case f.Op == tables.FindPrefix && col == "name":
 		return t.named(f.Value.String()), true
-	case f.Op == query.FindEqual && (col == "name" || col == "number"):
+	case f.Op == tables.FindEqual && (col == "name" || col == "number"):
 		out := roaring.New()
 		if number, ok := t.number(col, f.Value); ok {
 			out.Add(number)
@@ -319,14 +320,14 @@ func (t *nodes) Find(f query.Find) (*roaring.Bitmap, bool) {
 	return nil, false
 }
 
-func (t *nodes) number(column string, v query.Value) (uint32, bool) {
+func (t *nodes) number(column string, v values.Value) (uint32, bool) {
 	if column == "name" {
 		number, ok, err := t.c.nodeNumber(v.String())
 		t.c.fail(err)
 		return number, ok
 	}
 	n := v.Int64()
-	return uint32(n), v.Kind() == query.Integer && n >= 0 && n < math.MaxUint32 && t.All().Contains(uint32(n))
+	return uint32(n), v.Kind() == values.Integer && n >= 0 && n < math.MaxUint32 && t.All().Contains(uint32(n))
 }
 
 // named returns the nodes whose names have a prefix.
@@ -343,7 +344,7 @@ func (t *nodes) named(prefix string) *roaring.Bitmap {
 }
 
 // Lookup finds the node with a name or number.
-func (t *nodes) Lookup(column int, v query.Value) (query.Cursor, bool) {
+func (t *nodes) Lookup(column int, v values.Value) (tables.Cursor, bool) {
 	col := t.columns[column].Name
 	if col != "name" && col != "number" {
 		return nil, false
@@ -359,6 +360,6 @@ func (t *nodes) Lookup(column int, v query.Value) (query.Cursor, bool) {
 }
 
 // Scan reads nodes by number.
-func (t *nodes) Scan(rows *roaring.Bitmap) query.Cursor {
+func (t *nodes) Scan(rows *roaring.Bitmap) tables.Cursor {
 	return &nodeCursor{t: t, rows: choose(t.c.src.Rows.Cursor(row.Nodes), rows)}
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/nodehistory"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -20,7 +21,7 @@ type nodesPast struct {
 	at    int64
 	was   *nodehistory.Nodes
 	taken map[uint32]*takenThen
-	gets  []func(*pastCursor) query.Value
+	gets  []func(*pastCursor) values.Value
 }
 
 // takenThen is what was taken of a node at an instant.
@@ -30,7 +31,7 @@ type takenThen struct {
 	amounts map[index.ResID]int64
 }
 
-func nodesPastTable(c *Catalog, at int64) (query.Table, error) {
+func nodesPastTable(c *Catalog, at int64) (tables.Table, error) {
 	if at < c.src.NodesSince {
 		return nil, conflict(fmt.Sprintf("table nodes: AT %s is past, and what nodes were is on record since %s",
 			row.Stamp(at), row.Stamp(c.src.NodesSince)))
@@ -50,25 +51,25 @@ func nodesPastTable(c *Catalog, at int64) (query.Table, error) {
 }
 
 // getter returns the function for a column's value for a past node.
-func (t *nodesPast) getter(col *nodeGetter) func(*pastCursor) query.Value {
-	null := func(*pastCursor) query.Value { return query.Value{} }
+func (t *nodesPast) getter(col *nodeGetter) func(*pastCursor) values.Value {
+	null := func(*pastCursor) values.Value { return values.Value{} }
 	switch {
 	case col.Name == "load" || col.Name == "bucket":
 		return null // they were not recorded
 	case col.Name == "state":
-		return func(r *pastCursor) query.Value { return query.String(r.state().String()) }
+		return func(r *pastCursor) values.Value { return values.String(r.state().String()) }
 	case col.Name == "jobs":
-		return func(r *pastCursor) query.Value { return query.Int(int64(r.taken().jobs)) }
+		return func(r *pastCursor) values.Value { return values.Int(int64(r.taken().jobs)) }
 	case col.Name == "free_until":
 		return null
 	case col.left.Name != "":
-		return func(r *pastCursor) query.Value { return r.left(col.left) }
+		return func(r *pastCursor) values.Value { return r.left(col.left) }
 	}
-	return func(r *pastCursor) query.Value { return col.get(&r.node) }
+	return func(r *pastCursor) values.Value { return col.get(&r.node) }
 }
 
 // Columns returns the columns of nodes. Values that are not recorded may be NULL.
-func (t *nodesPast) Columns() []query.Column {
+func (t *nodesPast) Columns() []tables.Column {
 	out := slices.Clone(t.now.Columns())
 	for i := range out {
 		if out[i].Name == "load" || out[i].Name == "bucket" {
@@ -79,7 +80,7 @@ func (t *nodesPast) Columns() []query.Column {
 }
 
 // Scan reads the past nodes by number.
-func (t *nodesPast) Scan(*roaring.Bitmap) query.Cursor {
+func (t *nodesPast) Scan(*roaring.Bitmap) tables.Cursor {
 	r := &pastCursor{t: t, node: nodeCursor{t: t.now}, numbers: roaring.New()}
 	r.numbers.Or(t.now.All())
 	for number, n := range t.was.Changed {
@@ -120,7 +121,7 @@ func (r *pastCursor) Next() bool {
 	return r.err == nil
 }
 
-func (r *pastCursor) Column(i int) query.Value { return r.t.gets[i](r) }
+func (r *pastCursor) Column(i int) values.Value { return r.t.gets[i](r) }
 
 func (r *pastCursor) Err() error {
 	if r.err == nil {
@@ -177,10 +178,10 @@ func (r *pastCursor) state() index.NodeState {
 }
 
 // left returns how much of a resource jobs could have had.
-func (r *pastCursor) left(def index.Def) query.Value {
+func (r *pastCursor) left(def index.Def) values.Value {
 	_, num, ok := r.node.node.Resource(def.ID)
 	if !ok {
-		return query.Value{}
+		return values.Value{}
 	}
 	taken := r.taken()
 	if r.node.node.State() != index.Up || taken.whole {

@@ -2,11 +2,12 @@ package tables
 
 import (
 	"github.com/placectl/placectl/placer/preempt"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-func preemptsTable(c *Catalog, _ int64) (query.Table, error) {
+func preemptsTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[*preempt.Rule]{[]getter[*preempt.Rule]{
 		textColumn("rule", "which jobs are preempted for which", func(r **preempt.Rule) string {
 			return (*r).String()
@@ -14,16 +15,16 @@ func preemptsTable(c *Catalog, _ int64) (query.Table, error) {
 		textColumn("how", "what happens to them: requeue or cancel", func(r **preempt.Rule) string {
 			return (*r).How.String()
 		}),
-		valueColumn("grace", "time between the warning and the end; NULL: each job's own", query.IntegerAffinity,
-			query.Duration,
-			func(r **preempt.Rule) query.Value {
+		valueColumn("grace", "time between the warning and the end; NULL: each job's own", values.IntegerAffinity,
+			tables.Duration,
+			func(r **preempt.Rule) values.Value {
 				if (*r).Grace == preempt.OwnGrace {
-					return query.Value{}
+					return values.Value{}
 				}
-				return query.Int((*r).Grace)
+				return values.Int((*r).Grace)
 			}),
-		valueColumn("min_run", "minimum run time before preemption", query.IntegerAffinity, query.Duration,
-			func(r **preempt.Rule) query.Value { return query.Int((*r).MinRun) }),
+		valueColumn("min_run", "minimum run time before preemption", values.IntegerAffinity, tables.Duration,
+			func(r **preempt.Rule) values.Value { return values.Int((*r).MinRun) }),
 		intColumn("at_most", "maximum preemptions of a job; 0: no maximum", func(r **preempt.Rule) int64 {
 			return int64((*r).AtMost)
 		}),

@@ -2,7 +2,8 @@ package tables
 
 import (
 	"github.com/placectl/placectl/placer/priorityf"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/row"
 	"github.com/placectl/placectl/store/internal/sharing"
 )
@@ -15,7 +16,7 @@ type number struct {
 
 // prioritiesTable returns the values of the terms USER, GROUP, ACCOUNT, CLASS and QUEUE of
 // job_priority.
-func prioritiesTable(c *Catalog, _ int64) (query.Table, error) {
+func prioritiesTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[number]{[]getter[number]{
 		textColumn("kind", "user, group, account, class or queue", func(n *number) string { return n.kind }),
 		textColumn("name", "name of that user, group, account, class or queue", func(n *number) string {
@@ -37,7 +38,7 @@ type decayed struct {
 }
 
 // decayedTable lists decayed use, as of now.
-func decayedTable(c *Catalog, _ int64) (query.Table, error) {
+func decayedTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[decayed]{[]getter[decayed]{
 		textColumn("user", "user", func(d *decayed) string { return d.User }),
 		textColumn("account", "account", func(d *decayed) string { return d.Account }),
@@ -82,14 +83,14 @@ type term struct {
 }
 
 // termsOf lists the terms that the priority of a waiting job adds up.
-func termsOf(c *Catalog) query.Function {
+func termsOf(c *Catalog) tables.Function {
 	return &listFunction[term]{[]getter[term]{
 		intColumn("job", "which one", func(t *term) int64 { return int64(t.job) }),
 		textColumn("term", "a part of the sum that the setting job_priority is", func(t *term) string {
 			return t.Text
 		}),
 		realColumn("value", "what it comes to now", func(t *term) float64 { return t.Value }),
-	}, func(args []query.Value, add func(term)) error {
+	}, func(args []values.Value, add func(term)) error {
 		id, err := c.jobNumber(args[0], "terms")
 		if err != nil || id == 0 {
 			return err

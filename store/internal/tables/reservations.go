@@ -5,17 +5,18 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
-func reservationsTable(c *Catalog, _ int64) (query.Table, error) {
+func reservationsTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[*row.Reservation]{[]getter[*row.Reservation]{
 		textColumn("name", "name", func(r **row.Reservation) string { return (*r).Name }),
 		timeColumn("start", "start", func(r **row.Reservation) int64 { return (*r).Start }),
 		timeColumn("end", "end", func(r **row.Reservation) int64 { return (*r).End }),
-		valueColumn("nodes", "node list, folded", query.TextAffinity, query.Nodes,
-			func(r **row.Reservation) query.Value { return c.nodeNames((*r).Nodes) }),
+		valueColumn("nodes", "node list, folded", values.TextAffinity, tables.Nodes,
+			func(r **row.Reservation) values.Value { return c.nodeNames((*r).Nodes) }),
 		wordColumn("state", "planned, active or ended", []string{"planned", "active", "ended"},
 			func(r **row.Reservation) string { return (*r).State(c.src.Now) }),
 		textColumn("repeat", "rule by which it repeats", func(r **row.Reservation) string {
@@ -71,17 +72,17 @@ func (c *Catalog) reservation(id uint64) (string, error) {
 	return row.DecodeText(payload), nil
 }
 
-func spansTable(c *Catalog, _ int64) (query.Table, error) {
+func spansTable(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[calendarSpan]{[]getter[calendarSpan]{
 		textColumn("node", "node name", func(s *calendarSpan) string { return s.node }),
 		timeColumn("start", "start", func(s *calendarSpan) int64 { return s.start }),
 		timeColumn("end", "expected end", func(s *calendarSpan) int64 { return s.end }),
-		valueColumn("job", "job; NULL: a reservation's", query.IntegerAffinity, query.NoUnit,
-			func(s *calendarSpan) query.Value {
+		valueColumn("job", "job; NULL: a reservation's", values.IntegerAffinity, tables.NoUnit,
+			func(s *calendarSpan) values.Value {
 				if s.job == 0 {
-					return query.Value{}
+					return values.Value{}
 				}
-				return query.Int(int64(s.job))
+				return values.Int(int64(s.job))
 			}),
 		textColumn("reservation", "reservation", func(s *calendarSpan) string { return s.reservation }),
 		boolColumn("active", "it is active now", func(s *calendarSpan) bool { return s.now }),

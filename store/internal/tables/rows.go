@@ -2,7 +2,8 @@ package tables
 
 import (
 	"github.com/RoaringBitmap/roaring/v2"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/file"
 )
 
@@ -15,22 +16,22 @@ type rowsTable[T any] struct {
 	// read appends the rows in a row of the file to out.
 	read func(key, payload []byte, out []T) ([]T, error)
 	// keys holds, for some columns, a function that opens the table at the rows with a value.
-	keys map[string]func(query.Value) *file.Cursor
+	keys map[string]func(values.Value) *file.Cursor
 }
 
-func (t *rowsTable[T]) Columns() []query.Column { return columnsOf(t.columns) }
+func (t *rowsTable[T]) Columns() []tables.Column { return columnsOf(t.columns) }
 
 func (t *rowsTable[T]) Size() int { return t.size }
 
-func (t *rowsTable[T]) Scan(*roaring.Bitmap) query.Cursor { return t.from(t.open()) }
+func (t *rowsTable[T]) Scan(*roaring.Bitmap) tables.Cursor { return t.from(t.open()) }
 
-func (t *rowsTable[T]) from(rows *file.Cursor) query.Cursor {
+func (t *rowsTable[T]) from(rows *file.Cursor) tables.Cursor {
 	return &rowsCursor[T]{listCursor: listCursor[T]{columns: t.columns, at: -1}, t: t, file: rows}
 }
 
 // Lookup finds rows by one of the keys. It may return more rows than match. NULL finds
 // nothing.
-func (t *rowsTable[T]) Lookup(column int, v query.Value) (query.Cursor, bool) {
+func (t *rowsTable[T]) Lookup(column int, v values.Value) (tables.Cursor, bool) {
 	open, ok := t.keys[t.columns[column].Name]
 	if !ok {
 		return nil, false
@@ -50,7 +51,7 @@ type orderedTable[T any] struct {
 // Order returns the first column.
 func (t *orderedTable[T]) Order() int { return 0 }
 
-func (t *orderedTable[T]) Range(from, to int64) query.Cursor { return t.from(t.part(from, to)) }
+func (t *orderedTable[T]) Range(from, to int64) tables.Cursor { return t.from(t.part(from, to)) }
 
 // rowsCursor is a listCursor that reads its rows in blocks.
 type rowsCursor[T any] struct {

@@ -1,10 +1,11 @@
 package tables
 
 import (
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 )
 
-func sysTables(c *Catalog, _ int64) (query.Table, error) {
+func sysTables(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[queryTable]{[]getter[queryTable]{
 		textColumn("name", "name of the table", func(t *queryTable) string { return t.name }),
 		boolColumn("planned", "AT can show it in the future", func(t *queryTable) bool { return t.planned }),
@@ -20,11 +21,11 @@ func sysTables(c *Catalog, _ int64) (query.Table, error) {
 // sysColumn is a column of a table.
 type sysColumn struct {
 	table string
-	query.Column
+	tables.Column
 	number int
 }
 
-func sysColumns(c *Catalog, _ int64) (query.Table, error) {
+func sysColumns(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[sysColumn]{[]getter[sysColumn]{
 		textColumn("table_name", "name of the table", func(s *sysColumn) string { return s.table }),
 		intColumn("number", "position, from 1", func(s *sysColumn) int64 { return int64(s.number) }),
@@ -51,7 +52,7 @@ func sysColumns(c *Catalog, _ int64) (query.Table, error) {
 // sysIndex is a way in which a table finds rows without reading all.
 type sysIndex struct{ table, column, how string }
 
-func sysIndexes(c *Catalog, _ int64) (query.Table, error) {
+func sysIndexes(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[sysIndex]{[]getter[sysIndex]{
 		textColumn("table_name", "name of the table", func(s *sysIndex) string { return s.table }),
 		textColumn("column_name", "name of the column", func(s *sysIndex) string { return s.column }),
@@ -63,17 +64,17 @@ func sysIndexes(c *Catalog, _ int64) (query.Table, error) {
 			if err != nil {
 				return err
 			}
-			indexed, _ := table.(query.Indexed)
-			keyed, _ := table.(query.Keyed)
-			ordered, _ := table.(query.Ordered)
-			ranged, _ := table.(query.Ranged)
+			indexed, _ := table.(tables.Indexed)
+			keyed, _ := table.(tables.Keyed)
+			ordered, _ := table.(tables.Ordered)
+			ranged, _ := table.(tables.Ranged)
 			for i, col := range table.Columns() {
 				if indexed != nil {
 					if _, ok := indexed.Split([]int{i}); ok {
 						add(sysIndex{t.name, col.Name, "bitmap"})
 						continue
 					}
-					if _, ok := indexed.Find(query.Find{Column: i, Op: query.FindHas, Value: query.String("")}); ok {
+					if _, ok := indexed.Find(tables.Find{Column: i, Op: tables.FindHas, Value: values.String("")}); ok {
 						add(sysIndex{t.name, col.Name, "bitmap a word"})
 					}
 				}
@@ -86,7 +87,7 @@ func sysIndexes(c *Catalog, _ int64) (query.Table, error) {
 					}
 				}
 				if keyed != nil {
-					if _, ok := keyed.Lookup(i, query.Value{}); ok {
+					if _, ok := keyed.Lookup(i, values.Value{}); ok {
 						add(sysIndex{t.name, col.Name, "key"})
 					}
 				}

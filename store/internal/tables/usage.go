@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/store/internal/ledger"
 	"github.com/placectl/placectl/store/internal/row"
 )
@@ -19,7 +19,7 @@ type monthly struct {
 
 // usageTable returns the use by month of existing and archived jobs, with a row for each user,
 // account, class and queue. Running attempts count when they end.
-func usageTable(c *Catalog, _ int64) (query.Table, error) {
+func usageTable(c *Catalog, _ int64) (tables.Table, error) {
 	defs, err := c.src.Resources()
 	if err != nil {
 		return nil, err
@@ -34,7 +34,7 @@ func usageTable(c *Catalog, _ int64) (query.Table, error) {
 		intColumn("jobs", "number of ended jobs that had started", func(m *monthly) int64 { return m.Jobs }),
 		intColumn("failed", "number of those that failed", func(m *monthly) int64 { return m.Failed }),
 		intColumn("preempted", "number of preemptions", func(m *monthly) int64 { return m.Preempted }),
-		unitColumn("waits", "total time from submit to first start", query.Duration, func(m *monthly) int64 {
+		unitColumn("waits", "total time from submit to first start", tables.Duration, func(m *monthly) int64 {
 			return m.Waits
 		}),
 	}

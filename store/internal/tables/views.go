@@ -4,11 +4,13 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
 // View finds a view stored in the database, or nil if there is none with the name.
-func (c *Catalog) View(name string) (*query.View, error) {
+func (c *Catalog) View(name string) (*syntax.View, error) {
 	if v, ok := c.views[name]; ok {
 		return v, nil
 	}
@@ -25,14 +27,14 @@ func (c *Catalog) View(name string) (*query.View, error) {
 		return nil, fmt.Errorf("view %s: %w", name, err)
 	}
 	if c.views == nil {
-		c.views = make(map[string]*query.View)
+		c.views = make(map[string]*syntax.View)
 	}
 	c.views[name] = v
 	return v, nil
 }
 
 // ParseView reads the SELECT of a view.
-func ParseView(name, text string) (*query.View, error) {
+func ParseView(name, text string) (*syntax.View, error) {
 	list, err := query.Parse(text)
 	if err != nil {
 		return nil, err
@@ -40,7 +42,7 @@ func ParseView(name, text string) (*query.View, error) {
 	if len(list) != 1 || list[0].Select == nil || list[0].Explain {
 		return nil, fmt.Errorf("%w: one SELECT is expected", row.ErrInvalid)
 	}
-	return &query.View{Name: name, Select: list[0].Select}, nil
+	return &syntax.View{Name: name, Select: list[0].Select}, nil
 }
 
 // eachView calls fn for the views by their names.
@@ -54,7 +56,7 @@ func (c *Catalog) eachView(fn func(*row.View) error) error {
 	})
 }
 
-func sysViews(c *Catalog, _ int64) (query.Table, error) {
+func sysViews(c *Catalog, _ int64) (tables.Table, error) {
 	return &listTable[row.View]{[]getter[row.View]{
 		textColumn("name", "name of the view", func(v *row.View) string { return v.Name }),
 		textColumn("sql", "its SELECT statement", func(v *row.View) string { return v.Select }),

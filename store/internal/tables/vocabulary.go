@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store/internal/row"
 )
 
@@ -33,7 +33,7 @@ func oneOf(column string, words []string) func(string) error {
 		if hint != "" {
 			hint = "; did you mean '" + hint + "'?"
 		}
-		return fmt.Errorf("%s is never %s: it is one of %s%s", column, query.String(text).Literal(),
+		return fmt.Errorf("%s is never %s: it is one of %s%s", column, values.String(text).Literal(),
 			strings.Join(words, ", "), hint)
 	}
 }

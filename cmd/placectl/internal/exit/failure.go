@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/fault"
 	"github.com/placectl/placectl/store"
 )
 
@@ -113,8 +113,8 @@ var table = []failure{
 	{output.ErrNoColumn, Usage, ReasonUsage},
 	{context.Canceled, Interrupted, ReasonInterrupted},
 	{placer.ErrRequest, Usage, ReasonBadRequest},
-	{query.ErrQuery, Usage, ReasonBadQuery},
-	{query.ErrLimit, Failed, ReasonLimit},
+	{fault.ErrQuery, Usage, ReasonBadQuery},
+	{fault.ErrLimit, Failed, ReasonLimit},
 	{store.ErrNotPermitted, Failed, ReasonNotPermitted},
 	{placer.ErrLimit, NotNow, ReasonLimit},
 	{placer.ErrNotNow, NotNow, ReasonNotNow},

@@ -19,7 +19,7 @@ import (
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/fault"
 	"github.com/placectl/placectl/store"
 )
 
@@ -41,8 +41,8 @@ var sentinels = map[string]struct {
 	"placer.ErrNever":       {placer.ErrNever, ReasonNever},
 	"placer.ErrNotNow":      {placer.ErrNotNow, ReasonNotNow},
 	"placer.ErrRequest":     {placer.ErrRequest, ReasonBadRequest},
-	"query.ErrLimit":        {query.ErrLimit, ReasonLimit},
-	"query.ErrQuery":        {query.ErrQuery, ReasonBadQuery},
+	"fault.ErrLimit":        {fault.ErrLimit, ReasonLimit},
+	"fault.ErrQuery":        {fault.ErrQuery, ReasonBadQuery},
 	"store.ErrBatchIdle":    {store.ErrBatchIdle, ReasonBatchIdle},
 	"store.ErrBatchOver":    {store.ErrBatchOver, ReasonBatchOver},
 	"store.ErrClock":        {store.ErrClock, ReasonClock},
@@ -90,7 +90,7 @@ var inside = map[string]string{
 func TestReasonOfEverySentinel(t *testing.T) {
 	declared := map[string]bool{}
 	for _, dir := range []string{"index", "timeline", "placer", "placer/backfill", "placer/fairshare", "placer/recur",
-		"placer/cycle", "placer/cluster", "query", "locality", "store", "cmd/placectl/internal/infile"} {
+		"placer/cycle", "placer/cluster", "query/fault", "locality", "store", "cmd/placectl/internal/infile"} {
 		for _, name := range declaredErrors(t, filepath.Join("../../../..", dir)) {
 			declared[filepath.Base(dir)+"."+name] = true
 		}

@@ -5,10 +5,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/tables"
 )
 
 func TestShellCompletion(t *testing.T) {
-	s := &Shell{schema: Schema{Tables: []string{"nodes", "jobs"}, Columns: map[string][]query.Column{
+	s := &Shell{schema: Schema{Tables: []string{"nodes", "jobs"}, Columns: map[string][]tables.Column{
 		"nodes": {{Name: "state"}, {Name: "name"}}, "jobs": {{Name: "user"}}}}}
 	for _, c := range []struct {
 		line string
@@ -45,7 +47,7 @@ func TestShellCompletion(t *testing.T) {
 
 // TestViews: a view stands for its query until it is dropped.
 func TestViews(t *testing.T) {
-	views := map[string]*query.View{}
+	views := map[string]*syntax.View{}
 	for _, c := range []struct{ text, want string }{
 		{"CREATE TEMP VIEW V AS SELECT 1", ""},
 		{"CREATE VIEW v AS SELECT 2", "line 1, column 1: there is a view v already: DROP VIEW takes it away"},

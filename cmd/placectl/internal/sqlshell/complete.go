@@ -9,6 +9,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/tables"
 )
 
 // complete finds completions for the word before a position.
@@ -166,7 +167,7 @@ func named(text string) (out []source) {
 }
 
 // columnsOf returns the columns of a table, given by its name or its alias in the statement.
-func (s *Shell) columnsOf(text, name string) []query.Column {
+func (s *Shell) columnsOf(text, name string) []tables.Column {
 	for _, t := range named(text) {
 		if strings.ToLower(t.alias) == name {
 			return s.schema.Columns[t.table]

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/values"
 )
 
 // tables lists tables and views, those LIKE a pattern if one is given.
@@ -23,7 +23,7 @@ func (s *Shell) tables(arg string) error {
 	}
 	return s.answer(func(to *Settings) error {
 		for _, name := range s.schema.Tables {
-			if query.Like(pattern, name) {
+			if values.Like(pattern, name) {
 				fmt.Fprintln(to.Out, name)
 			}
 		}

@@ -16,12 +16,14 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/tables"
 )
 
 // Host runs the statements of a shell.
 type Host interface {
 	// Ask runs a statement of a text and prints its answer, or makes a view.
-	Ask(ctx context.Context, text string, statement *query.Statement, s *Settings) error
+	Ask(ctx context.Context, text string, statement *syntax.Statement, s *Settings) error
 	// Printer starts any other answer.
 	Printer(res output.Result, s *Settings) *output.Printer
 	// Schema returns what can be queried now.
@@ -33,7 +35,7 @@ type Host interface {
 // Schema is what can be queried.
 type Schema struct {
 	Tables  []string // with views
-	Columns map[string][]query.Column
+	Columns map[string][]tables.Column
 	Views   map[string]string // the SELECT of each view
 }
 
@@ -210,7 +212,7 @@ func (s *Shell) statements(text string) error {
 }
 
 // ask runs one statement. An interrupt ends it but not the shell.
-func (s *Shell) ask(text string, statement *query.Statement) error {
+func (s *Shell) ask(text string, statement *syntax.Statement) error {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	statement.Explain = statement.Explain || s.explain && statement.View == nil

@@ -3,20 +3,21 @@ package sqlshell
 import (
 	"strings"
 
-	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/syntax"
 )
 
 // SetView adds a view to those of a session, or removes one.
-func SetView(views map[string]*query.View, text string, v *query.View) error {
+func SetView(views map[string]*syntax.View, text string, v *syntax.View) error {
 	name := strings.ToLower(v.Name)
 	_, there := views[name]
 	switch {
 	case v.Drop && there:
 		delete(views, name)
 	case v.Drop && !v.If:
-		return &query.Error{Text: text, Offset: v.Pos(), Msg: "no view " + v.Name}
+		return &fault.Error{Text: text, Offset: v.Pos(), Msg: "no view " + v.Name}
 	case !v.Drop && there && !v.If:
-		return &query.Error{Text: text, Offset: v.Pos(),
+		return &fault.Error{Text: text, Offset: v.Pos(),
 			Msg: "there is a view " + v.Name + " already: DROP VIEW takes it away"}
 	case !v.Drop && !there:
 		views[name] = v

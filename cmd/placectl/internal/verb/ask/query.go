@@ -17,6 +17,10 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/fault"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/tables"
+	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
@@ -86,7 +90,7 @@ func runQuery(r *session.Run, c *cli.Context) error {
 	if len(list) == 0 {
 		return usage.Errorf("there is no statement")
 	}
-	q.Views = make(map[string]*query.View)
+	q.Views = make(map[string]*syntax.View)
 	asked := 0
 	for _, statement := range list {
 		if statement.View != nil {
@@ -157,7 +161,7 @@ func readParams(r *session.Run, c *cli.Context, q *store.Query) error {
 
 // ask runs one statement on what view reads, and prints its answer. Meanwhile it shows how many rows it
 // has read.
-func ask(r *session.Run, view func(func(*store.Tx) error) error, statement *query.Statement, q store.Query,
+func ask(r *session.Run, view func(func(*store.Tx) error) error, statement *syntax.Statement, q store.Query,
 	limit time.Duration) error {
 	ctx := r.Ctx
 	q.Zone = r.Loc
@@ -179,7 +183,7 @@ func ask(r *session.Run, view func(func(*store.Tx) error) error, statement *quer
 		return printRows(r, rows)
 	})
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &query.LimitError{What: fmt.Sprintf("milliseconds (--max-time %s)", text.FormatDuration(limit)),
+		return &fault.LimitError{What: fmt.Sprintf("milliseconds (--max-time %s)", text.FormatDuration(limit)),
 			Limit: limit.Milliseconds()}
 	}
 	return err
@@ -188,7 +192,7 @@ func ask(r *session.Run, view func(func(*store.Tx) error) error, statement *quer
 // printRows prints an answer.
 func printRows(r *session.Run, rows *store.Rows) error {
 	var p *output.Printer
-	values := make([]any, len(rows.Columns))
+	cells := make([]any, len(rows.Columns))
 	for row, err := range rows.All() {
 		if err != nil {
 			return err
@@ -198,17 +202,17 @@ func printRows(r *session.Run, rows *store.Rows) error {
 		}
 		for i, v := range row {
 			switch unit := rows.Columns[i].Unit; {
-			case rows.Columns[i].JSON && v.Kind() == query.Text && r.Audience().Document:
-				values[i] = json.RawMessage(v.String())
-			case unit == query.Truth && v.Kind() == query.Integer:
-				values[i] = v.Int64() != 0
-			case v.Kind() == query.Real && unit != query.Time:
-				values[i] = output.Real{Number: v.Float64(), Text: v.String()}
+			case rows.Columns[i].JSON && v.Kind() == values.Text && r.Audience().Document:
+				cells[i] = json.RawMessage(v.String())
+			case unit == tables.Truth && v.Kind() == values.Integer:
+				cells[i] = v.Int64() != 0
+			case v.Kind() == values.Real && unit != tables.Time:
+				cells[i] = output.Real{Number: v.Float64(), Text: v.String()}
 			default:
-				values[i] = v.Any()
+				cells[i] = v.Any()
 			}
 		}
-		if err := p.Row(values...); err != nil {
+		if err := p.Row(cells...); err != nil {
 			return err
 		}
 	}
@@ -220,34 +224,34 @@ func printRows(r *session.Run, rows *store.Rows) error {
 
 // queryResult describes an answer's columns. A column without a declared type has the type of its
 // value in the first row.
-func queryResult(columns []query.Column, first []query.Value) output.Result {
+func queryResult(columns []tables.Column, first []values.Value) output.Result {
 	res := output.Result{Exact: true}
 	for i, c := range columns {
 		col := output.Column{Name: c.Name, Kind: queryKind(c)}
-		if col.Kind == output.Text && first != nil && c.Type != query.TextAffinity {
-			col.Kind = map[query.Kind]output.Kind{query.Integer: output.Integer,
-				query.Real: output.Number}[first[i].Kind()]
+		if col.Kind == output.Text && first != nil && c.Type != values.TextAffinity {
+			col.Kind = map[values.Kind]output.Kind{values.Integer: output.Integer,
+				values.Real: output.Number}[first[i].Kind()]
 		}
 		res.Columns = append(res.Columns, col)
 	}
 	return res
 }
 
-func queryKind(c query.Column) output.Kind {
+func queryKind(c tables.Column) output.Kind {
 	switch c.Unit {
-	case query.Time:
+	case tables.Time:
 		return output.Time
-	case query.Duration:
+	case tables.Duration:
 		return output.Duration
-	case query.Bytes:
+	case tables.Bytes:
 		return output.Size
-	case query.Truth:
+	case tables.Truth:
 		return output.Boolean
 	}
 	switch c.Type {
-	case query.IntegerAffinity:
+	case values.IntegerAffinity:
 		return output.Integer
-	case query.RealAffinity:
+	case values.RealAffinity:
 		return output.Number
 	}
 	return output.Text

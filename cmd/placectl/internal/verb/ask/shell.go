@@ -14,6 +14,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/sqlshell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/syntax"
+	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
@@ -49,7 +51,7 @@ func shell(r *session.Run, _ *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	host := shellHost{r, db, make(map[string]*query.View)}
+	host := shellHost{r, db, make(map[string]*syntax.View)}
 	a := r.Audience()
 	s := sqlshell.Settings{Format: r.Output, NoHeader: r.NoHeader, Out: r.Stdout, Terminal: a.Terminal}
 	var shell *sqlshell.Shell
@@ -75,10 +77,10 @@ func shell(r *session.Run, _ *cli.Context) error {
 type shellHost struct {
 	r     *session.Run
 	db    *store.DB
-	views map[string]*query.View
+	views map[string]*syntax.View
 }
 
-func (h shellHost) Ask(ctx context.Context, text string, statement *query.Statement, s *sqlshell.Settings) error {
+func (h shellHost) Ask(ctx context.Context, text string, statement *syntax.Statement, s *sqlshell.Settings) error {
 	if statement.View != nil {
 		return sqlshell.SetView(h.views, text, statement.View)
 	}
@@ -132,8 +134,8 @@ func (h shellHost) Schema() (what sqlshell.Schema, err error) {
 }
 
 // columns returns the columns of a view, or none if it cannot be queried now.
-func (h shellHost) columns(tx *store.Tx, view string) ([]query.Column, error) {
-	text := "SELECT * FROM " + query.Name{Text: view}.String()
+func (h shellHost) columns(tx *store.Tx, view string) ([]tables.Column, error) {
+	text := "SELECT * FROM " + syntax.Name{Text: view}.String()
 	list, err := query.Parse(text)
 	if err != nil {
 		return nil, err

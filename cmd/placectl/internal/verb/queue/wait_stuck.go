@@ -60,9 +60,12 @@ func keeps(look *store.Outlook, j *store.Job, uncycled func() (string, error)) (
 		return "is held", nil
 	case p.Wait == store.WaitsHeld:
 		return "is held: " + p.Reason, nil
-	case p.Wait == store.WaitsNever && strings.HasPrefix(p.Reason, unmet): // the next cycle cancels it
-		return "", nil
 	case p.Wait == store.WaitsNever:
+		if strings.HasPrefix(p.Reason, unmet) {
+			if none, err := uncycled(); none == "" || err != nil {
+				return "", err // the next cycle cancels it
+			}
+		}
 		return "can never run: " + p.Reason, nil
 	case p.Wait == store.WaitsUser:
 		return "waits for a process of its user: " + p.Reason, nil
