@@ -378,11 +378,9 @@ func TestDamagedRows(t *testing.T) {
 		if list := findings(t, db); len(list) == 0 {
 			t.Errorf("seed %d: a row of %s was changed, and check finds nothing", seed, table)
 		}
-		again, err := Open(db.Path(), nil) // to the handle it may be another database, because the row named it
-		if err == nil {
-			_, err = dump(again)
-		}
-		if !errors.Is(err, ErrDamaged) {
+		_, err := dump(db)
+		renamed := table == row.Meta && errors.Is(err, ErrConflict) // the row that names the database
+		if !errors.Is(err, ErrDamaged) && !renamed {
 			t.Errorf("seed %d: a row of %s was changed, and reading it all says %v", seed, table, err)
 		}
 	}
