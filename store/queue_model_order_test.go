@@ -71,7 +71,7 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 	for id, j := range now {
 		was := before[id]
 		if !j.Queued || !was.ready || j.State != JobQueued && j.State != JobReserved || was.State != JobQueued &&
-			was.State != JobReserved || j.Never {
+			was.State != JobReserved || j.Never || startsAnew(before, now, j) {
 			continue
 		}
 		behind := func(s *row.Job) bool {
@@ -151,6 +151,19 @@ func otherPlansMoved(before map[uint64]waitingJob, now map[uint64]*row.Job, clas
 		if is := now[id]; was.State == JobReserved && was.Queued && was.Class != class && (is.State == JobQueued ||
 			is.Start != was.Start) {
 			return true
+		}
+	}
+	return false
+}
+
+// startsAnew reports whether a job that another waits for was running, and starts once more in this cycle, because no
+// process had claimed it. Only then has the other its turn.
+func startsAnew(before map[uint64]waitingJob, now map[uint64]*row.Job, j *row.Job) bool {
+	for _, d := range j.After {
+		for id, was := range before {
+			if (id == d.Job || was.Array == d.Job) && was.State == JobRunning && now[id].Start != was.Start {
+				return true
+			}
 		}
 	}
 	return false
