@@ -166,10 +166,10 @@ type faultCall struct {
 	makes bool
 }
 
-// severalCommits are words of calls that commit more than once. Passes, and what --launch and --exec do
-// after the cycle's commit, may fail when the first commit is on disk. The next pass finds what is lost
-// then: package runner's tests make each of its steps fail.
-var severalCommits = []string{"work", "attend", "keep", "--launch", "--exec"}
+// severalCommits are words of calls that commit more than once. batch work asks and reports for each job. Passes, and
+// what --launch and --exec do after the cycle's commit, may fail when the first commit is on disk. The next pass finds
+// what is lost then: package runner's tests make each of its steps fail.
+var severalCommits = []string{"work", "batch work", "attend", "keep", "--launch", "--exec"}
 
 // otherStatuses are the verbs with the exit statuses of PBS and Slurm. What they do to a database is what
 // submit, cancel and others do, which are tried separately.
