@@ -123,7 +123,8 @@ func (w *worker) work(ctx context.Context, slots int) error {
 	var seen session.FileStamp
 	var idle time.Time // when to ask again though nothing has changed
 	for {
-		for w.running < slots && !over && !(w.r.Env.Clock().Before(idle) && w.r.FileStamp() == seen) {
+		for w.running < slots && !over && ctx.Err() == nil &&
+			!(w.r.Env.Clock().Before(idle) && w.r.FileStamp() == seen) {
 			idle = time.Time{}
 			job, err := w.next()
 			switch {
@@ -163,14 +164,15 @@ type job struct {
 
 // next takes a job. There is none and no error once every job is done; if some have failed, the error says so.
 func (w *worker) next() (given *job, why error) {
+	var unneeded []string
 	err := w.r.Update(w.c, func(tx *store.Tx) error {
 		var g *store.BatchGrant
-		given = nil
+		given, unneeded = nil, nil
 		if g, why = tx.Batches().Next(w.name, w.host, "", locality.Want{Jobs: 1}); g == nil {
 			return why
 		}
 		for _, f := range g.Delete {
-			w.unneeded = append(w.unneeded, f.Name)
+			unneeded = append(unneeded, f.Name)
 		}
 		if len(g.Jobs) == 0 {
 			b, err := tx.Batches().Get(w.name)
@@ -194,8 +196,9 @@ func (w *worker) next() (given *job, why error) {
 		return err
 	})
 	if err != nil {
-		why = err
+		return nil, err
 	}
+	w.unneeded = append(w.unneeded, unneeded...)
 	return given, why
 }
 
@@ -259,7 +262,7 @@ func (w *worker) cores() (n int, err error) {
 			return err
 		}
 		asked, err := placer.ParseSelect(defs, j.Select)
-		if err != nil {
+		if err != nil || len(j.Chunks) == 0 { // it has ended
 			return err
 		}
 		for _, want := range asked[0].Wants {

@@ -24,10 +24,7 @@ func awaitMade(r *session.Run, timeout time.Duration, limited bool) error {
 	if r.Submitted.Count == 0 {
 		return nil
 	}
-	words := []string{strconv.FormatUint(r.Submitted.First, 10)}
-	if n := r.Submitted.Count; n > 1 {
-		words[0] += "-" + strconv.FormatUint(r.Submitted.First+n-1, 10)
-	}
+	words := []string{fmt.Sprintf("%d-%d", r.Submitted.First, r.Submitted.First+r.Submitted.Count-1)}
 	var deadline time.Time
 	if limited {
 		deadline = r.Env.Clock().Add(timeout)

@@ -2,7 +2,6 @@ package queue
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -10,9 +9,6 @@ import (
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/store"
 )
-
-// unmet begins the reason of a job whose dependency can no longer be met.
-const unmet = "depends on something that cannot happen"
 
 // obstacle is what keeps awaited jobs from ever starting, in words, "" for nothing.
 type obstacle struct{ found, said string }
@@ -61,9 +57,9 @@ func keeps(look *store.Outlook, j *store.Job, uncycled func() (string, error)) (
 	case p.Wait == store.WaitsHeld:
 		return "is held: " + p.Reason, nil
 	case p.Wait == store.WaitsNever:
-		if strings.HasPrefix(p.Reason, unmet) {
+		if len(j.After) > 0 && !j.Never { // for what it depends on: the next cycle cancels it, if there is one
 			if none, err := uncycled(); none == "" || err != nil {
-				return "", err // the next cycle cancels it
+				return "", err
 			}
 		}
 		return "can never run: " + p.Reason, nil
