@@ -125,12 +125,20 @@ func (n *Node) Set(id ResID, v Value) {
 }
 
 // SetAmount gives the node a value of a resource, both written as people write them: "mem",
-// "64gb". It fails, and changes nothing, if the resource is not defined or the text is not a
-// value of it.
+// "64gb". With an @ it names the devices of a countable resource, and their groups: "ngpus", "0-1@0+2-3@1". It fails,
+// and changes nothing, if the resource is not defined or the text is not a value of it.
 func (n *Node) SetAmount(defs *Defs, resource, text string) error {
 	def, ok := defs.Lookup(resource)
 	if !ok {
 		return fmt.Errorf("no resource %q%s", resource, DidYouMean(resource, defs.Names()))
+	}
+	if devices.Named(text) && def.Type == Long && def.Consumable {
+		set, err := devices.Parse(text)
+		if err != nil {
+			return fmt.Errorf("%s: %w", def.Name, err)
+		}
+		n.SetDevices(def.ID, set)
+		return nil
 	}
 	v, err := def.ParseLoose(text)
 	if err != nil {

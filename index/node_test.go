@@ -35,7 +35,8 @@ func TestSetAmount(t *testing.T) {
 		t.Errorf("%s cpus and %s, want 8 and 1536mb", cpus, mem)
 	}
 	before := len(n.Res)
-	for resource, text := range map[string]string{"mme": "1gb", "ncpus": "many", "mem": "1 elephant"} {
+	bad := map[string]string{"mme": "1gb", "ncpus": "many", "mem": "1 elephant", "ngpus": "0-1@x"}
+	for resource, text := range bad {
 		if err := n.SetAmount(defs, resource, text); err == nil {
 			t.Errorf("%s=%s is taken", resource, text)
 		}
@@ -43,5 +44,9 @@ func TestSetAmount(t *testing.T) {
 	if len(n.Res) != before || n.Amount(defs, "ncpus") != "8" || n.Amount(defs, "ngpus") != "" ||
 		n.Amount(defs, "nosuch") != "" {
 		t.Errorf("bad values have changed the node: %+v", n)
+	}
+	if err := n.SetAmount(defs, "ngpus", "0-1@0+2@1"); err != nil || n.Amount(defs, "ngpus") != "3" ||
+		n.DevicesOf(NGPUs).String() != "0-1@0+2@1" {
+		t.Errorf("%s GPUs, %v: %v", n.Amount(defs, "ngpus"), n.DevicesOf(NGPUs), err)
 	}
 }

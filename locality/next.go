@@ -2,8 +2,8 @@ package locality
 
 import "slices"
 
-// Want is a host's request: a number of jobs, or as many as it can do in a number of seconds,
-// at least one. If Lease is 0, the batch decides how long the lease is.
+// Want is a host's request: at most a number of jobs, or as many as it can do in a number of
+// seconds, at least one. If Lease is 0, the batch decides how long the lease is.
 type Want struct {
 	Jobs    int
 	Seconds int64

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/placer/subject"
 	"github.com/placectl/placectl/placer/syntax"
 	"github.com/placectl/placectl/placer/syntax/syntaxtest"
 
@@ -20,26 +21,29 @@ func TestParseAccess(t *testing.T) {
 	}{
 		{"", nil, ""},
 		{"  ", nil, "\x00"},
-		{"user=ann", AccessList{{AccessUser, "ann", Positive}}, ""},
-		{"user=ann+", AccessList{{AccessUser, "ann", Positive}}, "user=ann"},
-		{"user=a,group=b-,class=c=", AccessList{{AccessUser, "a", Positive}, {AccessGroup, "b", Negative},
-			{AccessClass, "c", Neutral}}, ""},
+		{"user=ann", AccessList{{subject.User.Of("ann"), Positive}}, ""},
+		{"user=ann+", AccessList{{subject.User.Of("ann"), Positive}}, "user=ann"},
+		{"user=a,group=b-,class=c=", AccessList{{subject.User.Of("a"), Positive}, {subject.Group.Of("b"), Negative},
+			{subject.Class.Of("c"), Neutral}}, ""},
 		{" User=a , ACCOUNT=b\t,queue=c,job=12 ",
-			AccessList{{AccessUser, "a", Positive}, {AccessAccount, "b", Positive},
-				{AccessQueue, "c", Positive}, {AccessJob, "12", Positive}}, "user=a,account=b,queue=c,job=12"},
-		{"user=a-b", AccessList{{AccessUser, "a-b", Positive}}, ""}, // a sign inside is part of the value
-		{"user=a=b", AccessList{{AccessUser, "a=b", Positive}}, `user="a=b"`},
-		{`user="x-"`, AccessList{{AccessUser, "x-", Positive}}, ""},
-		{`user="x-"-`, AccessList{{AccessUser, "x-", Negative}}, ""},
-		{`user='c++'=`, AccessList{{AccessUser, "c++", Neutral}}, `user="c++"=`},
-		{`user="-"`, AccessList{{AccessUser, "-", Positive}}, ""},
-		{`user="a,b c"-`, AccessList{{AccessUser, "a,b c", Negative}}, ""},
-		{`user=x"-"y`, AccessList{{AccessUser, "x-y", Positive}}, "user=x-y"},
-		{`user='a"'"'b-"`, AccessList{{AccessUser, `a"'b-`, Positive}}, `user="a"'"'"'b-"`},
-		{`job=née`, AccessList{{AccessJob, "née", Positive}}, ""},
-		{"user=a,user=a+", AccessList{{AccessUser, "a", Positive}}, "user=a"}, // once more says nothing new
-		{"user=a,group=a-", AccessList{{AccessUser, "a", Positive}, {AccessGroup, "a", Negative}}, ""},
-		{"user=a,user=A-", AccessList{{AccessUser, "a", Positive}, {AccessUser, "A", Negative}}, ""},
+			AccessList{{subject.User.Of("a"), Positive}, {subject.Account.Of("b"), Positive},
+				{subject.Queue.Of("c"), Positive}, {subject.Job.Of("12"), Positive}},
+			"user=a,account=b,queue=c,job=12"},
+		{"user=a-b", AccessList{{subject.User.Of("a-b"), Positive}}, ""}, // a sign inside is part of the value
+		{"user=a=b", AccessList{{subject.User.Of("a=b"), Positive}}, ""},
+		{"user:ann,group:b-", AccessList{{subject.User.Of("ann"), Positive}, {subject.Group.Of("b"), Negative}},
+			"user=ann,group=b-"},
+		{`user="x-"`, AccessList{{subject.User.Of("x-"), Positive}}, ""},
+		{`user="x-"-`, AccessList{{subject.User.Of("x-"), Negative}}, ""},
+		{`user='c++'=`, AccessList{{subject.User.Of("c++"), Neutral}}, `user="c++"=`},
+		{`user="-"`, AccessList{{subject.User.Of("-"), Positive}}, ""},
+		{`user="a,b c"-`, AccessList{{subject.User.Of("a,b c"), Negative}}, ""},
+		{`user=x"-"y`, AccessList{{subject.User.Of("x-y"), Positive}}, "user=x-y"},
+		{`user='a"'"'b-"`, AccessList{{subject.User.Of(`a"'b-`), Positive}}, `user="a"'"'"'b-"`},
+		{`job=née`, AccessList{{subject.Job.Of("née"), Positive}}, ""},
+		{"user=a,user=a+", AccessList{{subject.User.Of("a"), Positive}}, "user=a"}, // once more says nothing new
+		{"user=a,group=a-", AccessList{{subject.User.Of("a"), Positive}, {subject.Group.Of("a"), Negative}}, ""},
+		{"user=a,user=A-", AccessList{{subject.User.Of("a"), Positive}, {subject.User.Of("A"), Negative}}, ""},
 	} {
 		got, err := ParseAccess(c.in)
 		if err != nil {
@@ -61,22 +65,22 @@ func TestParseAccess(t *testing.T) {
 
 func TestParseAccessRefused(t *testing.T) {
 	for _, c := range []struct{ in, caret, msg string }{
-		{"ann", "^", "expected an entry such as user=ann"},
-		{"user=a,b", "       ^", "each names its kind"},
-		{"user=a,", "       ^", "expected an entry"},
-		{",user=a", "^", "expected an entry"},
-		{"usr=a", "^", `no kind of access "usr": use user, group, account, class, queue, job; did you mean user?`},
+		{"ann", "^", "expected KIND=NAME, such as user=ann"},
+		{"user=a,b", "       ^", "of one of the kinds user, group"},
+		{"user=a,", "       ^", "expected KIND=NAME"},
+		{",user=a", "^", "expected KIND=NAME"},
+		{"usr=a", "^", "one of the kinds user, group, account, class, queue, job; did you mean user?"},
 		{"user=a,acount=b", "       ^", "did you mean account?"},
-		{"colour=red", "^", `no kind of access "colour"`},
-		{"user", "    ^", "expected = and a value after user"},
+		{"colour=red", "^", "one of the kinds"},
+		{"user", "    ^", "expected = and a name after user"},
 		{"user ann", "    ^", "expected ="},
-		{"user=", "     ^", "user needs a value"},
-		{"user=-", "     ^", "user needs a value"},
-		{`user=""-`, "     ^", "user needs a value"},
-		{"user=,group=b", "     ^", "user needs a value"},
+		{"user=", "     ^", "user needs a name"},
+		{"user=-", "     ^", "user needs a name"},
+		{`user=""-`, "     ^", "user needs a name"},
+		{"user=,group=b", "     ^", "user needs a name"},
 		{"user=a--", "     ^", `write "a-" and the affinity behind it`},
 		{"user=c++", "     ^", `write "c+" and`}, // which of the two is the affinity?
-		{"user=a b", "      ^", "a value that holds a blank needs quotes"},
+		{"user=a b", "      ^", "a name that holds a blank needs quotes"},
 		{`user="a`, "     ^", "the quote is not closed"},
 		{"user=a\x1b", "      ^", "cannot be printed"},
 		{"user=a,group=b,user=a-", "               ^", `user "a" is given twice, with different affinities`},
@@ -98,31 +102,17 @@ func TestParseAccessRefused(t *testing.T) {
 	}
 }
 
-func TestAccessKind(t *testing.T) {
-	// as on disk
-	numbers := map[AccessKind]string{1: "user", 2: "group", 3: "account", 4: "class", 5: "queue", 6: "job"}
-	for k := range AccessKind(10) {
-		name, valid := numbers[k]
-		if k.Valid() != valid {
-			t.Errorf("%d: valid is %v", k, k.Valid())
-		}
-		if valid && k.String() != name {
-			t.Errorf("%d is %s", k, k)
-		}
-	}
-}
-
 func TestAccessAffinity(t *testing.T) {
-	ann := Subject{User: "ann", Group: "physics", Account: "lab", Class: "long", Queue: "night", JobName: "fit",
-		Job: 12}
+	ann := Entrant{Names: subject.Names{subject.User: "ann", subject.Group: "physics", subject.Account: "lab",
+		subject.Class: "long", subject.Queue: "night"}, Name: "fit", Job: 12}
 	for _, c := range []struct {
 		list string
-		who  Subject
+		who  Entrant
 		want Affinity
 		in   bool
 	}{
 		{"", ann, Neutral, false},
-		{"", Subject{}, Neutral, false},
+		{"", Entrant{}, Neutral, false},
 		{"user=ann", ann, Positive, true},
 		{"user=ann-", ann, Negative, true},
 		{"user=ann=", ann, Neutral, true},
@@ -135,16 +125,16 @@ func TestAccessAffinity(t *testing.T) {
 		{"group=ann,user=physics", ann, Neutral, false},  // each in its kind
 		{"class=long", ann, Positive, true},
 		{"queue=night-", ann, Negative, true},
-		{"job=fit", ann, Positive, true},                   // by name
-		{"job=12", ann, Positive, true},                    // by number
-		{"job=12", Subject{JobName: "12"}, Positive, true}, // a name may look like one
+		{"job=fit", ann, Positive, true},                // by name
+		{"job=12", ann, Positive, true},                 // by number
+		{"job=12", Entrant{Name: "12"}, Positive, true}, // a name may look like one
 		{"job=1", ann, Neutral, false},
-		{"job=0", Subject{User: "ann"}, Neutral, false}, // no number is no number
-		{"user=ann", Subject{Group: "g"}, Neutral, false},
-		{"user=ann,job=7-", Subject{Job: 7}, Negative, true},
+		{"job=0", Entrant{Names: subject.Names{subject.User: "ann"}}, Neutral, false}, // no number is no number
+		{"user=ann", Entrant{Names: subject.Names{subject.Group: "g"}}, Neutral, false},
+		{"user=ann,job=7-", Entrant{Job: 7}, Negative, true},
 		{"user=*", ann, Positive, true}, // anybody,
-		{"user=*=", Subject{}, Neutral, true},
-		{"group=*-", Subject{User: "ann"}, Negative, true}, // by whatever kind
+		{"user=*=", Entrant{}, Neutral, true},
+		{"group=*-", Entrant{Names: subject.Names{subject.User: "ann"}}, Negative, true}, // by whatever kind
 		{"user=*-,group=physics", ann, Positive, true},
 		{"user=a*", ann, Neutral, false}, // it is no pattern
 	} {
@@ -157,8 +147,9 @@ func TestAccessAffinity(t *testing.T) {
 		}
 	}
 	// A list made elsewhere may have these; one that was read cannot.
-	odd := AccessList{{AccessUser, "", Positive}, {0, "ann", Positive}, {99, "ann", Positive}}
-	if _, in := odd.Affinity(Subject{}); in {
+	odd := AccessList{{subject.User.Of(""), Positive}, {subject.Kind(0).Of("ann"), Positive},
+		{subject.Kind(99).Of("ann"), Positive}}
+	if _, in := odd.Affinity(Entrant{}); in {
 		t.Error("an empty value matches an unknown user")
 	}
 	if _, in := odd.Affinity(ann); in {
@@ -179,11 +170,10 @@ func TestAccessRoundTrip(t *testing.T) {
 		seen := make(map[string]bool)
 		for range rapid.IntRange(0, 5).Draw(t, "entries") {
 			e := AccessEntry{
-				Kind:     AccessKind(rapid.IntRange(int(AccessUser), int(AccessJob)).Draw(t, "kind")),
-				Value:    value.Draw(t, "value"),
+				Subject:  rapid.SampledFrom(subject.All).Draw(t, "kind").Of(value.Draw(t, "name")),
 				Affinity: Affinity(rapid.IntRange(int(Negative), int(Positive)).Draw(t, "affinity")),
 			}
-			if key := e.Kind.String() + e.Value; !seen[key] {
+			if key := e.Subject.String(); !seen[key] {
 				seen[key] = true
 				list = append(list, e)
 			}

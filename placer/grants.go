@@ -2,10 +2,12 @@ package placer
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/RoaringBitmap/roaring/v2"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/subject"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -191,35 +193,30 @@ func (m *mapping) insist() error {
 	return nil
 }
 
-// Entries returns the access list entries that would let the subject in, without affinities. They
-// are the keys to look up reservations by. Entries that name a range of its array's jobs are not
-// included.
-func (s Subject) Entries() []AccessEntry {
-	var out []AccessEntry
-	for _, e := range []AccessEntry{{Kind: AccessUser, Value: s.User}, {Kind: AccessGroup, Value: s.Group},
-		{Kind: AccessAccount, Value: s.Account}, {Kind: AccessClass, Value: s.Class},
-		{Kind: AccessQueue, Value: s.Queue},
-		{Kind: AccessJob, Value: s.JobName}} {
-		if e.Value != "" {
-			out = append(out, e)
-		}
+// Entries returns the subjects whose access list entries would let the job in. They are the keys to look up
+// reservations by. Entries that name a range of its array's jobs are not included.
+func (e Entrant) Entries() []subject.Subject {
+	var out []subject.Subject
+	for _, kind := range subject.Shared {
+		out = append(out, kind.Of(e.Names[kind]))
 	}
-	for _, number := range []uint64{s.Job, s.Array} {
+	out = append(out, subject.Job.Of(e.Name))
+	for _, number := range []uint64{e.Job, e.Array} {
 		if number != 0 {
-			out = append(out, AccessEntry{Kind: AccessJob, Value: strconv.FormatUint(number, 10)})
+			out = append(out, subject.Job.Of(strconv.FormatUint(number, 10)))
 		}
 	}
-	for kind := AccessUser; kind.Valid(); kind++ {
-		out = append(out, AccessEntry{Kind: kind, Value: Anybody})
+	for _, kind := range subject.All {
+		out = append(out, kind.Of(subject.Any))
 	}
-	return out
+	return slices.DeleteFunc(out, func(s subject.Subject) bool { return s.Name == "" })
 }
 
-// ArrayPrefix returns the prefix of entries that name jobs of the subject's array, or "" if it is in
+// ArrayPrefix returns the prefix of entries that name jobs of its array, or "" if it is in
 // none.
-func (s Subject) ArrayPrefix() string {
-	if s.Array == 0 {
+func (e Entrant) ArrayPrefix() string {
+	if e.Array == 0 {
 		return ""
 	}
-	return strconv.FormatUint(s.Array, 10) + "["
+	return strconv.FormatUint(e.Array, 10) + "["
 }

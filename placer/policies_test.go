@@ -14,6 +14,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/placer/priorityf"
+	"github.com/placectl/placectl/placer/subject"
 	"github.com/placectl/placectl/timeline"
 )
 
@@ -228,14 +229,15 @@ func (s *policyScenario) grants(t *testing.T, c *site, j policyJob) []Grant {
 	for i, r := range s.Reservations {
 		var list AccessList
 		for _, e := range r.ACL {
-			kind := AccessKind(slices.Index(accessKinds[:], strings.ToLower(e.Type)))
+			kind := subject.All.Named(e.Type)
 			sign, ok := signs[e.Affinity]
 			if !kind.Valid() || !ok {
 				t.Fatalf("access %+v", e)
 			}
-			list = append(list, AccessEntry{kind, e.Value, sign})
+			list = append(list, AccessEntry{kind.Of(e.Value), sign})
 		}
-		affinity, in := list.Affinity(Subject{User: j.User, Group: j.Group, JobName: j.ID})
+		affinity, in := list.Affinity(Entrant{Name: j.ID,
+			Names: subject.Names{subject.User: j.User, subject.Group: j.Group}})
 		if !in {
 			continue
 		}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/subject"
+	"github.com/placectl/placectl/placer/syntax"
 )
 
 // Limits of a request. A text beyond them is refused, never cut or wrapped.
@@ -22,7 +24,8 @@ const (
 // Request is a user's request, unparsed. The zero value asks for one cpu for the default walltime.
 type Request struct {
 	// Select is a select, or a PBS resource list such as
-	// "ncpus=2,mem=4gb,walltime=1:00:00" or "nodes=2:ppn=4".
+	// "ncpus=2,mem=4gb,walltime=1:00:00" or "nodes=2:ppn=4". The resource vnode asks for a node by name:
+	// "1:ngpus=1:vnode=n3" is one GPU of n3.
 	Select   string
 	Place    string
 	Walltime time.Duration // 0: from a resource list, else the store's default
@@ -53,6 +56,12 @@ type Request struct {
 	Exclude string
 	// Ranking is the order of nodes by name for the policy local.
 	Ranking []string
+}
+
+// Whose returns whose request it is.
+func (r *Request) Whose() subject.Names {
+	return subject.Names{subject.User: r.User, subject.Group: r.Group, subject.Account: r.Account,
+		subject.Class: r.Class, subject.Queue: r.Queue}
 }
 
 // Want is one demand of a chunk: an amount, or a value to match. The index matches nodes against
@@ -167,27 +176,11 @@ func (c Chunk) write(b *strings.Builder, defs *index.Defs, wants []Want) {
 		b.WriteByte(':')
 		b.WriteString(def.Name)
 		b.WriteByte('=')
-		writeValue(b, def.Format(w.Value))
-	}
-}
-
-// writeValue writes a value, quoted if a select would otherwise split it. A value with both kinds
-// of quotes is written in pieces.
-func writeValue(b *strings.Builder, v string) {
-	switch {
-	case !strings.ContainsAny(v, `"'+:=(), #`):
-		b.WriteString(v)
-	case !strings.Contains(v, `"`):
-		b.WriteString(`"` + v + `"`)
-	case !strings.Contains(v, `'`):
-		b.WriteString(`'` + v + `'`)
-	default:
-		for i, piece := range strings.Split(v, `"`) {
-			if i > 0 {
-				b.WriteString(`'"'`)
-			}
-			b.WriteString(`"` + piece + `"`)
+		v := def.Format(w.Value)
+		if strings.ContainsAny(v, `"'+:=(), #`) { // a select would otherwise split it
+			v = syntax.Quote(v)
 		}
+		b.WriteString(v)
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 )
 
 // Snapshot is the state for decisions: an instant, the nodes, and what is planned for them.
-// Deciding changes only its caches.
+// Deciding changes only its caches. Index, Calendar and Releases must be set, and Rows for requests
+// on the node path (Route). The others may be zero.
 type Snapshot struct {
 	Index    *index.Index
 	Calendar *timeline.Calendar

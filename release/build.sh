@@ -31,10 +31,10 @@ tools=$(mktemp -d)
 trap 'rm -rf "$tools"' EXIT
 GOFLAGS=-mod=readonly go build -modfile=release/tools.mod -o "$tools/nfpm" github.com/goreleaser/nfpm/v2/cmd/nfpm
 
-# compile OUT ARCH TAGS
+# compile OUT ARCH MODULE: the program of a module, "" for the main one.
 compile() {
-	CGO_ENABLED=0 GOOS=linux GOARCH=$2 GOFLAGS= go build -trimpath -buildvcs=false -tags "$3" \
-		-ldflags "-s -w -buildid= -X github.com/placectl/placectl/cmd/placectl/internal/session.stampedVersion=$version -X github.com/placectl/placectl/cmd/placectl/internal/session.stampedCommit=$commit" -o "$1" ./cmd/placectl
+	CGO_ENABLED=0 GOOS=linux GOARCH=$2 GOFLAGS= go build -C "./$3" -trimpath -buildvcs=false -tags "urfave_cli_no_docs grpcnotrace" \
+		-ldflags "-s -w -buildid= -X github.com/placectl/placectl/cmd/placectl/internal/session.stampedVersion=$version -X github.com/placectl/placectl/cmd/placectl/internal/session.stampedCommit=$commit" -o "$1" "./cmd/placectl${3:+-$3}"
 }
 
 # pack DIRECTORY: a folder as a tarball beside it.
@@ -48,7 +48,7 @@ pack() {
 build() {
 	out=$1 stage=$(mktemp -d)
 	mkdir -p "$out"
-	compile "$stage/native" "$(go env GOHOSTARCH)" urfave_cli_no_docs
+	compile "$stage/native" "$(go env GOHOSTARCH)" ""
 	mkdir "$stage/texts"
 	"$stage/native" man >"$stage/texts/placectl.1"
 	for shell in bash zsh fish; do
@@ -57,12 +57,11 @@ build() {
 	cp LICENSE README.md "$stage/texts"
 	gzip -9n <"$stage/texts/placectl.1" >"$stage/placectl.1.gz"
 	for arch in $archs; do
-		for name in placectl placectl-etcd; do
-			tags=urfave_cli_no_docs
-			[ $name = placectl ] || tags=$tags,etcd
+		for module in "" etcd; do
+			name=placectl${module:+-$module}
 			dir=$stage/$name-$version-linux-$arch
 			cp -R "$stage/texts" "$dir"
-			compile "$dir/placectl" "$arch" "$tags"
+			compile "$dir/placectl" "$arch" "$module"
 			pack "$dir"
 			mv "$dir.tar.gz" "$out"
 		done

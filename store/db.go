@@ -1,353 +1,196 @@
 package store
 
 import (
-	"errors"
+	"context"
 	"fmt"
-	"sync"
-	"sync/atomic"
+	"log/slog"
 	"time"
 
-	"github.com/placectl/placectl/placer/forecast"
-	"github.com/placectl/placectl/store/internal/cycle"
-	"github.com/placectl/placectl/store/internal/drivers"
-	"github.com/placectl/placectl/store/internal/file"
-	"github.com/placectl/placectl/store/internal/kernel"
-	"github.com/placectl/placectl/store/internal/replica"
-	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/kernel"
 )
 
-// DB is a handle on a database: a file, or the replica of a log. Its methods may be called from
-// several goroutines. Do not begin a transaction inside another one, except inside a View if the handle is
-// not private: the inner one waits for the outer one. It fails with ErrLocked and ErrNested after
-// LockTimeout, and waits for ever if the handle is private.
-type DB struct {
-	file    *file.File       // nil if there is a log
-	log     *replica.Replica // nil if there is none
-	opt     Options
-	running atomic.Int32 // transactions under way
-	changed atomic.Bool
-	copied  sync.Once // warns once that nothing is executed from a copy
-	behind  sync.Once // warns once about a clock that is behind
+// DB is a handle on a database. Several goroutines may use it. The file is locked only during
+// transactions.
+type DB struct{ db *engine.DB }
+
+// Options configure a handle. The zero value and nil work.
+type Options struct {
+	LockTimeout time.Duration              // how long a transaction waits for others; 0: 30 s
+	Now         func() time.Time           // the clock; nil: time.Now
+	Actor       *Actor                     // whose rights apply; nil: everything is permitted
+	Local       func([]Candidate) []string // see Candidate; nil: nodes are taken as declared
+	Log         *slog.Logger               // receives problems that do not stop work; may be nil
+	Simulation  bool                       // Create: any clock may write, for tests and simulations
 }
 
-// Open returns a handle on an existing database and checks that it is one. A database whose name is
-// a URL is kept in a log: see IsLog. If another database gets the name later, the handle's transactions fail with
-// ErrConflict. Open fails with ErrNotFound, ErrNotOurs, ErrUnsafe, ErrNewer,
+// Actor is a user on whose behalf transactions run, with the rights of the user's role.
+type Actor struct {
+	UID    uint32                  // events keep it
+	User   string                  // its name
+	Member func(group string) bool // reports whether the user is in a group; nil: in none
+}
+
+// Candidate is a node that the policy local may take. Options.Local gets all of them, and returns their names
+// in the order in which to take them; those that it omits come last. It must not begin a transaction.
+type Candidate struct {
+	*index.Node
+	Left []index.Amount // of what jobs use up, free now
+	Jobs int            // running on it now
+}
+
+// engine returns the options of the handle below.
+func (o *Options) engine() *engine.Options {
+	if o == nil {
+		return new(engine.Options)
+	}
+	out := &engine.Options{LockTimeout: o.LockTimeout, Now: o.Now, AnyTime: o.Simulation}
+	if a := o.Actor; a != nil {
+		out.Actor = &engine.Actor{UID: a.UID, User: a.User, Member: a.Member}
+	}
+	if o.Local != nil {
+		out.Local = func(list []engine.Candidate) []string {
+			return o.Local(kernel.Converted(list, func(c engine.Candidate) Candidate { return Candidate(c) }))
+		}
+	}
+	if log := o.Log; log != nil {
+		out.Warn = func(text string) { log.Warn(text) }
+		out.LocksFail = func(text string) { log.Error(text) }
+		out.Copied = func(err error) { log.Warn(err.Error()) }
+		out.Detail = func(text string) { log.Debug(text) }
+	}
+	return out
+}
+
+// Create makes a new database and runs setup, which may be nil, on it before it gets its name. It
+// fails with ErrExists if the name is taken; then setup does not run.
+func Create(path string, opt *Options, setup func(*Tx) error) error {
+	return engine.Create(path, opt.engine(), toEngine(setup))
+}
+
+// Open returns a handle on a database. It fails with ErrNotFound, ErrNotOurs, ErrUnsafe, ErrNewer,
 // ErrDamaged or ErrLocked.
 func Open(path string, opt *Options) (*DB, error) {
-	if opt == nil {
-		opt = new(Options)
-	}
-	return open(path, *opt, false)
-}
-
-// openScratch opens a file under construction that no other process uses. Its commits are not
-// durable: the caller syncs the finished file.
-func openScratch(path string, opt Options) (*DB, error) {
-	opt.Private = true
-	return open(path, opt, true)
-}
-
-func open(path string, opt Options, scratch bool) (*DB, error) {
-	db := &DB{opt: opt}
-	db.opt.LockTimeout = opt.LockWait()
-	if db.opt.Now == nil {
-		db.opt.Now = time.Now
-	}
-	err := opt.Actor.MayOpen(path)
+	db, err := engine.Open(path, opt.engine())
 	if err != nil {
 		return nil, err
 	}
-	if IsLog(path) {
-		if db.log, err = drivers.Open(path, replicaOptions(&db.opt)); err != nil {
-			return nil, err
-		}
-		return db, nil
-	}
-	db.file, err = file.Open(path, file.Options{LockTimeout: db.opt.LockTimeout, Private: opt.Private, Scratch: scratch,
-		Warn: opt.Warn, LocksFail: opt.LocksFail, Detail: opt.Detail})
-	if err != nil {
-		return nil, err
-	}
-	return db, nil
+	return &DB{db}, nil
 }
 
-// Create makes a new, empty database. It is written beside the name, synced, then renamed, so
-// a file with that name is complete or does not exist. It never replaces a database: if one
-// exists, it fails with ErrExists. If the name is a URL, the database is kept in a log: see
-// IsLog.
-func Create(path string, opt *Options, setup func(*Tx) error) error {
-	if IsLog(path) {
-		return createLog(path, opt, func(path string, opt *Options) error { return Create(path, opt, setup) })
-	}
-	return file.Create(path, func(tmp string) error {
-		if err := prepare(tmp, opt, setup); err != nil {
-			return err
-		}
-		return file.Settle(tmp, path)
-	})
+// Close releases the handle. Its methods then fail with ErrClosed.
+func (db *DB) Close() error { return db.db.Close() }
+
+// Path returns the name of the database's file, absolute if the working directory has changed since Open.
+func (db *DB) Path() string { return db.db.Path() }
+
+// View runs fn on the present state. Changes in it fail with ErrReadOnly.
+func (db *DB) View(fn func(*Tx) error) error { return db.db.View(toEngine(fn)) }
+
+// ViewContext is View, but stops waiting for the file when ctx ends; fn, once begun, runs to its end.
+func (db *DB) ViewContext(ctx context.Context, fn func(*Tx) error) error {
+	return db.db.ViewContext(ctx, toEngine(fn))
 }
 
-// prepare sets up a new database before it gets its name.
-func prepare(path string, opt *Options, setup func(*Tx) error) error {
-	if setup == nil && (opt == nil || !opt.AnyTime) {
-		return nil
-	}
-	if err := file.Settle(path, ""); err != nil { // for its own transactions, it is no copy
+// Update runs fn and commits its changes, all or none. It returns nil once they are on disk, and
+// ErrUnknown if the commit failed on its way there, so that the changes may or may not be there: see
+// UpdateOnce.
+func (db *DB) Update(fn func(*Tx) error) error { return db.db.Update(toEngine(fn)) }
+
+// UpdateContext is Update, but stops waiting for the file when ctx ends; fn, once begun, runs to its
+// end. So it may return nil though ctx has ended: give back what nothing will read.
+func (db *DB) UpdateContext(ctx context.Context, fn func(*Tx) error) error {
+	return db.db.UpdateContext(ctx, toEngine(fn))
+}
+
+// Batch is Update for functions that many goroutines call at once: they share a commit, and each succeeds or fails
+// alone. Use it where requests come faster than the disk commits; without others it is Update. fn runs in another
+// goroutine: if it panics or ends that, so does the caller's. Do not call Batch inside a transaction.
+func (db *DB) Batch(fn func(*Tx) error) error { return db.db.Batch(toEngine(fn)) }
+
+// BatchContext is Batch, but fails with the context's error if ctx ends before fn begins. As with UpdateContext,
+// nil may come after that.
+func (db *DB) BatchContext(ctx context.Context, fn func(*Tx) error) error {
+	return db.db.BatchContext(ctx, toEngine(fn))
+}
+
+// Once binds a change to a key, so that it happens once however often it is requested. The key is
+// kept for the time of the setting keep_keys, and until the jobs that the change made have ended.
+type Once struct {
+	Key      string // 1 to 200 bytes, drawn by the caller for each change
+	Request  []byte // what the change depends on
+	Answer   []byte // set by fn, or by the call that made the change
+	Repeated bool   // the change was made before
+}
+
+// UpdateOnce is Update, unless the key was used before: then it sets the answer of that time in once, and fn does not
+// run. Repeat it with the same key after ErrUnknown, or after a crash. It fails with ErrKey if the key was used with
+// another request, and with ErrInvalid if the key is empty or too long. If fn fails, the key is not stored.
+func (db *DB) UpdateOnce(once *Once, fn func(*Tx) error) error {
+	o := &engine.Once{Key: once.Key, Request: once.Request}
+	err := db.db.Update(func(tx *engine.Tx) error {
+		once.Answer = nil
+		err := fn(&Tx{tx})
+		o.Answer = once.Answer
 		return err
-	}
-	db, err := Open(path, opt)
-	if err != nil {
-		return err
-	}
-	if db.opt.AnyTime {
-		err = db.file.Update(kernel.AllowAnyTime)
-	}
-	if err == nil && setup != nil {
-		err = db.Update(setup)
-	}
-	if err == nil && db.opt.AnyTime && !db.opt.Chosen {
-		err = db.file.Update(kernel.Timeless)
-	}
-	return errors.Join(err, db.Close())
+	}, o)
+	once.Answer, once.Repeated = o.Answer, o.Repeated
+	return err
 }
 
-// Copy makes a handle on a private copy of the database as it is now, for reading. Writers do
-// not wait, however long you read. Update fails with ErrReadOnly. Close deletes the copy. A
-// long View releases the file to writers by itself; use a copy for several Views that must see
-// the same state.
-func (db *DB) Copy() (*DB, error) {
-	now, err := db.current()
-	if err != nil {
-		return nil, err
-	}
-	copied, err := now.Copy()
-	if err != nil {
-		return nil, err
-	}
-	opt := db.opt
-	opt.Private = false
-	return &DB{file: copied, opt: opt}, nil
-}
+// DryRun runs fn as Update does, and discards its changes.
+func (db *DB) DryRun(fn func(*Tx) error) error { return db.db.DryRun(toEngine(fn)) }
 
-// Others says why a user other than the caller or root may have written the file or put it
-// there, or returns "" if none could. Programs that such a file names come from that user.
-//
-// A user who may write to a log can make it run anything, as with a file. The log controls who may
-// write to it.
-func (db *DB) Others() string { return Others(db.Path()) }
+// lookEvery is how often Wait looks whether the database has changed.
+const lookEvery = 20 * time.Millisecond
 
-// Others is DB.Others for a database by its name.
-func Others(path string) string {
-	if IsLog(path) {
-		return ""
-	}
-	return file.Others(path)
-}
-
-// Path returns the database's name as given, or absolute if the working directory has changed since Open.
-func (db *DB) Path() string {
-	if db.log != nil {
-		return db.log.Name
-	}
-	return db.file.Path()
-}
-
-// View runs fn on a snapshot of the database. Changes in fn fail with ErrReadOnly. If the
-// database is kept in a log, fn may run again, as in Update.
-func (db *DB) View(fn func(*Tx) error) error {
-	others, begun := db.running.Add(1) > 1, false
-	defer db.running.Add(-1)
-	view := db.rows().View
-	if db.log != nil {
-		view = db.log.View
-	}
-	err := view(func(r *file.Recorder) error {
-		begun = true
-		tx, err := db.begin(r)
-		if err != nil {
-			return err
+// Wait waits until the state of the database is no longer since, which is "" at first, and returns
+// the present one. Use it to follow a database. A commit is seen within a fiftieth of a second; what only the passing
+// of time changes is not: see Tx.NextChange.
+func (db *DB) Wait(ctx context.Context, since string) (state string, err error) {
+	if log := db.db.Log(); log != nil {
+		if state, err = log.Watch(ctx, since); ctx.Err() != nil {
+			return since, ctx.Err()
 		}
-		return tx.k.Ended(fn(tx))
-	})
-	return kernel.OfStore(waited(err, others && !begun))
+		return state, err
+	}
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		is, err := engine.StateOfFile(db.db.Path())
+		if state := fmt.Sprint(is); err != nil || state != since {
+			return state, err
+		}
+		select {
+		case <-ctx.Done():
+			return since, ctx.Err()
+		case <-tick.C:
+		}
+	}
 }
 
-// waited adds ErrNested to the error of a transaction that did not get its turn in time while others of the same
-// handle were under way: it may be inside one of them.
-func waited(err error, others bool) error {
-	if others && errors.Is(err, ErrLocked) {
-		return fmt.Errorf("%w; another transaction of this handle was under way, perhaps around this one%w", err,
-			file.Wordless(ErrNested))
+// PlayForecasts plays the queue forward and stores the expected starts, which Prospect and the table
+// forecasts then show. Call it when idle in the process that runs Cycle: with many waiting jobs it takes seconds of
+// this process, while others read and write. When ctx ends, it stores what it has found so far.
+func (db *DB) PlayForecasts(ctx context.Context) error {
+	err := db.db.Forecast(engine.ForecastSpec{Done: func() bool { return ctx.Err() != nil }})
+	if err == nil {
+		err = ctx.Err()
 	}
 	return err
 }
 
-// Update runs fn and commits all of its changes, or none if fn fails. It returns nil once the
-// change is durable. ErrUnknown means that the commit failed on its way to disk: the change may or
-// may not be there. Any other error means that nothing has changed. Update may run fn again if another
-// writer was faster, so fn must not change anything outside the transaction, except by setting it as a
-// whole.
-//
-// once takes at most one Once: then Update runs fn only if that key has not been used before.
-func (db *DB) Update(fn func(*Tx) error, once ...*Once) error {
-	if len(once) == 0 || once[0] == nil {
-		return db.write(fn, true)
-	}
-	return db.write(func(tx *Tx) error { return tx.Once(once[0], func() error { return fn(tx) }) }, true)
-}
-
-// DryRun runs fn as Update does and then discards its changes.
-func (db *DB) DryRun(fn func(*Tx) error) error { return db.write(fn, false) }
-
-func (db *DB) write(fn func(*Tx) error, keep bool) error {
-	others, begun, kept := db.running.Add(1) > 1, false, false
-	defer db.running.Add(-1)
-	var last *Tx
-	err := db.change(func(r *file.Recorder) (bool, error) {
-		begun, kept = true, false
-		if keep {
-			if err := db.mayWriteNow(r); err != nil {
-				return false, err
-			}
-		}
-		tx, err := db.begin(r)
-		if err != nil {
-			return false, err
-		}
-		if err := tx.k.Ended(fn(tx)); err != nil {
-			return false, err
-		}
-		err = tx.flush()
-		if kept = keep && tx.k.Changed(); kept && err == nil {
-			err = tx.k.Parted()
-		}
-		last = tx
-		return kept, err
-	})
-	if err == nil && kept {
-		db.changed.Store(true)
-		if db.file != nil {
-			last.k.Committed(db.file.Last())
-		}
-	}
-	return kernel.OfStore(waited(err, others && !begun))
-}
-
-// Changed reports whether an Update through this handle has changed the file. A successful Update
-// may have had nothing to change.
-func (db *DB) Changed() bool { return db.changed.Load() }
-
-// Close releases a private handle's file, deletes a copy, and closes the connection to a log.
-func (db *DB) Close() error {
-	if db.log != nil {
-		return db.log.Close()
-	}
-	return db.file.Close()
-}
-
-// DefaultState returns the directory of what is executed for a user, if the setting state_dir is
-// empty.
-func DefaultState(uid int) string { return kernel.DefaultState(uid) }
-
-// Locks is what was found out about the locks of a database file.
-type Locks = file.Locks
-
-// TryLocks tries whether a lock of a database file that one process holds is refused to another.
-func TryLocks(path string) Locks { return file.TryLocks(path) }
-
-// LocksOf is TryLocks for a warning: it trusts the locks of known local file systems, and of logs.
-func LocksOf(path string) Locks {
-	if IsLog(path) {
-		return Locks{}
-	}
-	return file.LocksOf(path)
-}
-
-// Notifies reports whether the kernel tells of each change of the files in a directory: not of those
-// by other machines, or by another way.
-func Notifies(dir string) bool { return file.Notifies(dir) }
-
-// NetworkFileSystem returns the name of a directory's file system, such as NFS, if several machines
-// share it; else "". Locks may not exclude the other machines there.
-func NetworkFileSystem(dir string) string { return file.NetworkFileSystem(dir) }
-
-// mayWriteNow refuses a writer whose time the file does not accept.
-func (db *DB) mayWriteNow(r *file.Recorder) error {
-	if db.log != nil && !db.opt.Chosen {
-		if err := db.notAhead(r); err != nil {
-			return err
-		}
-	}
-	now, clock := db.opt.Now(), time.Now()
-	far := now.Unix() > clock.Unix()+kernel.Ahead
-	if !far && !db.opt.Chosen {
+// toEngine makes a function of a transaction one of the transaction below.
+func toEngine(fn func(*Tx) error) func(*engine.Tx) error {
+	if fn == nil {
 		return nil
 	}
-	id, err := r.Identity()
-	switch {
-	case err != nil || id.AnyTime:
-		return err
-	case db.opt.Chosen:
-		return fmt.Errorf("--now %s: a verb that writes cannot choose its time, because the file would stand at it; "+
-			"%w. --dry-run is allowed", kernel.Stamp(now.Unix()), ErrAnyTime)
-	}
-	return fmt.Errorf("the clock says %s, %d s ahead of this machine's; %w", kernel.Stamp(now.Unix()),
-		now.Unix()-clock.Unix(), ErrAnyTime)
+	return func(tx *engine.Tx) error { return fn(&Tx{tx}) }
 }
 
-// FileState identifies a state of a database file. If two are equal, nothing was committed between
-// them.
-type FileState = file.State
-
-// StateOfFile reads the state of the database file at a path, without a lock.
-func StateOfFile(path string) (FileState, error) { return file.StateOf(path) }
-
-// BeatsWithin is how many heartbeats a host sends within the setting lost_after.
-const BeatsWithin = kernel.BeatsWithin
-
-// RecordEnough is the number of recorded starts from which forecasts follow the record.
-const RecordEnough = forecast.Enough
-
-// ForecastSpec says when DB.Forecast plays.
-type ForecastSpec struct {
-	// Rarely skips the play within 30 s of the last one, or within 20 times its duration. It
-	// also skips it while so few jobs wait that readers play themselves. Few plays even then,
-	// because only kept forecasts get into the record.
-	Rarely, Few bool
-	Done        func() bool // tells, between instants, whether to stop the play; nil never stops it
-}
-
-// Forecast plays the queue and keeps the expected starts for all readers. Call it from the
-// process that runs the queue, when it is idle: it plays beside readers and writers, and
-// writes one row. It does nothing if the forecast is up to date. If the database is kept in a
-// log, the row belongs to this machine and is in no entry.
-func (db *DB) Forecast(spec ForecastSpec) error {
-	var fs *Forecasts
-	err := db.View(func(tx *Tx) error {
-		fs = nil
-		kept, err := cycle.KeptForecasts(tx.k)
-		if err != nil {
-			return err
-		}
-		if kept != nil && (!cycle.OutOfDate(tx.k, kept) || spec.Rarely && tx.Now().Sub(kept.AsOf) < max(cycle.PlayEvery,
-			cycle.PlayPatience*kept.Took)) {
-			return nil
-		}
-		few, err := cycle.FewWait(tx.k)
-		if err == nil && (!few || !spec.Rarely || spec.Few) {
-			fs, err = cycle.PlayForecasts(tx.k, kept, spec.Done)
-		}
-		return err
-	})
-	if err != nil || fs == nil {
-		return err
-	}
-	payload := row.ForecastsRow.Encode(fs.Value)
-	if db.log != nil {
-		return db.log.PutLocal(row.Meta, row.KeyForecasts, payload)
-	}
-	return db.Update(func(tx *Tx) error {
-		return tx.k.StartsNone(func() error { return tx.k.File.Put(row.Meta, row.KeyForecasts, payload) })
-	})
+// Packages attempts, batches and runner need what is below.
+func init() {
+	engine.TxOf = func(tx any) *engine.Tx { return tx.(*Tx).tx }
+	engine.DBOf = func(db any) *engine.DB { return db.(*DB).db }
 }

@@ -1,225 +1,85 @@
 package store
 
 import (
-	"cmp"
-	"crypto/sha256"
-	"errors"
 	"fmt"
-	"sort"
+	"iter"
 	"time"
 
-	"github.com/placectl/placectl/store/internal/answers"
-	"github.com/placectl/placectl/store/internal/check"
-	"github.com/placectl/placectl/store/internal/cycle"
-	"github.com/placectl/placectl/store/internal/file"
-	"github.com/placectl/placectl/store/internal/kernel"
-	"github.com/placectl/placectl/store/internal/row"
+	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/kernel"
+	"github.com/placectl/placectl/placer/fairshare"
 )
 
-// Format is the file format that this version writes. Older ones are migrated in one
-// transaction when first written to; newer ones are refused.
-const Format = row.Format
+// Tx is a transaction. It is for one goroutine, and ends with the function that it was given to.
+type Tx struct{ tx *engine.Tx }
 
-// Tx is a transaction. It reads rows on demand, keeps changes in memory if that is cheaper,
-// and writes them when it commits. It is not safe for concurrent use, and ends with the
-// function it was given to. Its methods are grouped by topic: Jobs, Nodes, Reservations and so
-// on.
-type Tx struct{ k *kernel.Tx }
+// Now returns the transaction's instant.
+func (tx *Tx) Now() time.Time { return tx.tx.Now() }
 
-// Writable reports whether the transaction may change things.
-func (tx *Tx) Writable() bool { return tx.k.Writable() }
-
-// Now returns the transaction's instant, in whole seconds.
-func (tx *Tx) Now() time.Time { return tx.k.Time() }
-
-// Identity returns the identity that tells the database from others. Files of older formats
-// have none until they are first written to.
-func (tx *Tx) Identity() (Identity, error) { return tx.k.Identity() }
-
-// Copy says why nothing is executed from the database: its file is a copy of it. It returns "" for
-// the database itself.
-func (tx *Tx) Copy() (why string, err error) { return tx.k.Copy() }
-
-// Executing fails with ErrCopy, which is also an ErrConflict, if the database is a copy.
-func Executing(tx *Tx) error { return tx.k.Executing() }
-
-// Suppose runs fn on a separate transaction that sees what this reader sees and may change
-// anything. Its changes exist only in memory and are gone when fn returns. Other processes
-// read and write meanwhile. In it, the policy local takes nodes in the order of their
-// declaration.
-func (tx *Tx) Suppose(fn func(*Tx) error) error {
-	return cycle.Suppose(tx.k, func(k *kernel.Tx) error { return fn(&Tx{k}) })
+// Identity returns a text that tells the database from others, and from its own backups.
+func (tx *Tx) Identity() (string, error) {
+	id, err := tx.tx.Identity()
+	return fmt.Sprintf("%s.%d", id.ID, id.Epoch), err
 }
 
-// begin starts a transaction: counters and the clock.
-func (db *DB) begin(r *file.Recorder) (*Tx, error) {
-	tx, err := db.load(r)
+// Suppose runs fn on a copy in memory of what this reader sees. Its changes are gone afterwards. Others go on
+// meanwhile.
+func (tx *Tx) Suppose(fn func(*Tx) error) error { return tx.tx.Suppose(toEngine(fn)) }
+
+// listed converts a list, unless err is set.
+func listed[E, T any](list []E, err error, of func(E) (T, error)) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	db.sayCopy(tx)
-	return tx, cycle.Pass(tx.k)
+	out := make([]T, len(list))
+	for i, e := range list {
+		if out[i], err = of(e); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }
 
-// sayCopy says once that nothing is executed from the database.
-func (db *DB) sayCopy(tx *Tx) {
-	if db.opt.Copied == nil || tx.k.Logged {
-		return
-	}
-	db.copied.Do(func() {
-		if err := Executing(tx); errors.Is(err, ErrCopy) {
-			db.opt.Copied(err)
-		}
+// Resources returns the resources that nodes may have, the built-in ones included.
+func (tx *Tx) Resources() (*index.Defs, error) { return tx.tx.Config().Resources() }
+
+// AddResource declares a resource. It needs the rights of an operator.
+func (tx *Tx) AddResource(def index.Def) error { return tx.tx.Config().AddResource(def) }
+
+// RemoveResource deletes a resource that no node has and no setting names, else it fails with a Conflict. It needs the
+// rights of an operator.
+func (tx *Tx) RemoveResource(name string) error { return tx.tx.Config().RemoveResource(name) }
+
+// Shares returns the class shares, for SetShares after changes.
+func (tx *Tx) Shares() (*fairshare.Settings, error) { return tx.tx.Shares().Get() }
+
+// SetShares replaces the class shares. It needs the rights of an operator.
+func (tx *Tx) SetShares(s *fairshare.Settings) error { return tx.tx.Shares().Set(s) }
+
+// Settings returns all settings, by name.
+func (tx *Tx) Settings() ([]Setting, error) {
+	list, err := tx.tx.Config().AllSettings()
+	return listed(list, err, func(s engine.Setting) (Setting, error) {
+		return Setting{s.Name, s.Value, s.Default, s.Doc}, nil
 	})
 }
 
-// load starts a transaction at the file's own current time.
-func (db *DB) load(r *file.Recorder) (*Tx, error) {
-	k, err := kernel.NewTx(&db.opt, db.Path(), db.log != nil, &db.behind, r)
-	if err != nil {
-		return nil, err
+// Events iterates over what has happened, after an event number. A View also shows what only the passing of time has
+// caused, and the next Update records.
+func (tx *Tx) Events(after uint64) iter.Seq2[*Event, error] {
+	list := func(fn func(*engine.Event) error) error {
+		return tx.tx.EachEvent(after, func(e *engine.Event) (bool, error) { err := fn(e); return err == nil, err })
 	}
-	tx := &Tx{k}
-	if r.Migrated() {
-		err = tx.upgrade()
-	}
-	return tx, err
-}
-
-// upgrade rebuilds what is derived in a file that has just been migrated.
-func (tx *Tx) upgrade() error {
-	now := tx.k.Now
-	tx.k.Now = tx.k.State.AsOf
-	err := check.NewFindings(func(string) {}).Repair(check.Of(tx.k))
-	tx.k.Now, tx.k.Loaded = now, kernel.NewLoaded(tx.k)
-	tx.k.Loaded.Freed.Anywhere()
-	return err
-}
-
-// flush settles what the changes left open, and writes those kept in memory.
-func (tx *Tx) flush() error {
-	if tx.k.Spoilt != nil {
-		return tx.k.Spoilt
-	}
-	if tx.k.MayStart() {
-		tx.k.State.Startable++
-	}
-	if err := tx.k.Ended(cycle.Settle(tx.k)); err != nil {
-		return err
-	}
-	return tx.k.Flush()
-}
-
-// EachEvent calls fn for the events with numbers greater than after, in order, until fn fails
-// or returns false.
-func (tx *Tx) EachEvent(after uint64, fn func(*Event) (more bool, err error)) error {
-	return tx.k.EachEvent(after, fn)
-}
-
-// EventsSince finds a number such that the events after it are all those since an instant, and
-// maybe some earlier ones. If the clock was set back, several numbers separate earlier and
-// later events, and the search finds one of them. known is false if events of that time may
-// have been dropped.
-func EventsSince(tx *Tx, since time.Time) (after uint64, known bool, err error) {
-	var first *Event
-	if err := tx.EachEvent(0, func(e *Event) (bool, error) { first = e; return false, nil }); err != nil ||
-		first == nil {
-		return 0, false, err
-	}
-	if !first.Time.Before(since) {
-		return 0, first.ID == 1, nil
-	}
-	last := tx.RecordedEvents()
-	if last < first.ID {
-		return first.ID - 1, true, nil
-	}
-	n := sort.Search(int(last-first.ID), func(i int) bool {
-		late := true // true if no event is behind
-		if err == nil {
-			err = tx.EachEvent(first.ID+uint64(i), func(e *Event) (bool, error) {
-				late = !e.Time.Before(since)
-				return false, nil
-			})
-		}
-		return late
+	return kernel.Seq(list, func(e *engine.Event) (*Event, error) {
+		return &Event{ID: e.ID, Time: e.Time, Job: e.Job, Attempt: e.Attempt, Node: e.Node,
+			Reservation: e.Reservation, Kind: e.Event, Old: e.Old, New: e.New, Reason: reasonOf(e.Reason),
+			By: e.By}, nil
 	})
-	return first.ID + uint64(n), true, err
 }
 
-// RecordedEvents returns the number of the latest event in the file. A reader also sees later
-// events, which only the passing of time caused. They get their numbers when a writer records
-// them.
-func (tx *Tx) RecordedEvents() uint64 { return tx.k.State.Events - tx.k.Unrecorded }
-
-// Once runs fn, unless it has run with the key before: then it puts the answer of that run
-// into o. It fails with ErrKey if that run was for another request, and with ErrInvalid if the
-// key is empty or too long. If fn fails, the key is not stored.
-func (tx *Tx) Once(o *Once, fn func() error) error {
-	if !tx.Writable() {
-		return ErrReadOnly
-	}
-	if err := o.Valid(); err != nil {
-		return err
-	}
-	o.Repeated, o.Refused = false, false
-	request := sha256.Sum256(o.Request)
-	first, err := tx.answers().Find(o.Key)
-	switch {
-	case err != nil:
-		return err
-	case first == nil:
-		return tx.onceFirst(o, request, fn)
-	case first.Request != request:
-		return fmt.Errorf("%w: %q was given with it at %s", ErrKey, o.Key, kernel.Stamp(first.At))
-	}
-	o.Answer, o.Repeated, o.First, o.Jobs = first.Text, true, first.First, first.Jobs
-	return nil
-}
-
-// onceFirst runs fn and keeps its answer.
-func (tx *Tx) onceFirst(o *Once, request [32]byte, fn func() error) error {
-	outer, next := tx.k.Key, tx.k.State.NextJob
-	tx.k.Key = o.Key
-	err := fn()
-	tx.k.Key = outer
-	if err != nil || o.Refused {
-		return err
-	}
-	return tx.k.Spoil(tx.keepAnswer(&row.Answer{Key: o.Key, Request: request, At: tx.k.Now, First: next,
-		Jobs: tx.k.State.NextJob - next, Text: o.Answer}))
-}
-
-// keepAnswer stores an answer, and deletes some expired ones.
-func (tx *Tx) keepAnswer(a *row.Answer) error {
-	if there, err := tx.k.File.Get(row.Answers, []byte(a.Key)); err != nil || there != nil {
-		return cmp.Or(err, fmt.Errorf("%w: %q is given twice in one transaction", ErrKey, a.Key))
-	}
-	set, err := tx.k.Settings()
-	if err != nil {
-		return err
-	}
-	keep := int64(set.KeepKeys / time.Second)
-	if err := tx.answers().Forget(keep); err != nil {
-		return err
-	}
-	a.Until = tx.k.Now + keep
-	return tx.answers().Put(a)
-}
-
-func (tx *Tx) answers() answers.Answers {
-	return answers.Answers{Rows: tx.k.File, Table: tx.k.Loaded.Answers, Now: tx.k.Now}
-}
-
-// Amend changes the stored answer of a key, if there is one: what follows a commit, such as
-// launching, may add to it.
-func (tx *Tx) Amend(key string, answer []byte) error {
-	if !tx.Writable() {
-		return ErrReadOnly
-	}
-	a, err := tx.answers().Find(key)
-	if a == nil || err != nil {
-		return err
-	}
-	a.Text = answer
-	return tx.k.Spoil(tx.answers().Put(a))
+// EventsSince returns a number such that the events after it are those since an instant, and maybe some earlier ones.
+func (tx *Tx) EventsSince(at time.Time) (after uint64, err error) {
+	after, _, err = engine.EventsSince(tx.tx, at)
+	return after, err
 }

@@ -33,7 +33,7 @@ var rooms = []struct {
 	name    string
 	folders []string
 }{
-	{"store", []string{"store/", "internal/"}},
+	{"store", []string{"store/", "internal/", "runner/"}},
 	{"cmd", []string{"cmd/"}},
 	{"placer", []string{"placer/"}},
 	{"query", []string{"query/"}},

@@ -12,7 +12,6 @@ type table struct {
 	program     string // an argument of go run
 	dir         string // where to start go run if it is another module, "" for here
 	args        string
-	tags        string // build tags of the program
 	short       string // arguments for a trial with small sizes
 }
 
@@ -40,7 +39,7 @@ var tables = []table{
 		args: "-from 6", short: "-seeds 1 -scale 50"},
 	{name: "recover", title: "Getting out of trouble", program: "./bench/recover",
 		args: "", short: "-nodes 1000 -jobs 5000 -check"},
-	{name: "replica", title: "A database in etcd beside one in a file", program: "./bench/replica", tags: "etcd",
+	{name: "replica", title: "A database in etcd beside one in a file", program: "./bench", dir: "etcd",
 		args: "", short: "-short"},
 	{name: "fronts", title: "The commands of PBS and Slurm", program: "./bench/fronts",
 		args: "", short: "-kept 200 -waiting 20 -runs 1"},
@@ -57,11 +56,7 @@ func (t table) words(short bool) []string {
 	if short {
 		args = t.short
 	}
-	words := []string{"run"}
-	if t.tags != "" {
-		words = append(words, "-tags", t.tags)
-	}
-	return append(append(words, t.program), strings.Fields(args)...)
+	return append([]string{"run", t.program}, strings.Fields(args)...)
 }
 
 // commandLine returns the command that makes the table, as typed in the project's folder.

@@ -6,17 +6,17 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // open opens a store as of a minute ago, because the measured processes read the clock.
-func open(path string) (*store.DB, error) {
+func open(path string) (*engine.DB, error) {
 	return openAt(path, time.Now().Add(-time.Minute).Truncate(time.Second))
 }
 
-func openAt(path string, now time.Time) (*store.DB, error) {
-	return store.Open(path, &store.Options{Private: true, Now: func() time.Time { return now }})
+func openAt(path string, now time.Time) (*engine.DB, error) {
+	return engine.Open(path, &engine.Options{Now: func() time.Time { return now }})
 }
 
 // fill makes a store with nodes of 16 kinds. Some of them run a job each, and these end one after the
@@ -30,7 +30,7 @@ func fill(path string, nodes, running int) error {
 
 // create makes a store with nodes of 16 kinds as of an instant.
 func create(path string, then time.Time, nodes int) error {
-	if err := store.Create(path, &store.Options{Now: func() time.Time { return then }}, func(tx *store.Tx) error {
+	if err := engine.Create(path, &engine.Options{Now: func() time.Time { return then }}, func(tx *engine.Tx) error {
 		return tx.Config().AddResource(index.Def{Name: "color", Type: index.String})
 	}); err != nil {
 		return err
@@ -40,7 +40,7 @@ func create(path string, then time.Time, nodes int) error {
 		return err
 	}
 	defer db.Close()
-	return db.Update(func(tx *store.Tx) error {
+	return db.Update(func(tx *engine.Tx) error {
 		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func run(path string, running int) error {
 		return err
 	}
 	defer db.Close()
-	return db.Update(func(tx *store.Tx) error {
+	return db.Update(func(tx *engine.Tx) error {
 		for i := range running {
 			r := placer.Request{Select: "1:ncpus=16", Walltime: time.Hour + time.Duration(i)*time.Second,
 				User: fmt.Sprintf("user%d", i%20)}
@@ -91,14 +91,14 @@ func queue(path string, n int) error {
 	defer db.Close()
 	random := rand.New(rand.NewPCG(1, 2))
 	pick := func(list ...string) string { return list[random.IntN(len(list))] }
-	return db.Update(func(tx *store.Tx) error {
+	return db.Update(func(tx *engine.Tx) error {
 		for i := range n {
 			sel := pick("1", "1", "1", "1", "2", "4", "8", "16", "64", "512") + ":ncpus=" + pick("1", "2", "4", "8",
 				"16")
 			if random.IntN(3) == 0 {
 				sel += fmt.Sprintf(":color=c%d", random.IntN(16))
 			}
-			_, err := tx.Jobs().Submit(store.Submission{
+			_, err := tx.Jobs().Submit(engine.Submission{
 				Request: placer.Request{Select: sel, Place: pick("free", "free", "scatter", "scatter:excl", "excl"),
 					User:     fmt.Sprintf("user%d", random.IntN(20)),
 					Walltime: time.Duration([]int{5, 30, 60, 120, 480, 1440}[random.IntN(6)]) * time.Minute,
@@ -119,17 +119,17 @@ func outcome(path string, placed int) (started, planned int, err error) {
 		return 0, 0, err
 	}
 	defer db.Close()
-	err = db.View(func(tx *store.Tx) error {
-		return tx.Jobs().Each(func(j *store.Job) error {
+	err = db.View(func(tx *engine.Tx) error {
+		return tx.Jobs().Each(func(j *engine.Job) error {
 			switch {
 			case j.ID <= uint64(placed):
-			case j.State == store.JobRunning:
+			case j.State == engine.JobRunning:
 				started++
 			default:
 				planned++
 			}
 			return nil
-		}, store.JobRunning, store.JobReserved)
+		}, engine.JobRunning, engine.JobReserved)
 	})
 	return started, planned, err
 }

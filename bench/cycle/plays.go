@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // plays measures expected starts: the queue is played twice in memory, by requested walltimes and by
@@ -59,10 +59,10 @@ func playsOf(path string, nodes, waiting int, kind string, runs int) error {
 	var read, one, both, clock []time.Duration
 	starts := 0
 	for range runs {
-		err := db.View(func(tx *store.Tx) error {
+		err := db.View(func(tx *engine.Tx) error {
 			took, err := processor(func() error {
-				return tx.Suppose(func(tx *store.Tx) error {
-					_, err := tx.Cycle().Play(store.PlaySpec{First: 1000})
+				return tx.Suppose(func(tx *engine.Tx) error {
+					_, err := tx.Cycle().Play(engine.PlaySpec{First: 1000})
 					return err
 				})
 			})
@@ -79,23 +79,23 @@ func playsOf(path string, nodes, waiting int, kind string, runs int) error {
 			return err
 		}
 	}
-	if err := db.Forecast(store.ForecastSpec{}); err != nil {
+	if err := db.Forecast(engine.ForecastSpec{}); err != nil {
 		return err
 	}
 	for range runs {
-		err := db.View(func(tx *store.Tx) error {
-			var fs *store.Forecasts
+		err := db.View(func(tx *engine.Tx) error {
+			var fs *engine.Forecasts
 			took, err := processor(func() (err error) { fs, err = tx.Cycle().Forecasts(); return err })
 			read, starts = append(read, took), 0
 			if err != nil {
 				return err
 			}
-			return tx.Jobs().Each(func(j *store.Job) error {
+			return tx.Jobs().Each(func(j *engine.Job) error {
 				if _, known := fs.Of(j.ID); known {
 					starts++
 				}
 				return nil
-			}, store.JobQueued, store.JobReserved)
+			}, engine.JobQueued, engine.JobReserved)
 		})
 		if err != nil {
 			return err
@@ -139,7 +139,7 @@ func learn(path string, now time.Time, nodes int, kind string) (jobs []uint64, e
 		return nil, err
 	}
 	defer db.Close()
-	return jobs, db.Update(func(tx *store.Tx) error {
+	return jobs, db.Update(func(tx *engine.Tx) error {
 		for i := range min(nodes, 100) {
 			j, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=16", Walltime: time.Hour,
 				User: fmt.Sprintf("user%d", i%20)})
@@ -159,7 +159,7 @@ func end(path string, now time.Time, jobs []uint64) error {
 		return err
 	}
 	defer db.Close()
-	return db.Update(func(tx *store.Tx) error {
+	return db.Update(func(tx *engine.Tx) error {
 		for _, id := range jobs {
 			if _, err := tx.Jobs().Release(id); err != nil {
 				return err

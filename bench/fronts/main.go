@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 func main() {
@@ -77,7 +77,7 @@ func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", d.Seconds()*1000
 // fill makes a database of 1,000 nodes, all of them in use.
 func fill(path string, kept, waiting int) error {
 	ask := placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann", Name: "job"}
-	err := store.Create(path, nil, func(tx *store.Tx) error {
+	err := engine.Create(path, nil, func(tx *engine.Tx) error {
 		for i := range 1000 {
 			n := &index.Node{Name: fmt.Sprintf("n%04d", i)}
 			n.Set(index.NCPUs, index.Value{Num: 8})
@@ -98,7 +98,7 @@ func fill(path string, kept, waiting int) error {
 			}
 		}
 		for range waiting {
-			if _, err := tx.Jobs().Submit(store.Submission{Request: ask, Command: []string{"true"}}); err != nil {
+			if _, err := tx.Jobs().Submit(engine.Submission{Request: ask, Command: []string{"true"}}); err != nil {
 				return err
 			}
 		}

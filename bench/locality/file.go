@@ -6,13 +6,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/store"
 )
 
 // fileSite keeps the batch in a database. Every operation is a durable commit.
 type fileSite struct {
-	db    *store.DB
+	db    *engine.DB
 	b     locality.Batch
 	now   int64
 	names []string
@@ -27,23 +27,23 @@ func openFile(path string, s locality.Settings, files int, jobs []locality.Job) 
 		return nil, err
 	}
 	f := &fileSite{now: 1}
-	opt := &store.Options{Now: func() time.Time { return time.Unix(f.now, 0) }, AnyTime: true}
-	if err := store.Create(path, opt, func(*store.Tx) error { return nil }); err != nil {
+	opt := &engine.Options{Now: func() time.Time { return time.Unix(f.now, 0) }, AnyTime: true}
+	if err := engine.Create(path, opt, func(*engine.Tx) error { return nil }); err != nil {
 		return nil, err
 	}
-	db, err := store.Open(path, opt)
+	db, err := engine.Open(path, opt)
 	if err != nil {
 		return nil, err
 	}
 	f.db = db
 	began := time.Now()
-	err = db.Update(func(tx *store.Tx) error {
+	err = db.Update(func(tx *engine.Tx) error {
 		m, err := tx.Batches().Make(batchName, s)
 		if err != nil {
 			return err
 		}
 		for i := range files {
-			if err := m.AddFile(store.BatchFile{Name: fmt.Sprint("file-", i), Size: 1 << 20}); err != nil {
+			if err := m.AddFile(engine.BatchFile{Name: fmt.Sprint("file-", i), Size: 1 << 20}); err != nil {
 				return err
 			}
 		}
@@ -71,10 +71,10 @@ func (f *fileSite) arrive(h *locality.Host) error {
 }
 
 // update runs one operation at an instant of the simulation, and notes how long it took.
-func (f *fileSite) update(now int64, took *[]time.Duration, fn func(*store.Tx) error) error {
+func (f *fileSite) update(now int64, took *[]time.Duration, fn func(*engine.Tx) error) error {
 	f.now = max(f.now, now)
 	began := time.Now()
-	err := f.db.Update(func(tx *store.Tx) error {
+	err := f.db.Update(func(tx *engine.Tx) error {
 		if err := fn(tx); err != nil {
 			return err
 		}
@@ -93,8 +93,8 @@ func (f *fileSite) update(now int64, took *[]time.Duration, fn func(*store.Tx) e
 
 func (f *fileSite) next(host int, now int64, want int) (jobs []locality.Given, fetched int, err error) {
 	var why error
-	err = f.update(now, &f.nexts, func(tx *store.Tx) error {
-		var g *store.BatchGrant
+	err = f.update(now, &f.nexts, func(tx *engine.Tx) error {
+		var g *engine.BatchGrant
 		if g, why = tx.Batches().Next(batchName, f.names[host], "", locality.Want{Jobs: want}); g == nil {
 			return why
 		}
@@ -108,7 +108,7 @@ func (f *fileSite) next(host int, now int64, want int) (jobs []locality.Given, f
 }
 
 func (f *fileSite) done(host int, now int64, job int) error {
-	return f.update(now, &f.dones, func(tx *store.Tx) error {
+	return f.update(now, &f.dones, func(tx *engine.Tx) error {
 		_, err := tx.Batches().Done(batchName, f.names[host], []int{job})
 		return err
 	})

@@ -5,15 +5,15 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // fill makes a store of n nodes that is half full.
 func fill(path string, n int, uniform bool) error {
 	now := time.Now().Add(-time.Minute).Truncate(time.Second)
-	opt := &store.Options{Private: true, Now: func() time.Time { return now }}
-	err := store.Create(path, opt, func(tx *store.Tx) error {
+	opt := &engine.Options{Now: func() time.Time { return now }}
+	err := engine.Create(path, opt, func(tx *engine.Tx) error {
 		for _, name := range []string{"rack", "switch"} {
 			if err := tx.Config().AddResource(index.Def{Name: name, Type: index.String, Unique: true}); err != nil {
 				return err
@@ -24,18 +24,18 @@ func fill(path string, n int, uniform bool) error {
 	if err != nil {
 		return err
 	}
-	db, err := store.Open(path, opt)
+	db, err := engine.Open(path, opt)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if err := db.Update(func(tx *store.Tx) error { return addNodes(tx, n, uniform) }); err != nil {
+	if err := db.Update(func(tx *engine.Tx) error { return addNodes(tx, n, uniform) }); err != nil {
 		return err
 	}
-	return db.Update(func(tx *store.Tx) error { return occupy(tx, n) })
+	return db.Update(func(tx *engine.Tx) error { return occupy(tx, n) })
 }
 
-func addNodes(tx *store.Tx, n int, uniform bool) error {
+func addNodes(tx *engine.Tx, n int, uniform bool) error {
 	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func addNodes(tx *store.Tx, n int, uniform bool) error {
 }
 
 // occupy takes a quarter of the nodes whole, and gives half of the nodes two jobs each.
-func occupy(tx *store.Tx, n int) error {
+func occupy(tx *engine.Tx, n int) error {
 	for i := range n {
 		var jobs []placer.Request
 		name := fmt.Sprintf(":host=node%06d", i)

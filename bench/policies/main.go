@@ -21,8 +21,8 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // requests are the requests made under every policy.
@@ -97,13 +97,13 @@ func table(program, path string, runs int, only string) error {
 // library returns the cost of a decision to a process with the store's indexes in memory. It is the
 // median of runs, after one that loads the indexes.
 func library(path string, r placer.Request, runs int) (time.Duration, error) {
-	db, err := store.Open(path, &store.Options{Private: true})
+	db, err := engine.Open(path, &engine.Options{})
 	if err != nil {
 		return 0, err
 	}
 	defer db.Close()
 	var list []time.Duration
-	err = db.View(func(tx *store.Tx) error {
+	err = db.View(func(tx *engine.Tx) error {
 		for range runs + 1 {
 			start := time.Now()
 			if _, err := tx.Ask().When(r, tx.Now(), 1); err != nil {

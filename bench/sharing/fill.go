@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/preempt"
-	"github.com/placectl/placectl/store"
 )
 
 // now returns the same instant for all variants.
@@ -19,18 +19,18 @@ func now() time.Time { return time.Date(2026, 11, 20, 10, 0, 0, 0, time.UTC) }
 // variant is a set of rules.
 type variant struct {
 	name string
-	set  func(*store.Tx) error // nil: no rules
+	set  func(*engine.Tx) error // nil: no rules
 }
 
 var variants = []variant{
 	{"none", nil},
 	{"twenty limits that hold back no job", twenty},
-	{"all who wait are of an account at its limit", func(tx *store.Tx) error {
-		return tx.Limits().Set(store.Limit{Key: "account:chem", Measure: "running", Max: 0})
+	{"all who wait are of an account at its limit", func(tx *engine.Tx) error {
+		return tx.Limits().Set(engine.Limit{Key: "account=chem", Measure: "running", Max: 0})
 	}},
-	{"job_priority slurm", func(tx *store.Tx) error { return tx.Config().Set("job_priority", "slurm") }},
-	{"preemption by queue urgent, with no job waiting", func(tx *store.Tx) error {
-		rule, err := preempt.Parse("queue:urgent over all")
+	{"job_priority slurm", func(tx *engine.Tx) error { return tx.Config().Set("job_priority", "slurm") }},
+	{"preemption by queue urgent, with no job waiting", func(tx *engine.Tx) error {
+		rule, err := preempt.Parse("queue=urgent over all")
 		if err != nil {
 			return err
 		}
@@ -39,31 +39,31 @@ var variants = []variant{
 }
 
 // twenty sets twenty rules: for each user, for some of them, and for all.
-func twenty(tx *store.Tx) error {
-	var list []store.Limit
+func twenty(tx *engine.Tx) error {
+	var list []engine.Limit
 	for i := range 10 {
-		list = append(list, store.Limit{Key: fmt.Sprint("user:u", i), Measure: "running", Max: 5000},
-			store.Limit{Key: fmt.Sprint("user:u", i), Measure: "ncpus", Max: 50_000})
+		list = append(list, engine.Limit{Key: fmt.Sprint("user=u", i), Measure: "running", Max: 5000},
+			engine.Limit{Key: fmt.Sprint("user=u", i), Measure: "ncpus", Max: 50_000})
 	}
-	list[0].Key, list[1].Key, list[2].Key = "user:*", "user:*", "all"
+	list[0].Key, list[1].Key, list[2].Key = "user=*", "user=*", "all"
 	return tx.Limits().Set(list...)
 }
 
 // fill makes 1,000 full nodes, one that is too small for every waiting job, and the queue.
 func fill(path string, waiting int) error {
-	if err := store.Create(path, &store.Options{AnyTime: true, Now: now}, nil); err != nil {
+	if err := engine.Create(path, &engine.Options{AnyTime: true, Now: now}, nil); err != nil {
 		return err
 	}
-	db, err := store.Open(path, &store.Options{Private: true, Now: now})
+	db, err := engine.Open(path, &engine.Options{Now: now})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	return db.Update(func(tx *store.Tx) error {
-		if err := tx.Accounts().Set(store.Account{Name: "chem"}); err != nil {
+	return db.Update(func(tx *engine.Tx) error {
+		if err := tx.Accounts().Set(engine.Account{Name: "chem"}); err != nil {
 			return err
 		}
-		if err := tx.Queues().Add(store.Queue{Name: "urgent"}); err != nil {
+		if err := tx.Queues().Add(engine.Queue{Name: "urgent"}); err != nil {
 			return err
 		}
 		for i := range 1000 {
@@ -78,7 +78,7 @@ func fill(path string, waiting int) error {
 		for i := range waiting {
 			r := placer.Request{Select: "1:ncpus=16", User: fmt.Sprint("u", i%100), Account: "chem",
 				Walltime: time.Duration(1+i%8) * time.Hour}
-			if _, err := tx.Jobs().Submit(store.Submission{Request: r}); err != nil {
+			if _, err := tx.Jobs().Submit(engine.Submission{Request: r}); err != nil {
 				return err
 			}
 		}
@@ -86,7 +86,7 @@ func fill(path string, waiting int) error {
 	})
 }
 
-func node(tx *store.Tx, name string, cpus int64) error {
+func node(tx *engine.Tx, name string, cpus int64) error {
 	n := &index.Node{Name: name}
 	n.Set(index.NCPUs, index.Value{Num: cpus})
 	n.Set(index.Mem, index.Value{Num: 64 << 20})
@@ -101,15 +101,15 @@ const changes = 500
 func past(dir string, nodes, rounds int) error {
 	path, at := filepath.Join(dir, "past.db"), now()
 	clock := func() time.Time { return at }
-	if err := store.Create(path, &store.Options{AnyTime: true, Now: clock}, nil); err != nil {
+	if err := engine.Create(path, &engine.Options{AnyTime: true, Now: clock}, nil); err != nil {
 		return err
 	}
-	db, err := store.Open(path, &store.Options{Private: true, Now: clock})
+	db, err := engine.Open(path, &engine.Options{Now: clock})
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	err = db.Update(func(tx *store.Tx) error {
+	err = db.Update(func(tx *engine.Tx) error {
 		for i := range nodes {
 			if err := node(tx, fmt.Sprintf("n%06d", i), 16); err != nil {
 				return err
@@ -122,7 +122,7 @@ func past(dir string, nodes, rounds int) error {
 			return err
 		}
 		at = at.Add(time.Hour)
-		err = db.Update(func(tx *store.Tx) error {
+		err = db.Update(func(tx *engine.Tx) error {
 			return tx.Nodes().SetState(uint32(i*7%nodes), []index.State{index.Offline, index.Up}[i/7%2], "maintenance")
 		})
 	}

@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 func main() {
@@ -43,7 +43,7 @@ func check(err error) {
 
 // shares prints a row for each variant. Each has its own database.
 func shares(dir string, waiting, rounds int) error {
-	var dbs []*store.DB
+	var dbs []*engine.DB
 	for i, v := range variants {
 		path := filepath.Join(dir, fmt.Sprintf("%d.db", i))
 		if i == 0 {
@@ -53,7 +53,7 @@ func shares(dir string, waiting, rounds int) error {
 		} else if err := copyFile(path, filepath.Join(dir, "0.db")); err != nil {
 			return err
 		}
-		db, err := store.Open(path, &store.Options{Private: true, AnyTime: true, Now: now})
+		db, err := engine.Open(path, &engine.Options{AnyTime: true, Now: now})
 		if err != nil {
 			return err
 		}
@@ -71,7 +71,7 @@ func shares(dir string, waiting, rounds int) error {
 		for n := range dbs {
 			i := (n + round) % len(dbs) // no variant always follows the same one
 			db := dbs[i]
-			for c, measure := range []func(*store.DB) (time.Duration, error){placing, releasing, cycle} {
+			for c, measure := range []func(*engine.DB) (time.Duration, error){placing, releasing, cycle} {
 				d, err := measure(db)
 				if err != nil {
 					return fmt.Errorf("%s: %w", variants[i].name, err)
@@ -106,9 +106,9 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 const batch = 12
 
 // placing places jobs on the free node.
-func placing(db *store.DB) (time.Duration, error) {
+func placing(db *engine.DB) (time.Duration, error) {
 	return spent(batch, func() error {
-		return db.Update(func(tx *store.Tx) error {
+		return db.Update(func(tx *engine.Tx) error {
 			_, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", User: "fay", Walltime: time.Hour})
 			return err
 		})
@@ -116,15 +116,15 @@ func placing(db *store.DB) (time.Duration, error) {
 }
 
 // releasing ends those jobs again.
-func releasing(db *store.DB) (time.Duration, error) {
+func releasing(db *engine.DB) (time.Duration, error) {
 	var ids []uint64
-	err := db.View(func(tx *store.Tx) error {
-		return tx.Jobs().Each(func(j *store.Job) error {
+	err := db.View(func(tx *engine.Tx) error {
+		return tx.Jobs().Each(func(j *engine.Job) error {
 			if j.User == "fay" {
 				ids = append(ids, j.ID)
 			}
 			return nil
-		}, store.JobRunning)
+		}, engine.JobRunning)
 	})
 	if err == nil && len(ids) != batch {
 		err = fmt.Errorf("%d jobs to be released, not %d", len(ids), batch)
@@ -135,15 +135,15 @@ func releasing(db *store.DB) (time.Duration, error) {
 	return spent(batch, func() error {
 		id := ids[0]
 		ids = ids[1:]
-		return db.Update(func(tx *store.Tx) error { _, err := tx.Jobs().Release(id); return err })
+		return db.Update(func(tx *engine.Tx) error { _, err := tx.Jobs().Release(id); return err })
 	})
 }
 
 // cycle makes a cycle and discards it.
-func cycle(db *store.DB) (time.Duration, error) {
+func cycle(db *engine.DB) (time.Duration, error) {
 	return spent(1, func() error {
-		return db.DryRun(func(tx *store.Tx) error {
-			report, err := tx.Cycle().Run(store.CycleSpec{})
+		return db.DryRun(func(tx *engine.Tx) error {
+			report, err := tx.Cycle().Run(engine.CycleSpec{})
 			if err == nil && len(report.Stopped) > 0 {
 				err = errors.New("jobs were stopped")
 			}

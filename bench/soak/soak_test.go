@@ -23,12 +23,12 @@ func TestFind(t *testing.T) {
 		dir, name string
 		random    bool
 	}{
-		{"locality", "TestLife", true},          // rapid.Check
-		{"timeline", "TestPlannerChurn", true},  // a function that calls seeded
-		{"bench/oracle", "TestRandom", true},    // a module of its own
-		{"cmd/placectl", "TestKillPlace", true}, // processes
-		{"locality", "TestLateAnswer", false},   // written
-		{"bench/oracle", "TestCorpus", false},   // recorded
+		{"locality", "TestLife", true},              // rapid.Check
+		{"timeline", "TestPlannerChurn", true},      // a function that calls seeded
+		{"bench/oracle", "TestRandom", true},        // a module of its own
+		{"cmd/placectl/e2e", "TestKillPlace", true}, // processes
+		{"locality", "TestLateAnswer", false},       // written
+		{"bench/oracle", "TestCorpus", false},       // recorded
 	} {
 		if got := slices.Contains(all, test{c.name, filepath.Join(root, c.dir)}); got != c.random {
 			t.Errorf("%s %s is found: %v, want %v", c.dir, c.name, got, c.random)

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // staggered is the number of reservations on each node of the adversarial store: fifty minutes taken,
@@ -45,17 +45,17 @@ func (b *bench) adversarial(dir string) error {
 // fillAdversarial makes a store with spans reservations.
 func fillAdversarial(path string, spans int) error {
 	now := base()
-	opt := &store.Options{Private: true, Now: func() time.Time { return now }}
+	opt := &engine.Options{Now: func() time.Time { return now }}
 	nodes := spans / staggered
-	if err := store.Create(path, opt, func(tx *store.Tx) error { return addPlainNodes(tx, nodes) }); err != nil {
+	if err := engine.Create(path, opt, func(tx *engine.Tx) error { return addPlainNodes(tx, nodes) }); err != nil {
 		return err
 	}
-	db, err := store.Open(path, opt)
+	db, err := engine.Open(path, opt)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	return db.Update(func(tx *store.Tx) error {
+	return db.Update(func(tx *engine.Tx) error {
 		for node := range nodes {
 			for k := range staggered {
 				start := tx.Now().Add(time.Duration(1+node*3000/nodes+k*6000) * time.Second)

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // contend measures how processes share one file. Each opens it for every transaction, places one job
@@ -58,14 +58,14 @@ func contend(self, path string, processes, verbs int) error {
 
 // contendChild runs one of the processes. It prints how long each verb took.
 func contendChild(path string, verbs int) error {
-	db, err := store.Open(path, nil)
+	db, err := engine.Open(path, nil)
 	if err != nil {
 		return err
 	}
 	var last uint64
 	for range verbs {
 		start := time.Now()
-		err := db.Update(func(tx *store.Tx) error {
+		err := db.Update(func(tx *engine.Tx) error {
 			if last != 0 {
 				_, err := tx.Jobs().Release(last)
 				last = 0
@@ -90,21 +90,21 @@ func contendChild(path string, verbs int) error {
 func embedded(dir string, n int) error {
 	path := filepath.Join(dir, "embedded.db")
 	now := base()
-	opt := &store.Options{Private: true, Now: func() time.Time { return now }}
-	if err := store.Create(path, opt, nil); err != nil {
+	opt := &engine.Options{Now: func() time.Time { return now }}
+	if err := engine.Create(path, opt, nil); err != nil {
 		return err
 	}
-	db, err := store.Open(path, opt)
+	db, err := engine.Open(path, opt)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	if err := db.Update(func(tx *store.Tx) error { return addPlainNodes(tx, n) }); err != nil {
+	if err := db.Update(func(tx *engine.Tx) error { return addPlainNodes(tx, n) }); err != nil {
 		return err
 	}
 	start := time.Now()
 	for done := 0; done < n; done += 1000 {
-		err := db.Update(func(tx *store.Tx) error {
+		err := db.Update(func(tx *engine.Tx) error {
 			for range min(1000, n-done) {
 				if _, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Place: "excl",
 					Walltime: time.Hour}); err != nil {

@@ -22,8 +22,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // released is the tag of released programs.
@@ -112,23 +112,23 @@ func base() time.Time { return time.Now().Add(-time.Minute).Truncate(time.Second
 
 // emptyCommit changes one row.
 func emptyCommit(path string) error {
-	db, err := store.Open(path, nil)
+	db, err := engine.Open(path, nil)
 	if err != nil {
 		return err
 	}
-	return db.Update(func(tx *store.Tx) error { return tx.Config().Set("default_walltime", "3600") })
+	return db.Update(func(tx *engine.Tx) error { return tx.Config().Set("default_walltime", "3600") })
 }
 
 // fill makes a store with n running jobs on n + n/10 nodes of several kinds.
 func fill(path string, n, signatures int, planned bool) error {
 	now := base()
-	opt := &store.Options{Private: true, Now: func() time.Time { return now }}
-	if err := store.Create(path, opt, func(tx *store.Tx) error {
+	opt := &engine.Options{Now: func() time.Time { return now }}
+	if err := engine.Create(path, opt, func(tx *engine.Tx) error {
 		return tx.Config().AddResource(index.Def{Name: "color", Type: index.String})
 	}); err != nil {
 		return err
 	}
-	db, err := store.Open(path, opt)
+	db, err := engine.Open(path, opt)
 	if err != nil {
 		return err
 	}
@@ -137,7 +137,7 @@ func fill(path string, n, signatures int, planned bool) error {
 	if planned {
 		nodes, running = n, n/2
 	}
-	if err := db.Update(func(tx *store.Tx) error { return addNodes(tx, nodes, signatures) }); err != nil {
+	if err := db.Update(func(tx *engine.Tx) error { return addNodes(tx, nodes, signatures) }); err != nil {
 		return err
 	}
 	if err := startJobs(db, running); err != nil || !planned {
@@ -147,10 +147,10 @@ func fill(path string, n, signatures int, planned bool) error {
 }
 
 // startJobs starts one-node jobs. No two of them end at the same time.
-func startJobs(db *store.DB, n int) error {
+func startJobs(db *engine.DB, n int) error {
 	for done := 0; done < n; {
 		batch := min(10_000, n-done)
-		err := db.Update(func(tx *store.Tx) error {
+		err := db.Update(func(tx *engine.Tx) error {
 			for i := range batch {
 				r := placer.Request{Select: "1:ncpus=1", Place: "excl",
 					Walltime: time.Hour + time.Duration(done+i)*time.Second}
@@ -170,12 +170,12 @@ func startJobs(db *store.DB, n int) error {
 
 // planAhead reserves every other free node, in half an hour and in two hours, so that an hour does not
 // fit on those now.
-func planAhead(db *store.DB, n int) error {
-	return db.Update(func(tx *store.Tx) error {
+func planAhead(db *engine.DB, n int) error {
+	return db.Update(func(tx *engine.Tx) error {
 		var free []uint32
 		err := tx.Nodes().Each(func(n *index.Node) error {
 			on, err := tx.Nodes().Occupancy(n)
-			if on.State == store.NodeFree && on.FreeUntil.IsZero() {
+			if on.State == engine.NodeFree && on.FreeUntil.IsZero() {
 				free = append(free, n.Number)
 			}
 			return err
@@ -197,7 +197,7 @@ func planAhead(db *store.DB, n int) error {
 	})
 }
 
-func addPlainNodes(tx *store.Tx, n int) error {
+func addPlainNodes(tx *engine.Tx, n int) error {
 	for i := range n {
 		node := &index.Node{Name: fmt.Sprintf("node%06d", i)}
 		node.Set(index.NCPUs, index.Value{Num: 16})
@@ -208,7 +208,7 @@ func addPlainNodes(tx *store.Tx, n int) error {
 	return nil
 }
 
-func addNodes(tx *store.Tx, n, signatures int) error {
+func addNodes(tx *engine.Tx, n, signatures int) error {
 	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err

@@ -26,8 +26,8 @@ sub 6:ncpus=32 --place scatter -t 3h --name ocean --user eva
 sub 1:ncpus=4 -t 20m --name test --user tom
 placectl reserve course --nodes 'g[3-4]' --start 14:00 -t 2h --allow group=students -o id >/dev/null
 at 09:30
-placectl done 4 --status 0 -o id >/dev/null
-placectl done 5 --status 2 -o id >/dev/null
+placectl done 5 --status 0 -o id >/dev/null
+placectl done 6 --status 2 -o id >/dev/null
 sub 8:ncpus=32 --place scatter:excl -t 1h --name wide --user tom
 sub 1:ncpus=999 --name wrong --user tom 2>/dev/null
 placectl node drain n08 --reason 'fan, ticket 4711' -o id >/dev/null

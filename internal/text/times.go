@@ -64,7 +64,7 @@ type timeParser struct {
 
 func (p *timeParser) bad(why string) error {
 	return fmt.Errorf("%q is not a time: %s; write 2026-11-20 10:00, 10:00, tomorrow, tomorrow 08:00, friday 18:00, "+
-		"now+2h, @1795167000 or RFC 3339", p.text, why)
+		"2026-11, now+2h, @1795167000 or RFC 3339", p.text, why)
 }
 
 func (p *timeParser) skip(prefix string) bool {
@@ -117,7 +117,7 @@ func (p *timeParser) parse(now time.Time) (time.Time, error) {
 	if d, ok := p.weekday(); ok {
 		return p.next(d, now)
 	}
-	return time.Time{}, p.bad("it begins like none of those known")
+	return time.Time{}, p.bad("its form is unknown")
 }
 
 // tonight reads what follows tonight, which begins at 20:00.

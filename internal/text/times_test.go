@@ -155,7 +155,7 @@ func TestParseTime(t *testing.T) {
 
 func TestParseTimeRefuses(t *testing.T) {
 	for _, tt := range []struct{ in, want string }{
-		{"", "it is empty"}, {"soon", "begins like none"}, {"now 2h", "after now comes"}, {"now+", "is not a duration"},
+		{"", "it is empty"}, {"soon", "form is unknown"}, {"now 2h", "after now comes"}, {"now+", "is not a duration"},
 		{"now+2x", "the units are"},
 		{"tomorrowx", "after the day"}, {"tomorrow 8", "time of day is"}, {"25:00", "the clock goes"},
 		{"10:60", "the clock goes"}, {"10:00:60", "the clock goes"},
@@ -163,7 +163,7 @@ func TestParseTimeRefuses(t *testing.T) {
 		{"10:00:00.", "no digit"},
 		{"2026-13-01", "months go"}, {"2026-02-29", "February 2026 has no day 29"},
 		{"2026-11-31", "November 2026 has no day 31"}, {"2026-1-1", "a date is"},
-		{"2026-11-20 ", ""}, {"2026-11-20T", "time of day is"}, {"20261120", "begins like none"}, {"@", "after @"},
+		{"2026-11-20 ", ""}, {"2026-11-20T", "time of day is"}, {"20261120", "form is unknown"}, {"@", "after @"},
 		{"@-1", "after @"}, {"@99999999999999", "after @"},
 		{"1969-12-31", "outside the years"}, {"now+292000d", "too long"}, {"now-60000d", "outside the years"},
 		{"0000-01-01", "outside the years"},

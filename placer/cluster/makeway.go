@@ -6,13 +6,14 @@ import (
 
 	"github.com/placectl/placectl/placer/cycle"
 	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/placer/subject"
 )
 
 // Preemption says which jobs can be preempted for which. A simulation executes nothing, so a stopped
 // job gives its nodes back at once and waits again. All of its work is lost.
 type Preemption struct {
-	Ranks    *preempt.Ranks
-	Subjects []preempt.Subject // of each job
+	Ranks *preempt.Ranks
+	Whose []subject.Names // of each job
 	// Entitled, if not nil, reports whether a job may preempt others because its class has
 	// less than it is entitled to.
 	Entitled func(job int32) bool
@@ -25,11 +26,11 @@ type Preemption struct {
 type making struct {
 	*scheduler
 	ranks   *preempt.Ranks
-	waiting map[uint64]bool                  // jobs that waited when the pass began, by owner
-	below   map[preempt.Subject]*cycle.Below // by the subject that preempts
-	tried   map[uint64]*Placement            // jobs off their nodes on trial, by owner
-	gone    map[uint64]bool                  // stopped jobs, by number
-	stopped []*cycle.Job                     // the same, as waiting jobs
+	waiting map[uint64]bool                // jobs that waited when the pass began, by owner
+	below   map[subject.Names]*cycle.Below // by whose job preempts
+	tried   map[uint64]*Placement          // jobs off their nodes on trial, by owner
+	gone    map[uint64]bool                // stopped jobs, by number
+	stopped []*cycle.Job                   // the same, as waiting jobs
 }
 
 // making prepares a pass; nil if no job can be preempted.
@@ -38,22 +39,22 @@ func (s *scheduler) making() *making {
 		return nil
 	}
 	m := &making{scheduler: s, ranks: s.log.Preemption.Ranks, waiting: make(map[uint64]bool, len(s.queue)),
-		below: make(map[preempt.Subject]*cycle.Below), tried: make(map[uint64]*Placement), gone: make(map[uint64]bool)}
+		below: make(map[subject.Names]*cycle.Below), tried: make(map[uint64]*Placement), gone: make(map[uint64]bool)}
 	for _, j := range s.queue {
 		m.waiting[j.Owner] = true
 	}
 	return m
 }
 
-func (m *making) subject(owner uint64) preempt.Subject { return m.log.Preemption.Subjects[owner] }
+func (m *making) whose(owner uint64) subject.Names { return m.log.Preemption.Whose[owner] }
 
 // Before implements cycle.Preempter, as do the methods that follow.
 func (m *making) Before(j, other *cycle.Job) (bool, error) {
-	return m.ranks.Over(m.subject(j.Owner), m.subject(other.Owner)) != nil, nil
+	return m.ranks.Over(m.whose(j.Owner), m.whose(other.Owner)) != nil, nil
 }
 
 func (m *making) Below(j *cycle.Job) (*cycle.Below, error) {
-	who := m.subject(j.Owner)
+	who := m.whose(j.Owner)
 	if entitled := m.log.Preemption.Entitled; !m.ranks.Left(who) || entitled != nil && !entitled(int32(j.Owner)) {
 		return nil, nil
 	}
@@ -64,7 +65,7 @@ func (m *making) Below(j *cycle.Job) (*cycle.Below, error) {
 			if p.Start > m.snap.Now || m.waiting[owner] {
 				continue
 			}
-			rule := m.ranks.Over(who, m.subject(owner))
+			rule := m.ranks.Over(who, m.whose(owner))
 			if ran := m.snap.Now - p.Start; rule != nil && !rule.Spares(ran, len(m.yielded[owner])) {
 				shared.Candidates = append(shared.Candidates, preempt.Candidate{ID: m.numbers[owner], Owner: owner,
 					Start: p.Start, Lost: ran * m.log.Jobs[owner].Procs, Rule: rule})
@@ -96,7 +97,7 @@ func (m *making) less(shared *cycle.Below, j *cycle.Job) (*cycle.Below, error) {
 func (m *making) Yields(*cycle.Job) (bool, error) { return true, nil }
 
 func (m *making) TakesBack(j, held *cycle.Job) (bool, error) {
-	who, is := m.subject(j.Owner), m.subject(held.Owner)
+	who, is := m.whose(j.Owner), m.whose(held.Owner)
 	rule := m.ranks.Over(who, is)
 	if rule == nil || rule.Spares(rule.MinRun, len(m.yielded[held.Owner])) || slices.Contains(m.yielded[held.Owner],
 		j.Owner+1) {
@@ -140,16 +141,16 @@ func (m *making) Stop(c *preempt.Candidate, other *cycle.Job) error {
 // for a waiting one.
 func (m *making) setAlarm() {
 	m.replay.Alarm(0, nil)
-	asked := make(map[preempt.Subject]bool)
+	asked := make(map[subject.Names]bool)
 	soonest, any := int64(0), false
 	for _, j := range m.queue {
-		who := m.subject(j.Owner)
+		who := m.whose(j.Owner)
 		if asked[who] || !m.ranks.Left(who) {
 			continue
 		}
 		asked[who] = true
 		for owner, p := range m.placed {
-			rule := m.ranks.Over(who, m.subject(owner))
+			rule := m.ranks.Over(who, m.whose(owner))
 			if rule == nil || p.Start > m.snap.Now || rule.Spares(rule.MinRun, len(m.yielded[owner])) {
 				continue
 			}

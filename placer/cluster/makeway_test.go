@@ -9,6 +9,7 @@ import (
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/placer/subject"
 )
 
 // way is the result of a replay in which jobs made way.
@@ -25,9 +26,9 @@ func replayWay(t interface{ Fatal(...any) }, c *Cluster, log Log, queues []strin
 		t.Fatal(err)
 	}
 	w := &way{times: make([]int, len(log.Jobs))}
-	log.Preemption = &Preemption{Ranks: ranks, Subjects: make([]preempt.Subject, len(log.Jobs))}
+	log.Preemption = &Preemption{Ranks: ranks, Whose: make([]subject.Names, len(log.Jobs))}
 	for i, q := range queues {
-		log.Preemption.Subjects[i].Queue = q
+		log.Preemption.Whose[i][subject.Queue] = q
 	}
 	last := make(map[uint64]*Placement)
 	log.Placed = func(p *Placement) { last[p.Owner] = p }
@@ -48,7 +49,7 @@ func replayWay(t interface{ Fatal(...any) }, c *Cluster, log Log, queues []strin
 // have run for long enough, and as often as the rule allows. They wait again in their place.
 func TestMakeWay(t *testing.T) {
 	rule := func(minRun int64, atMost int) *preempt.Rule {
-		r, err := preempt.Parse("queue:urgent over all")
+		r, err := preempt.Parse("queue=urgent over all")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,8 +105,8 @@ func TestMakingWay(t *testing.T) {
 		}
 		var rules []*preempt.Rule
 		minRun, atMost := rapid.Int64Range(1, 5).Draw(t, "min-run"), rapid.IntRange(0, 2).Draw(t, "at-most")
-		texts := rapid.SampledFrom([][]string{{"queue:a over all"}, {"queue:a over queue:b"},
-			{"queue:a over queue:b", "queue:b over queue:c"}}).Draw(t, "rules")
+		texts := rapid.SampledFrom([][]string{{"queue=a over all"}, {"queue=a over queue=b"},
+			{"queue=a over queue=b", "queue=b over queue=c"}}).Draw(t, "rules")
 		for _, text := range texts {
 			r, err := preempt.Parse(text)
 			if err != nil {

@@ -113,7 +113,7 @@ func (p *Pass) comeFirst(before *Job, room *roaring.Bitmap) error {
 	}
 	ahead := p.queue[:slices.Index(p.queue, before)]
 	err := p.revisit(roaring.Or(p.freed.Nodes, room), ahead, func(j *Job, k *kind) error {
-		if p.stands(j) {
+		if !j.Planned || p.stands(j) {
 			return nil
 		}
 		soonest, err := p.soonest(j, k, j.Start)
@@ -133,9 +133,9 @@ func (p *Pass) comeFirst(before *Job, room *roaring.Bitmap) error {
 	return err
 }
 
-// stays notes that a job still has a plan after its turn. Plans behind it may have been in its way.
+// stays notes that a job still waits after its turn. Plans behind it may have been in its way.
 func (p *Pass) stays(j *Job) {
-	if j.Planned && len(p.standing) > 0 {
+	if len(p.standing) > 0 && (j.Planned || j.Start != p.now) {
 		p.stood = append(p.stood, j)
 	}
 }
@@ -161,12 +161,18 @@ func (p *Pass) letAhead(j *Job) error {
 }
 
 // lookAgain starts planned jobs that had their turn in room that plans have left since. Otherwise a job
-// behind them would take it, or they would start in the next pass.
+// behind them would take it, or they would start in the next pass. If a job without a plan fits there, the
+// queue is gone through again.
 func (p *Pass) lookAgain() error {
 	for !p.vacated.IsEmpty() && !p.anew {
 		room := p.vacated
 		p.vacated = roaring.New()
 		err := p.revisit(room, p.stood, func(j *Job, k *kind) error {
+			if !j.Planned {
+				fits, err := p.fitsNow(j)
+				p.anew = p.anew || fits && p.rounds < mostRounds
+				return err
+			}
 			mayStart, err := p.host.MayStart(j)
 			if err != nil || !mayStart {
 				return err
@@ -210,7 +216,6 @@ func (p *Pass) tryInstead(j *Job, k *kind, mayStart bool) (blocked bool, err err
 	case err == nil:
 		delete(p.lifted, j)
 		p.bounds = nil // its old room is free
-		p.anew = p.anew || p.rounds < mostRounds && p.leftBefore(j)
 		return false, p.take(j, &a, plan)
 	case !isRefusal(err):
 		return false, err
@@ -221,7 +226,7 @@ func (p *Pass) tryInstead(j *Job, k *kind, mayStart bool) (blocked bool, err err
 	return p.consider(j) // its room is taken: it is planned again
 }
 
-// revisit calls a function for jobs of a list whose plans might move, as if room were made on some nodes
+// revisit calls a function for jobs of a list that might start or move, as if room were made on some nodes
 // alone.
 func (p *Pass) revisit(nodes *roaring.Bitmap, list []*Job, do func(*Job, *kind) error) error {
 	was := p.freed.Nodes
@@ -231,7 +236,7 @@ func (p *Pass) revisit(nodes *roaring.Bitmap, list []*Job, do func(*Job, *kind) 
 	}()
 	p.freed.Nodes = nodes
 	for _, j := range list {
-		if !j.Planned || p.lifted[j] || j.Begin > p.now {
+		if p.lifted[j] || j.Begin > p.now || j.Start == p.now && !j.Planned {
 			continue
 		}
 		k, err := p.kind(j)

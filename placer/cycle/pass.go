@@ -23,7 +23,7 @@ type Pass struct {
 	lifted    map[*Job]bool            // plans taken off the nodes, to be made again
 	standing  map[int]bool             // classes with plans behind the current job
 	clearing  []*Job                   // jobs whose plans were lifted for it
-	stood     []*Job                   // planned jobs that had their turn while plans behind them were on the nodes
+	stood     []*Job                   // waiting jobs that had their turn while plans behind them were on the nodes
 	vacated   *roaring.Bitmap          // nodes that plans have left since
 	room      *roaring.Bitmap          // where those were, until it is clear whether that job gets a plan
 	reordered bool                     // jobs are taken out of order

@@ -19,20 +19,6 @@ func (p *Pass) stands(j *Job) bool {
 	return p.spec.Relaxed && j.Planned && j.Promised > 0 && !j.Placed && !j.Delayed && !p.lifted[j]
 }
 
-// leftBefore reports whether a job before one is left without a plan. At its turn, the plan of
-// that one, which now starts sooner, was in its way.
-func (p *Pass) leftBefore(j *Job) bool {
-	for _, o := range p.queue {
-		switch {
-		case o == j:
-			return false
-		case !o.Planned && o.Start != p.now && o.Begin <= p.now:
-			return true
-		}
-	}
-	return false
-}
-
 // promise returns the plan of a job whose earliest start is later than now: at its promised
 // start, whether promised now or before, if it fits then. A promise that cannot be kept is
 // replaced, without slack.

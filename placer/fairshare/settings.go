@@ -22,7 +22,7 @@ type Settings struct {
 	Spare     Spare        // tasks that rebalancing does not stop
 }
 
-// A Permission lets someone ask for a class, user:ann or group:lab, and no one else.
+// A Permission lets someone ask for a class, user=ann or group=lab, and no one else.
 type Permission struct {
 	Class string
 	Who   []string

@@ -22,7 +22,7 @@ type Holder struct {
 // Counter is an amount that jobs and reservations share. It is made by New, and not safe for concurrent
 // use.
 type Counter struct {
-	Name string               // the pool's name, or the rule: user:* running
+	Name string               // the pool's name, or the rule: user=* running
 	Rule bool                 // it is a rule, which allows only so many at once; else it is a pool
 	Own  bool                 // a rule submitted with its jobs, such as a throttle: no job passes it
 	Who  string               // of a rule with *: the subject it is counted for

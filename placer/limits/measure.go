@@ -3,6 +3,8 @@ package limits
 import (
 	"fmt"
 	"strings"
+
+	"github.com/placectl/placectl/placer/subject"
 )
 
 // Form says which jobs a measure counts, and when it is checked.
@@ -49,9 +51,9 @@ func ParseMeasure(text string) (Measure, error) {
 		}
 	}
 	if (name == Walltime) != (text == Walltime+formSuffixes[OfOne]) || strings.Contains(name, ".") ||
-		ValidName(name) != nil {
-		return Measure{}, fmt.Errorf("%w: there is no measure %q: use running, queued, jobs, RES, RES.queued, "+
-			"RES.jobs, RES.left, RES.job or walltime.job", ErrRule, text)
+		subject.ValidName(name) != nil {
+		return Measure{}, fmt.Errorf("there is no measure %q: use running, queued, jobs, RES, RES.queued, "+
+			"RES.jobs, RES.left, RES.job or walltime.job", text)
 	}
 	return Measure{name, form}, nil
 }

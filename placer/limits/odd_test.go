@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/placectl/placectl/placer/subject"
 	"pgregory.net/rapid"
 )
 
@@ -49,7 +50,8 @@ func TestOdd(t *testing.T) {
 				c.Split()
 				c.End(h)
 				c.Outside(n())
-				NewRules([]*Rule{{Key: Key{{Kind: Kind(n())}}, Measure: Measure{Form: Form(n())}}}).Apply(new(Subject))
+				NewRules([]*Rule{{Key: subject.Key{{Kind: subject.Kind(n())}}, Measure: Measure{Form: Form(n())}}}).
+					Apply(new(subject.Names), nil)
 			default:
 				c.Put(h)
 			}

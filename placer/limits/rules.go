@@ -4,18 +4,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// Subject is a job as rules see it: its name of each kind, "" for none.
-type Subject struct {
-	Names [kinds]string
-	Above []string // the accounts above its account
-}
+	"github.com/placectl/placectl/placer/subject"
+)
 
 // Rules is a set of rules.
 type Rules struct {
 	groups []group
-	looks  [kinds]bool
+	looks  [subject.Queue + 1]bool
 	named  map[string]*Rule
 	soft   bool
 }
@@ -27,7 +23,7 @@ type group []*Rule
 func NewRules(list []*Rule) *Rules {
 	rs := &Rules{named: make(map[string]*Rule, len(list))}
 	for _, r := range list {
-		if slices.ContainsFunc(r.Key, func(p Part) bool { return p.Kind >= kinds }) {
+		if slices.ContainsFunc(r.Key, func(p subject.Subject) bool { return p.Kind > subject.Queue }) {
 			continue
 		}
 		rs.named[r.String()] = r
@@ -48,11 +44,11 @@ func NewRules(list []*Rule) *Rules {
 // alike reports whether two rules have the same kinds and measure.
 func (r *Rule) alike(o *Rule) bool {
 	return r.Measure == o.Measure && r.Soft == o.Soft &&
-		slices.EqualFunc(r.Key, o.Key, func(a, b Part) bool { return a.Kind == b.Kind })
+		slices.EqualFunc(r.Key, o.Key, func(a, b subject.Subject) bool { return a.Kind == b.Kind })
 }
 
 // Look reports whether some rule looks at a kind.
-func (rs *Rules) Look(k Kind) bool { return k < kinds && rs.looks[k] }
+func (rs *Rules) Look(k subject.Kind) bool { return rs.looks[k] }
 
 // Soft reports whether some rule is soft.
 func (rs *Rules) Soft() bool { return rs.soft }
@@ -79,20 +75,21 @@ type Applied struct {
 	Whom string
 }
 
-// Apply lists the rules that apply to a job. Of those with the same kinds and measure, a rule is left
-// out if another has all its names and more: user:ann replaces user:*, whether it allows more or less.
-func (rs *Rules) Apply(s *Subject) (out []Applied) {
+// Apply lists the rules that apply to a job, by its names and the accounts above its account. Of those with the
+// same kinds and measure, a rule is left out if another has all its names and more: user=ann replaces user=*,
+// whether it allows more or less.
+func (rs *Rules) Apply(has *subject.Names, above []string) (out []Applied) {
 	var fit group
 	for _, g := range rs.groups {
 		fit = fit[:0]
 		for _, r := range g {
-			if r.fits(s) {
+			if r.fits(has, above) {
 				fit = append(fit, r)
 			}
 		}
 		for _, r := range fit {
 			if !slices.ContainsFunc(fit, func(o *Rule) bool { return o.replaces(r) }) {
-				out = append(out, Applied{r, r.whom(s)})
+				out = append(out, Applied{r, r.whom(has)})
 			}
 		}
 	}
@@ -101,25 +98,26 @@ func (rs *Rules) Apply(s *Subject) (out []Applied) {
 
 // fits reports whether a rule is for a job. One on an account covers the accounts below it; * is each
 // account by itself.
-func (r *Rule) fits(s *Subject) bool {
+func (r *Rule) fits(has *subject.Names, above []string) bool {
 	for _, p := range r.Key {
-		if p.Name != Each && p.Name != s.Names[p.Kind] && (p.Kind != Account || !slices.Contains(s.Above, p.Name)) {
+		if p.Name != subject.Any && p.Name != has[p.Kind] &&
+			(p.Kind != subject.Account || !slices.Contains(above, p.Name)) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *Rule) whom(s *Subject) string {
+func (r *Rule) whom(has *subject.Names) string {
 	var b []byte
 	for _, p := range r.Key {
-		if p.Name != Each {
+		if p.Name != subject.Any {
 			continue
 		}
 		if len(b) > 0 {
 			b = append(b, ',')
 		}
-		b = strconv.AppendQuote(b, s.Names[p.Kind])
+		b = strconv.AppendQuote(b, has[p.Kind])
 	}
 	return string(b)
 }
@@ -129,7 +127,7 @@ func (a *Applied) Who() string {
 	var names []string
 	rest := a.Whom
 	for _, p := range a.Key {
-		if p.Name != Each {
+		if p.Name != subject.Any {
 			continue
 		}
 		quoted, err := strconv.QuotedPrefix(rest)

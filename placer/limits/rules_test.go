@@ -3,11 +3,13 @@ package limits
 import (
 	"slices"
 	"testing"
+
+	"github.com/placectl/placectl/placer/subject"
 )
 
 func ruleOf(t *testing.T, key, measure string) *Rule {
 	t.Helper()
-	k, err := ParseKey(key)
+	k, err := subject.Shared.ParseKey(key)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -20,29 +22,29 @@ func ruleOf(t *testing.T, key, measure string) *Rule {
 
 // TestApply: a name takes precedence over a *; rules that neither replaces apply together.
 func TestApply(t *testing.T) {
-	ann := &Subject{Names: [kinds]string{Queue: "gpu", Account: "org", User: "ann"}, Above: []string{"chem"}}
+	ann := &subject.Names{subject.Queue: "gpu", subject.Account: "org", subject.User: "ann"}
 	for _, c := range []struct {
 		keys []string
 		want []string // rule and whom
 	}{
-		{[]string{"user:*", "user:ann"}, []string{"user:ann running"}},
-		{[]string{"user:*", "user:bob"}, []string{`user:* running "ann"`}},
-		{[]string{"all", "user:*"}, []string{"all running", `user:* running "ann"`}},
-		{[]string{"queue:gpu,user:*", "queue:*,user:ann"}, []string{`queue:gpu,user:* running "ann"`,
-			`queue:*,user:ann running "gpu"`}},
-		{[]string{"user:*,queue:*", "queue:gpu,user:*", "queue:gpu,user:ann"}, []string{"queue:gpu,user:ann running"}},
-		{[]string{"account:chem", "account:org", "account:phys"},
-			[]string{"account:chem running", "account:org running"}},
-		{[]string{"account:*", "account:chem"}, []string{"account:chem running"}},
-		{[]string{"account:*"}, []string{`account:* running "org"`}},
-		{[]string{"group:*"}, []string{`group:* running ""`}},
+		{[]string{"user=*", "user=ann"}, []string{"user=ann running"}},
+		{[]string{"user=*", "user=bob"}, []string{`user=* running "ann"`}},
+		{[]string{"all", "user=*"}, []string{"all running", `user=* running "ann"`}},
+		{[]string{"queue=gpu,user=*", "queue=*,user=ann"}, []string{`user=*,queue=gpu running "ann"`,
+			`user=ann,queue=* running "gpu"`}},
+		{[]string{"user=*,queue=*", "queue=gpu,user=*", "queue=gpu,user=ann"}, []string{"user=ann,queue=gpu running"}},
+		{[]string{"account=chem", "account=org", "account=phys"},
+			[]string{"account=chem running", "account=org running"}},
+		{[]string{"account=*", "account=chem"}, []string{"account=chem running"}},
+		{[]string{"account=*"}, []string{`account=* running "org"`}},
+		{[]string{"group=*"}, []string{`group=* running ""`}},
 	} {
 		var list []*Rule
 		for _, key := range c.keys {
 			list = append(list, ruleOf(t, key, "running"))
 		}
 		var got []string
-		for _, a := range NewRules(list).Apply(ann) {
+		for _, a := range NewRules(list).Apply(ann, []string{"chem"}) {
 			text := a.String()
 			if a.Whom != "" {
 				text += " " + a.Whom

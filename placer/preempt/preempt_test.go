@@ -7,23 +7,24 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/placectl/placectl/placer/subject"
 	"pgregory.net/rapid"
 )
 
 func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
-		"queue:urgent over queue:*":            "queue:urgent over all",
-		"queue:urgent over *":                  "queue:urgent over all",
-		" class:a   over class:b":              "class:a over class:b",
-		"queue:gpu,user:ann over account:chem": "user:ann,queue:gpu over account:chem",
+		"queue=urgent over queue=*":            "queue=urgent over all",
+		"queue=urgent over *":                  "queue=urgent over all",
+		" class=a   over class=b":              "class=a over class=b",
+		"queue:gpu,user:ann over account:chem": "user=ann,queue=gpu over account=chem",
 		"soft":                                 "soft",
 		"* over all":                           "everybody",
-		"queue:* over queue:a":                 "everybody",
-		"urgent over all":                      "not KIND:NAME",
-		"node:n1 over all":                     "not KIND:NAME",
-		"queue:a over":                         "expected KEY over KEY",
-		"queue:a,queue:b over all":             "two of the kind",
-		"queue:a over queue:b,user:*":          "leave out user:*",
+		"queue=* over queue=a":                 "everybody",
+		"urgent over all":                      "expected KIND=NAME",
+		"node:n1 over all":                     "expected KIND=NAME",
+		"queue=a over":                         "expected KEY over KEY",
+		"queue=a,queue=b over all":             "two of the kind",
+		"queue=a over queue=b,user=*":          "leave out user=*",
 		"":                                     "expected KEY over KEY",
 	} {
 		r, err := Parse(text)
@@ -50,22 +51,23 @@ func some(t interface{ Fatal(...any) }, texts ...string) (*Ranks, error) {
 }
 
 func TestOver(t *testing.T) {
-	r, err := some(t, "queue:urgent over all", "class:a over class:b", "class:b over class:c")
+	r, err := some(t, "queue=urgent over all", "class=a over class=b", "class=b over class=c")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
-		a, b Subject
+		a, b subject.Names
 		want string
 	}{
-		{Subject{Queue: "urgent"}, Subject{Queue: "work"}, "queue:urgent over all"},
-		{Subject{Queue: "urgent"}, Subject{}, "queue:urgent over all"},
-		{Subject{Queue: "urgent"}, Subject{Queue: "urgent"}, ""},
-		{Subject{Queue: "urgent"}, Subject{Queue: "work", Class: "a"}, ""}, // it is on the left of another
-		{Subject{Queue: "work"}, Subject{}, ""},
-		{Subject{Class: "a"}, Subject{Class: "b"}, "class:a over class:b"},
-		{Subject{Class: "a"}, Subject{Class: "c"}, "class:b over class:c"},
-		{Subject{Class: "c"}, Subject{Class: "b"}, ""},
+		{subject.Names{subject.Queue: "urgent"}, subject.Names{subject.Queue: "work"}, "queue=urgent over all"},
+		{subject.Names{subject.Queue: "urgent"}, subject.Names{}, "queue=urgent over all"},
+		{subject.Names{subject.Queue: "urgent"}, subject.Names{subject.Queue: "urgent"}, ""},
+		// it is on the left of another
+		{subject.Names{subject.Queue: "urgent"}, subject.Names{subject.Queue: "work", subject.Class: "a"}, ""},
+		{subject.Names{subject.Queue: "work"}, subject.Names{}, ""},
+		{subject.Names{subject.Class: "a"}, subject.Names{subject.Class: "b"}, "class=a over class=b"},
+		{subject.Names{subject.Class: "a"}, subject.Names{subject.Class: "c"}, "class=b over class=c"},
+		{subject.Names{subject.Class: "c"}, subject.Names{subject.Class: "b"}, ""},
 	} {
 		got := ""
 		if rule := r.Over(c.a, c.b); rule != nil {
@@ -76,18 +78,18 @@ func TestOver(t *testing.T) {
 		}
 	}
 	for _, texts := range [][]string{
-		{"class:a over class:b", "class:b over class:a"},
-		{"class:a over class:b", "class:b over class:c", "class:c over class:a"},
-		{"class:a over class:a"},
-		{"queue:x over class:b"}, // a job in both
-		{"queue:x over queue:y", "class:b over class:a"},
+		{"class=a over class=b", "class=b over class=a"},
+		{"class=a over class=b", "class=b over class=c", "class=c over class=a"},
+		{"class=a over class=a"},
+		{"queue=x over class=b"}, // a job in both
+		{"queue=x over queue=y", "class=b over class=a"},
 	} {
 		if _, err := some(t, texts...); !errors.Is(err, ErrRule) || !strings.Contains(err.Error(), "cycle in") {
 			t.Errorf("%q: %v", texts, err)
 		}
 	}
-	if r, err := NewRanks(nil); r.Over(Subject{}, Subject{}) != nil || r.Left(Subject{}) || r.Soft() != nil ||
-		err != nil {
+	if r, err := NewRanks(nil); r.Over(subject.Names{}, subject.Names{}) != nil || r.Left(subject.Names{}) ||
+		r.Soft() != nil || err != nil {
 		t.Error("no rules say something")
 	}
 }
@@ -109,7 +111,7 @@ func TestNoCircle(t *testing.T) {
 		for i := range rapid.IntRange(1, 4).Draw(t, "rules") {
 			over, under := side(fmt.Sprint("over", i)), side(fmt.Sprint("under", i))
 			if over == "" {
-				over = "queue:a"
+				over = "queue=a"
 			}
 			if under == "" {
 				under = "all"
@@ -120,18 +122,18 @@ func TestNoCircle(t *testing.T) {
 			}
 			rules = append(rules, r)
 		}
-		var jobs []Subject
+		var jobs []subject.Names
 		for _, class := range []string{"", "a", "b", "c"} {
 			for _, queue := range []string{"", "a", "b", "c"} {
-				jobs = append(jobs, Subject{Class: class, Queue: queue})
+				jobs = append(jobs, subject.Names{subject.Class: class, subject.Queue: queue})
 			}
 		}
-		left := func(s Subject) bool {
-			return slices.ContainsFunc(rules, func(r *Rule) bool { return r.Over.fits(&s) })
+		left := func(s subject.Names) bool {
+			return slices.ContainsFunc(rules, func(r *Rule) bool { return fits(r.Over, &s) })
 		}
-		direct := func(a, b Subject) bool {
+		direct := func(a, b subject.Names) bool {
 			return slices.ContainsFunc(rules, func(r *Rule) bool {
-				return r.Over.fits(&a) && (len(r.Under) > 0 && r.Under.fits(&b) || len(r.Under) == 0 && !left(b))
+				return fits(r.Over, &a) && (len(r.Under) > 0 && fits(r.Under, &b) || len(r.Under) == 0 && !left(b))
 			})
 		}
 		n := len(jobs)

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/placectl/placectl/placer/subject"
 )
 
 // Ranks are all rules together: they say who goes before whom. Nil Ranks have no rules.
 type Ranks struct {
 	rules []*Rule
 	soft  *Rule
-	known map[[2]Subject]*Rule
+	known map[[2]subject.Names]*Rule
 }
 
 // NewRanks combines rules. It fails with ErrRule if they form a circle: a job could come to make
@@ -19,7 +21,7 @@ func NewRanks(rules []*Rule) (*Ranks, error) {
 	if len(rules) == 0 {
 		return nil, nil
 	}
-	r := &Ranks{known: make(map[[2]Subject]*Rule)}
+	r := &Ranks{known: make(map[[2]subject.Names]*Rule)}
 	for _, rule := range rules {
 		if rule.Soft {
 			r.soft = rule
@@ -42,7 +44,7 @@ func (r *Ranks) circle() error {
 		state[i] = under
 		path = append(path, i)
 		for k, next := range r.rules {
-			if a := r.rules[i].Under; len(a) == 0 || !a.meets(next.Over) {
+			if a := r.rules[i].Under; len(a) == 0 || !meet(a, next.Over) {
 				continue
 			}
 			if state[k] == under {
@@ -79,48 +81,48 @@ func (r *Ranks) Soft() *Rule {
 	return r.soft
 }
 
-// Left reports whether a subject is on the left of some rule. Only such jobs, and those within
+// Left reports whether a job is on the left of some rule. Only such jobs, and those within
 // their soft limits, can preempt others.
-func (r *Ranks) Left(s Subject) bool {
-	return r != nil && slices.ContainsFunc(r.rules, func(rule *Rule) bool { return rule.Over.fits(&s) })
+func (r *Ranks) Left(s subject.Names) bool {
+	return r != nil && slices.ContainsFunc(r.rules, func(rule *Rule) bool { return fits(rule.Over, &s) })
 }
 
 // Over returns the rule by which a goes before b, or nil. If all jobs on the right of a rule
 // are on the left of another, those before them also go before those after them. The last rule
 // of such a chain says how b is treated.
-func (r *Ranks) Over(a, b Subject) *Rule {
+func (r *Ranks) Over(a, b subject.Names) *Rule {
 	if r == nil || len(r.rules) == 0 {
 		return nil
 	}
-	if rule, known := r.known[[2]Subject{a, b}]; known {
+	if rule, known := r.known[[2]subject.Names{a, b}]; known {
 		return rule
 	}
 	rule := r.way(&a, &b)
 	if len(r.known) > 1<<16 {
 		clear(r.known)
 	}
-	r.known[[2]Subject{a, b}] = rule
+	r.known[[2]subject.Names{a, b}] = rule
 	return rule
 }
 
 // way finds the last rule of the shortest chain of rules from a to b.
-func (r *Ranks) way(a, b *Subject) *Rule {
+func (r *Ranks) way(a, b *subject.Names) *Rule {
 	left := r.Left(*b)
 	seen := make([]bool, len(r.rules))
 	var next []int
 	for i, rule := range r.rules {
-		if rule.Over.fits(a) {
+		if fits(rule.Over, a) {
 			next, seen[i] = append(next, i), true
 		}
 	}
 	for len(next) > 0 {
 		i := next[0]
 		next = next[1:]
-		if under := r.rules[i].Under; len(under) > 0 && under.fits(b) || len(under) == 0 && !left {
+		if under := r.rules[i].Under; len(under) > 0 && fits(under, b) || len(under) == 0 && !left {
 			return r.rules[i]
 		}
 		for k, rule := range r.rules {
-			if !seen[k] && len(r.rules[i].Under) > 0 && r.rules[i].Under.implies(rule.Over) {
+			if !seen[k] && len(r.rules[i].Under) > 0 && implies(r.rules[i].Under, rule.Over) {
 				next, seen[k] = append(next, k), true
 			}
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/placectl/placectl/placer/subject"
 )
 
 // ErrRule is an invalid rule.
@@ -47,8 +49,8 @@ const (
 
 // Rule says that some jobs may stop others.
 type Rule struct {
-	Over  Key // jobs that may stop others
-	Under Key // jobs that may be stopped; unused for Soft
+	Over  subject.Key // jobs that may stop others
+	Under subject.Key // jobs that may be stopped; unused for Soft
 	Soft  bool
 
 	How    How
@@ -57,65 +59,22 @@ type Rule struct {
 	AtMost int   // how often a job is stopped in its life by any rule; 0: any number
 }
 
-// Key is a side of a rule: a job has to have all its terms. On the right, the empty key means all jobs
-// that are on the left of no rule.
-type Key []Term
-
-// Term is one property of a job.
-type Term struct{ Kind, Name string }
-
-// Kinds lists the properties that rules can name.
-var Kinds = []string{"user", "group", "account", "class", "queue"}
-
-// Subject is the properties of a job.
-type Subject struct{ User, Group, Account, Class, Queue string }
-
-// Of returns the user, group, account, class or queue of the subject.
-func (s *Subject) Of(kind string) string {
-	switch kind {
-	case "user":
-		return s.User
-	case "group":
-		return s.Group
-	case "account":
-		return s.Account
-	case "class":
-		return s.Class
-	}
-	return s.Queue
+// fits reports whether a job has all subjects of a key, which is a side of a rule. On the right, the empty key means
+// all jobs that are on the left of no rule.
+func fits(k subject.Key, has *subject.Names) bool {
+	return !slices.ContainsFunc(k, func(s subject.Subject) bool { return has[s.Kind] != s.Name })
 }
 
-// fits reports whether a subject has all terms of a key.
-func (k Key) fits(s *Subject) bool {
-	return !slices.ContainsFunc(k, func(t Term) bool { return s.Of(t.Kind) != t.Name })
-}
-
-// meets reports whether a job could fit both keys.
-func (k Key) meets(o Key) bool {
-	for _, t := range k {
-		for _, u := range o {
-			if t.Kind == u.Kind && t.Name != u.Name {
-				return false
-			}
-		}
-	}
-	return true
+// meet reports whether a job could fit both keys.
+func meet(k, o subject.Key) bool {
+	return !slices.ContainsFunc(k, func(s subject.Subject) bool {
+		return slices.ContainsFunc(o, func(t subject.Subject) bool { return s.Kind == t.Kind && s.Name != t.Name })
+	})
 }
 
 // implies reports whether every job that fits k fits o.
-func (k Key) implies(o Key) bool {
-	return !slices.ContainsFunc(o, func(t Term) bool { return !slices.Contains(k, t) })
-}
-
-func (k Key) String() string {
-	if len(k) == 0 {
-		return "all"
-	}
-	words := make([]string, len(k))
-	for i, t := range k {
-		words[i] = t.Kind + ":" + t.Name
-	}
-	return strings.Join(words, ",")
+func implies(k, o subject.Key) bool {
+	return !slices.ContainsFunc(o, func(s subject.Subject) bool { return !slices.Contains(k, s) })
 }
 
 // softWord names the rule by which jobs beyond a soft limit make way for those within theirs.
@@ -130,8 +89,8 @@ func (r *Rule) String() string {
 	return r.Over.String() + " over " + r.Under.String()
 }
 
-// Parse reads a rule: KEY over KEY, or soft. A KEY is kind:name, or several of them separated by commas
-// that must all fit. On the right all, *, or kind:* mean all jobs that are on the left of no rule. The
+// Parse reads a rule: KEY over KEY, or soft. A KEY is KIND=NAME, or several of them separated by commas
+// that must all fit. On the right all, *, or KIND=* mean all jobs that are on the left of no rule. The
 // rule gets the default numbers. It fails with ErrRule.
 func Parse(text string) (*Rule, error) {
 	r := &Rule{Grace: OwnGrace, MinRun: DefaultMinRun, AtMost: DefaultAtMost}
@@ -141,7 +100,7 @@ func Parse(text string) (*Rule, error) {
 		return r, nil
 	}
 	if len(words) != 3 || words[1] != "over" {
-		return nil, fmt.Errorf("%w %q: expected KEY over KEY, such as 'queue:urgent over queue:*', or soft", ErrRule,
+		return nil, fmt.Errorf("%w %q: expected KEY over KEY, such as 'queue=urgent over queue=*', or soft", ErrRule,
 			text)
 	}
 	var err error
@@ -157,29 +116,22 @@ func Parse(text string) (*Rule, error) {
 }
 
 // parseKey reads a side of a rule.
-func parseKey(text string) (Key, error) {
-	if text == "*" || text == "all" {
+func parseKey(text string) (subject.Key, error) {
+	if text == subject.Any {
 		return nil, nil
 	}
-	var k Key
-	for _, word := range strings.Split(text, ",") {
-		kind, name, ok := strings.Cut(word, ":")
-		if !ok || name == "" || !slices.Contains(Kinds, kind) {
-			return nil, fmt.Errorf("%w: %q is not KIND:NAME with one of the kinds %s", ErrRule, word,
-				strings.Join(Kinds, ", "))
-		}
-		if slices.ContainsFunc(k, func(t Term) bool { return t.Kind == kind }) {
-			return nil, fmt.Errorf("%w: %q names two of the kind %s, but no job is in both", ErrRule, text, kind)
-		}
-		k = append(k, Term{kind, name})
+	k, err := subject.Shared.ParseKey(text)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrRule, err)
 	}
-	if len(k) == 1 && k[0].Name == "*" {
+	if len(k) == 1 && k[0].Name == subject.Any {
 		return nil, nil
 	}
-	if i := slices.IndexFunc(k, func(t Term) bool { return t.Name == "*" }); i >= 0 {
-		return nil, fmt.Errorf("%w: %q: leave out %s:*; every job is in one, or in none", ErrRule, text, k[i].Kind)
+	for _, s := range k {
+		if s.Name == "" || s.Name == subject.Any {
+			return nil, fmt.Errorf("%w: %q: leave out %s; every job is in one, or in none", ErrRule, text, s)
+		}
 	}
-	slices.SortFunc(k, func(a, b Term) int { return slices.Index(Kinds, a.Kind) - slices.Index(Kinds, b.Kind) })
 	return k, nil
 }
 

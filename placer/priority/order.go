@@ -8,24 +8,28 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/placer/priorityf"
+	"github.com/placectl/placectl/placer/subject"
 )
 
 // Numbers are the priority numbers of users, groups, accounts, classes and queues.
-type Numbers map[string]float64
+type Numbers map[subject.Subject]float64
 
-// Set sets a number.
-func (n Numbers) Set(kind, name string, number int64) {
-	n[kind+":"+name] = float64(number)
-	n["most "+kind] = max(n["most "+kind], float64(number))
+// most returns the largest number of a kind, at least 0.
+func (n Numbers) most(kind subject.Kind) (most float64) {
+	for whose, number := range n {
+		if whose.Kind == kind {
+			most = max(most, number)
+		}
+	}
+	return most
 }
 
 // Job is a job as the terms see it.
 type Job struct {
 	priorityf.JobFacts
 	ID uint64 // the first submitted has the lowest
-	preempt.Subject
+	subject.Names
 	Asks func(name string) int64 // the requested amount of a consumable or a pool, in its own unit
 }
 
@@ -53,9 +57,9 @@ func (o *Order) Prepare() {
 		case priorityf.JobTermTotalNodes:
 			o.values[i] = o.Nodes
 		case priorityf.JobTermMaxQueue:
-			o.values[i] = o.Numbers["most queue"]
+			o.values[i] = o.Numbers.most(subject.Queue)
 		case priorityf.JobTermMaxClass:
-			o.values[i] = o.Numbers["most class"]
+			o.values[i] = o.Numbers.most(subject.Class)
 		}
 	}
 }
@@ -67,17 +71,17 @@ func (o *Order) Value(j *Job) float64 {
 			o.values[i] = v
 			continue
 		}
+		whose := t.Whom.Of(j.Names[t.Whom])
 		switch t.Kind {
 		case priorityf.JobTermAsk:
 			o.values[i] = float64(j.Asks(t.Of)) / t.One
 		case priorityf.JobTermNumber:
-			o.values[i] = o.Numbers[t.Of+":"+j.Of(t.Of)]
+			o.values[i] = o.Numbers[whose]
 		case priorityf.JobTermFairshare:
-			o.values[i] = o.Use.ranks[[2]string{j.Account, j.User}]
+			o.values[i] = o.Use.ranks[[2]string{j.Names[subject.Account], j.Names[subject.User]}]
 		case priorityf.JobTermUsage:
-			o.values[i] = o.Use.parts[t.Of+":"+j.Of(t.Of)]
+			o.values[i] = o.Use.parts[whose]
 		case priorityf.JobTermTarget:
-			whose := t.Of + ":" + j.Of(t.Of)
 			o.values[i] = 100 * (o.Use.shares[whose] - o.Use.parts[whose])
 		case priorityf.JobTermBypass:
 			o.values[i] = float64(len(o.Begun) - sort.Search(len(o.Begun), func(k int) bool {

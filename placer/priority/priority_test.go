@@ -9,15 +9,15 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/placer/preempt"
 	"github.com/placectl/placectl/placer/priorityf"
+	"github.com/placectl/placectl/placer/subject"
 	"pgregory.net/rapid"
 )
 
 // world holds what an order was told, in a simple form.
 type world struct {
-	numbers map[[2]string]int64 // by kind and name
-	had     map[preempt.Subject]float64
+	numbers map[subject.Subject]int64
+	had     map[subject.Names]float64
 	targets map[string]float64 // of classes
 	begun   []uint64
 	jobs    []*Job
@@ -25,15 +25,16 @@ type world struct {
 
 func drawWorld(t *rapid.T) *world {
 	name := rapid.SampledFrom([]string{"", "a", "b", "c"})
-	who := rapid.Custom(func(t *rapid.T) preempt.Subject {
-		return preempt.Subject{User: name.Draw(t, "user"), Group: name.Draw(t, "group"),
-			Account: name.Draw(t, "account"), Class: name.Draw(t, "class"), Queue: name.Draw(t, "queue")}
+	who := rapid.Custom(func(t *rapid.T) subject.Names {
+		return subject.Names{subject.User: name.Draw(t, "user"), subject.Group: name.Draw(t, "group"),
+			subject.Account: name.Draw(t, "account"), subject.Class: name.Draw(t, "class"),
+			subject.Queue: name.Draw(t, "queue")}
 	})
-	w := &world{numbers: make(map[[2]string]int64), had: make(map[preempt.Subject]float64),
+	w := &world{numbers: make(map[subject.Subject]int64), had: make(map[subject.Names]float64),
 		targets: make(map[string]float64)}
 	for range rapid.IntRange(0, 8).Draw(t, "numbers") {
-		w.numbers[[2]string{rapid.SampledFrom(preempt.Kinds).Draw(t, "kind"), name.Draw(t, "name")}] = rapid.Int64Range(
-			0, 9).Draw(t, "number")
+		w.numbers[rapid.SampledFrom(subject.Shared).Draw(t, "kind").Of(name.Draw(t, "name"))] = rapid.Int64Range(0,
+			9).Draw(t, "number")
 	}
 	for range rapid.IntRange(0, 8).Draw(t, "uses") {
 		w.had[who.Draw(t, "who")] += rapid.Float64Range(0, 100).Draw(t, "use")
@@ -44,7 +45,7 @@ func drawWorld(t *rapid.T) *world {
 	w.begun = rapid.SliceOfNDistinct(rapid.Uint64Range(1, 30), 0, 6, rapid.ID).Draw(t, "begun")
 	slices.Sort(w.begun)
 	for i := range rapid.IntRange(1, 6).Draw(t, "jobs") {
-		w.jobs = append(w.jobs, &Job{ID: uint64(5*i + 1), Subject: who.Draw(t, "who"), Asks: func(string) int64 {
+		w.jobs = append(w.jobs, &Job{ID: uint64(5*i + 1), Names: who.Draw(t, "who"), Asks: func(string) int64 {
 			return int64(i)
 		},
 			JobFacts: priorityf.JobFacts{Priority: rapid.Int64Range(-5, 5).Draw(t, "priority"), Nodes: int64(i)}})
@@ -60,7 +61,7 @@ func (w *world) order(t *rapid.T, text string) *Order {
 	}
 	o := &Order{Expr: expr, CPUs: 64, Nodes: 8, Numbers: make(Numbers), Use: NewUse(), Begun: w.begun}
 	for of, n := range w.numbers {
-		o.Numbers.Set(of[0], of[1], n)
+		o.Numbers[of] = float64(n)
 	}
 	for _, who := range w.users() {
 		o.Use.Had(who, w.had[who])
@@ -69,7 +70,7 @@ func (w *world) order(t *rapid.T, text string) *Order {
 		o.Use.Class(name, part)
 	}
 	for _, j := range w.jobs {
-		o.Use.Waits(j.Account, j.User)
+		o.Use.Waits(j.Names[subject.Account], j.Names[subject.User])
 	}
 	o.Use.Rank()
 	o.Prepare()
@@ -77,11 +78,11 @@ func (w *world) order(t *rapid.T, text string) *Order {
 }
 
 // users returns those who have had something, in an order of their own.
-func (w *world) users() (list []preempt.Subject) {
+func (w *world) users() (list []subject.Names) {
 	for who := range w.had {
 		list = append(list, who)
 	}
-	slices.SortFunc(list, func(a, b preempt.Subject) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	slices.SortFunc(list, func(a, b subject.Names) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
 	return list
 }
 
@@ -92,18 +93,20 @@ var terms = map[string]func(w *world, j *Job) float64{
 	"ASK.ncpus":  func(_ *world, j *Job) float64 { return float64(j.Nodes) },
 	"TOTALCPUS":  func(*world, *Job) float64 { return 64 },
 	"TOTALNODES": func(*world, *Job) float64 { return 8 },
-	"USER":       func(w *world, j *Job) float64 { return float64(w.numbers[[2]string{"user", j.User}]) },
-	"QUEUE":      func(w *world, j *Job) float64 { return float64(w.numbers[[2]string{"queue", j.Queue}]) },
-	"MAXQUEUE":   func(w *world, _ *Job) float64 { return w.most("queue") },
-	"MAXCLASS":   func(w *world, _ *Job) float64 { return w.most("class") },
+	"USER":       func(w *world, j *Job) float64 { return w.number(subject.User, j) },
+	"QUEUE":      func(w *world, j *Job) float64 { return w.number(subject.Queue, j) },
+	"MAXQUEUE":   func(w *world, _ *Job) float64 { return w.most(subject.Queue) },
+	"MAXCLASS":   func(w *world, _ *Job) float64 { return w.most(subject.Class) },
 	"USAGE.account": func(w *world, j *Job) float64 {
-		return w.part(func(who preempt.Subject) bool { return who.Account == j.Account })
+		return w.part(func(who subject.Names) bool { return who[subject.Account] == j.Names[subject.Account] })
 	},
 	"USAGE.class": func(w *world, j *Job) float64 {
-		return w.part(func(who preempt.Subject) bool { return who.Class == j.Class })
+		return w.part(func(who subject.Names) bool { return who[subject.Class] == j.Names[subject.Class] })
 	},
 	"TARGET.class": func(w *world, j *Job) float64 {
-		return 100 * (w.targets[j.Class] - w.part(func(who preempt.Subject) bool { return who.Class == j.Class }))
+		return 100 * (w.targets[j.Names[subject.Class]] - w.part(func(who subject.Names) bool {
+			return who[subject.Class] == j.Names[subject.Class]
+		}))
 	},
 	"BYPASS": func(w *world, j *Job) (n float64) {
 		for _, id := range w.begun {
@@ -115,16 +118,20 @@ var terms = map[string]func(w *world, j *Job) float64{
 	},
 }
 
-func (w *world) most(kind string) (n float64) {
+func (w *world) number(kind subject.Kind, j *Job) float64 {
+	return float64(w.numbers[kind.Of(j.Names[kind])])
+}
+
+func (w *world) most(kind subject.Kind) (n float64) {
 	for of, number := range w.numbers {
-		if of[0] == kind {
+		if of.Kind == kind {
 			n = max(n, float64(number))
 		}
 	}
 	return n
 }
 
-func (w *world) part(of func(preempt.Subject) bool) float64 {
+func (w *world) part(of func(subject.Names) bool) float64 {
 	var some, all float64
 	for who, use := range w.had {
 		all += use
@@ -147,7 +154,7 @@ func TestOrder(t *testing.T) {
 			o := w.order(t, text)
 			for _, j := range w.jobs {
 				if got, want := o.Value(j), of(w, j); math.Abs(got-want) > 1e-9*math.Max(1, math.Abs(want)) {
-					t.Fatalf("%s of %+v is %v, want %v", text, j.Subject, got, want)
+					t.Fatalf("%s of %+v is %v, want %v", text, j.Names, got, want)
 				}
 			}
 		}
@@ -157,7 +164,7 @@ func TestOrder(t *testing.T) {
 			again := w.order(t, shared)
 			for _, j := range w.jobs {
 				if a, b := first.Value(j), again.Value(j); a != b {
-					t.Fatalf("%s of %+v is %v, and then %v", shared, j.Subject, a, b)
+					t.Fatalf("%s of %+v is %v, and then %v", shared, j.Names, a, b)
 				}
 			}
 		}

@@ -6,15 +6,15 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/placer/fairshare"
-	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/placer/subject"
 )
 
 // Use is each subject's fraction of all use, and its share by Fair Tree. It has the accounts that were
 // set, subjects with use, and those with waiting jobs.
 type Use struct {
-	parts  map[string]float64    // of all use, by user:ann and the like
-	shares map[string]float64    // of all, alike
-	ranks  map[[2]string]float64 // by account and user
+	parts  map[subject.Subject]float64 // of all use
+	shares map[subject.Subject]float64 // of all
+	ranks  map[[2]string]float64       // by account and user
 
 	root     *fairshare.Member
 	accounts map[string]*fairshare.Member
@@ -26,8 +26,9 @@ type Use struct {
 
 // NewUse makes an empty Use. Set accounts first, then add use.
 func NewUse() *Use {
-	return &Use{parts: make(map[string]float64), shares: make(map[string]float64), ranks: make(map[[2]string]float64),
-		root: &fairshare.Member{Account: true}, accounts: make(map[string]*fairshare.Member),
+	return &Use{parts: make(map[subject.Subject]float64), shares: make(map[subject.Subject]float64),
+		ranks: make(map[[2]string]float64),
+		root:  &fairshare.Member{Account: true}, accounts: make(map[string]*fairshare.Member),
 		parents: make(map[string]string),
 		users:   make(map[[2]string]*fairshare.Member), closed: make(map[string]bool)}
 }
@@ -46,12 +47,12 @@ func (t *Use) Member(account, user string, shares int64) {
 	t.accounts[account].Members = append(t.accounts[account].Members, u)
 }
 
-// Had adds a subject's use, in any unit.
-func (t *Use) Had(w preempt.Subject, use float64) {
+// Had adds a job's use, in any unit.
+func (t *Use) Had(w subject.Names, use float64) {
 	t.all += use
-	t.user(w.Account, w.User).Usage += use
-	for _, kind := range preempt.Kinds {
-		t.parts[kind+":"+w.Of(kind)] += use
+	t.user(w[subject.Account], w[subject.User]).Usage += use
+	for _, kind := range subject.Shared {
+		t.parts[kind.Of(w[kind])] += use
 	}
 }
 
@@ -60,7 +61,9 @@ func (t *Use) Had(w preempt.Subject, use float64) {
 func (t *Use) Waits(account, user string) { t.user(account, user) }
 
 // Class sets a class's fraction of the cluster.
-func (t *Use) Class(name string, part float64) { t.shares["class:"+name] = part }
+func (t *Use) Class(name string, part float64) {
+	t.shares[subject.Class.Of(name)] = part
+}
 
 // Rank computes parts, shares and ranks, once everything is set. It adds in the order of names, so sums
 // of floats are the same each time.
@@ -79,13 +82,13 @@ func (t *Use) Rank() {
 	}
 	fairshare.Rank(t.root)
 	for name, a := range t.accounts {
-		t.shares["account:"+name] = a.Part
+		t.shares[subject.Account.Of(name)] = a.Part
 	}
 	byName := func(a, b [2]string) int { return cmp.Or(cmp.Compare(a[0], b[0]), cmp.Compare(a[1], b[1])) }
 	for _, key := range slices.SortedFunc(maps.Keys(t.users), byName) {
 		u := t.users[key]
 		t.ranks[key] = u.Factor
-		t.shares["user:"+key[1]] += u.Part
+		t.shares[subject.User.Of(key[1])] += u.Part
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/subject"
 	"github.com/placectl/placectl/placer/syntax"
 )
 
@@ -68,16 +69,13 @@ const (
 // JobTerm is a term in an expression.
 type JobTerm struct {
 	Kind JobTermKind
-	Of   string  // the resource or pool; the kind: user, group, account, class or queue
-	One  float64 // how much of a resource counts as 1
+	Of   string       // the resource or pool
+	One  float64      // how much of a resource counts as 1
+	Whom subject.Kind // of the number, use or share
 }
 
-// The kinds with numbers, with use, and with shares.
-var (
-	numberedKinds = []string{"queue", "class", "user", "group", "account"}
-	usageKinds    = []string{"user", "group", "account", "class", "queue"}
-	targetKinds   = []string{"user", "account", "class"}
-)
+// targets are the kinds with shares.
+var targets = subject.Kinds{subject.User, subject.Account, subject.Class}
 
 var jobWords = []struct {
 	name string
@@ -154,23 +152,23 @@ func (p *JobFunction) term(r *exprReader, at int, word string) (expr, error) {
 			return p.slot(JobTerm{Kind: w.kind}, upper), nil
 		}
 	}
-	if kind := strings.ToLower(word); slices.Contains(numberedKinds, kind) {
-		return p.slot(JobTerm{Kind: JobTermNumber, Of: kind}, upper), nil
+	if kind := subject.Shared.Named(word); kind != 0 {
+		return p.slot(JobTerm{Kind: JobTermNumber, Whom: kind}, upper), nil
 	}
 	switch upper {
 	case "ASK":
 		return p.asked(r)
 	case "USAGE":
-		return p.kind(r, upper, JobTermUsage, usageKinds)
+		return p.kind(r, upper, JobTermUsage, subject.Shared)
 	case "TARGET":
-		return p.kind(r, upper, JobTermTarget, targetKinds)
+		return p.kind(r, upper, JobTermTarget, targets)
 	}
 	known := []string{"ASK", "USAGE", "TARGET", "min", "max", "abs"}
 	for _, w := range jobWords {
 		known = append(known, w.name)
 	}
-	for _, k := range numberedKinds {
-		known = append(known, strings.ToUpper(k))
+	for _, k := range subject.Shared {
+		known = append(known, strings.ToUpper(k.String()))
 	}
 	return expr{}, r.Fail(at, "no term %q%s", word, index.DidYouMean(word, known))
 }
@@ -186,20 +184,20 @@ func (p *JobFunction) slot(t JobTerm, name string) expr {
 }
 
 // kind reads the .user after USAGE or TARGET.
-func (p *JobFunction) kind(r *exprReader, word string, k JobTermKind, kinds []string) (expr, error) {
+func (p *JobFunction) kind(r *exprReader, word string, k JobTermKind, kinds subject.Kinds) (expr, error) {
 	if r.Peek() != '.' {
-		return expr{}, r.expected("." + strings.Join(kinds, ", .") + " after " + word)
+		return expr{}, r.expected(". and one of " + kinds.String() + " after " + word)
 	}
 	r.At++
 	start := r.At
 	for syntax.IsLetter(r.Peek()) {
 		r.At++
 	}
-	of := strings.ToLower(r.Text[start:r.At])
-	if !slices.Contains(kinds, of) {
-		return expr{}, r.Fail(start, "no %s of %q: there are %s", word, of, strings.Join(kinds, ", "))
+	whom := kinds.Named(r.Text[start:r.At])
+	if whom == 0 {
+		return expr{}, r.Fail(start, "no %s of %q: there are %s", word, r.Text[start:r.At], kinds)
 	}
-	return p.slot(JobTerm{Kind: k, Of: of}, word+"."+of), nil
+	return p.slot(JobTerm{Kind: k, Whom: whom}, word+"."+whom.String()), nil
 }
 
 // asked reads the .name after ASK: of a consumable or a pool.

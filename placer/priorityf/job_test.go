@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/placer/subject"
 	"pgregory.net/rapid"
 )
 
@@ -76,7 +77,7 @@ func TestJobPriorityAsSlurm(t *testing.T) {
 				v = row.Cluster.Class
 			case term.Kind == JobTermAsk:
 				v = float64(row.Job.NCPUs) / term.One
-			case term.Kind == JobTermNumber && term.Of == "queue":
+			case term.Kind == JobTermNumber && term.Whom == subject.Queue:
 				v = row.Job.Queue
 			case term.Kind == JobTermNumber:
 				v = row.Job.Class
@@ -122,7 +123,7 @@ func TestJobPriorityText(t *testing.T) {
 		"":             "it is empty",
 		"AGES":         `no term "AGES"; did you mean AGE?`,
 		"SPEED":        `no term "SPEED"`,
-		"USAGE":        "expected .user, .group, .account, .class, .queue after USAGE",
+		"USAGE":        "expected . and one of user, group, account, class, queue after USAGE",
 		"TARGET.queue": `no TARGET of "queue": there are user, account, class`,
 		"ASK.nosuch":   `no resource "nosuch"`,
 		"ASK.arch":     "arch is not a consumable resource",

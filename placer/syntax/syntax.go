@@ -190,3 +190,14 @@ func (p *Scanner) Quoted(quote byte) (string, error) {
 	p.At++
 	return p.Text[start+1 : p.At-1], nil
 }
+
+// Quote returns a text in quotes, in pieces if it holds both kinds of them.
+func Quote(s string) string {
+	switch {
+	case !strings.Contains(s, `"`):
+		return `"` + s + `"`
+	case !strings.Contains(s, `'`):
+		return `'` + s + `'`
+	}
+	return `"` + strings.ReplaceAll(s, `"`, `"'"'"`) + `"`
+}

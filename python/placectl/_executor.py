@@ -426,7 +426,10 @@ class PlacectlExecutor(futures.Executor):
             except PlacectlError:
                 return False
             with self._change:
-                self._live.pop(job.id, None)
+                ours = self._live.pop(job.id, None) is not None
+            if not ours:  # whoever follows the jobs has seen its end, and says so
+                futures.wait([task])
+                return task.cancelled()
         if futures.Future.cancel(task):
             task.set_running_or_notify_cancel()
         with self._change:

@@ -101,7 +101,7 @@ func (p *parser) view() *View {
 	if !v.Drop && !p.accept("TEMP") {
 		p.accept("TEMPORARY")
 	}
-	p.expect("VIEW", "a query changes nothing; but for views of this session, CREATE TEMP VIEW")
+	p.expect("VIEW", "a query changes nothing but the views of its session")
 	if p.accept("IF") {
 		if !v.Drop {
 			p.expect("NOT", "")

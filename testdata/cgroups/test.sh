@@ -14,13 +14,13 @@ trap 'rm -rf "$work"' EXIT
 
 # What the machine begins with: busybox, the tests, and what says in which order.
 root=$work/root
-mkdir -p "$root"/{bin,src/cmd/placectl,src/testdata/script,src/docs}
+mkdir -p "$root"/{bin,src/cmd/placectl/e2e,src/testdata/script,src/docs}
 cp "$unpacked/bin/busybox" "$root/bin/"
 cp testdata/cgroups/init "$root/init"
 cp testdata/script/enforce.txtar "$root/src/testdata/script/"
 cp docs/json.txt "$root/src/docs/"
-CGO_ENABLED=0 GOARCH=amd64 go test -c -ldflags '-s -w' -o "$root/src/runner.test" ./cmd/placectl/internal/runner
-CGO_ENABLED=0 GOARCH=amd64 go test -c -ldflags '-s -w' -o "$root/src/cmd/placectl/placectl.test" ./cmd/placectl
+CGO_ENABLED=0 GOARCH=amd64 go test -c -ldflags '-s -w' -o "$root/src/keeper.test" ./internal/keeper
+CGO_ENABLED=0 GOARCH=amd64 go test -c -ldflags '-s -w' -o "$root/src/cmd/placectl/e2e/placectl.test" ./cmd/placectl/e2e
 (cd "$root" && find . | "$unpacked/bin/busybox" cpio -o -H newc) >"$work/root.cpio" 2>/dev/null
 
 qemu=$(command -v qemu-system-x86_64 || echo "$unpacked/usr/bin/qemu-system-x86_64")

@@ -3,7 +3,7 @@
 # Makes a copy of bbolt in FOLDER in which each operation on a file (write, sync, truncate,
 # lock, map) asks a hook first, and lets our own operations ask the same one. It prints the
 # flags for go test to build with them:
-#   go test $(testdata/faults/prepare.sh /tmp/faults) -run 'Fault|Power|Stall' ./cmd/placectl
+#   go test $(testdata/faults/prepare.sh /tmp/faults) -run 'Fault|Power|Stall' ./cmd/placectl/e2e
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
@@ -35,5 +35,5 @@ cp "$here/bbolt_hooks.go.txt" "$to/bbolt/hooks.go"
 
 cp "$root/go.mod" "$root/go.sum" "$to"
 (cd "$to" && go mod edit -replace "go.etcd.io/bbolt=$to/bbolt")
-echo "{\"Replace\": {\"$root/store/internal/file/hooks.go\": \"$here/file_hooks.go.txt\"}}" >"$to/overlay.json"
+echo "{\"Replace\": {\"$root/internal/file/hooks.go\": \"$here/file_hooks.go.txt\"}}" >"$to/overlay.json"
 echo "-tags=faults -modfile=$to/go.mod -overlay=$to/overlay.json"

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // jobs is how many jobs begin each hour on all nodes together: planning many small jobs for the same
@@ -19,18 +19,18 @@ const jobs = 100
 // other, the first of which runs. A twentieth of the nodes is idle.
 func fill(path string, nodes int) error {
 	fmt.Fprintf(os.Stderr, "making a store of %d nodes and %d allocations\n", nodes, nodes*10)
-	opt := &store.Options{Now: clock, Private: true}
-	if err := store.Create(path, opt, nil); err != nil {
+	opt := &engine.Options{Now: clock}
+	if err := engine.Create(path, opt, nil); err != nil {
 		return err
 	}
-	db, err := store.Open(path, opt)
+	db, err := engine.Open(path, opt)
 	if err != nil {
 		return err
 	}
 	rng := rand.New(rand.NewPCG(7, 7))
-	err = db.Update(func(tx *store.Tx) error {
+	err = db.Update(func(tx *engine.Tx) error {
 		for q := range 4 {
-			if err := tx.Queues().Add(store.Queue{Name: fmt.Sprintf("q%d", q)}); err != nil {
+			if err := tx.Queues().Add(engine.Queue{Name: fmt.Sprintf("q%d", q)}); err != nil {
 				return err
 			}
 		}
@@ -50,7 +50,7 @@ func fill(path string, nodes int) error {
 	}
 	for slot := range 10 {
 		begun := time.Now()
-		err := db.Update(func(tx *store.Tx) error {
+		err := db.Update(func(tx *engine.Tx) error {
 			for i := range jobs {
 				r := placer.Request{Select: fmt.Sprintf("%d:ncpus=8", nodes/jobs), Place: "scatter:excl",
 					Walltime: time.Hour, Queue: fmt.Sprintf("q%d", i%4), User: fmt.Sprintf("u%d", i%50)}

@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/bench/oracle"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/query"
-	"github.com/placectl/placectl/store"
 )
 
 // question is a query, and how long it may take as the only one of a handle.
@@ -80,7 +80,7 @@ func run(nodes, runs int, path string) error {
 	if out, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
 	}
-	db, err := store.Open(path, &store.Options{Private: true, Now: clock})
+	db, err := engine.Open(path, &engine.Options{Now: clock})
 	if err != nil {
 		return err
 	}
@@ -113,12 +113,12 @@ func run(nodes, runs int, path string) error {
 func clock() time.Time { return time.Unix(1_000_000_000, 0) }
 
 // ask runs a query in a transaction, parsing included.
-func ask(tx *store.Tx, text string) error {
+func ask(tx *engine.Tx, text string) error {
 	list, err := query.Parse(text)
 	if err != nil {
 		return err
 	}
-	rows, err := tx.Query(context.Background(), list[0], store.Query{Text: text})
+	rows, err := tx.Query(context.Background(), list[0], engine.Query{Text: text})
 	if err != nil {
 		return err
 	}
@@ -130,11 +130,11 @@ func ask(tx *store.Tx, text string) error {
 func once(path, text string, runs int) (best time.Duration, err error) {
 	best = 1 << 62
 	for range max(runs, 5) {
-		db, err := store.Open(path, &store.Options{Private: true, Now: clock})
+		db, err := engine.Open(path, &engine.Options{Now: clock})
 		if err != nil {
 			return 0, err
 		}
-		err = db.View(func(tx *store.Tx) error {
+		err = db.View(func(tx *engine.Tx) error {
 			if _, err := tx.Config().Resources(); err != nil {
 				return err
 			}
@@ -150,7 +150,7 @@ func once(path, text string, runs int) (best time.Duration, err error) {
 	return best, nil
 }
 
-func drain(rows *store.Rows) error {
+func drain(rows *engine.Rows) error {
 	for _, err := range rows.All() {
 		if err != nil {
 			return err
@@ -202,7 +202,7 @@ func shown(d time.Duration) string {
 }
 
 // copyOut gives SQLite its own copy of nodes and allocations, with indexes.
-func copyOut(db *store.DB, path string) (*sql.DB, error) {
+func copyOut(db *engine.DB, path string) (*sql.DB, error) {
 	lite, err := sql.Open("sqlite", path)
 	if err != nil {
 		return nil, err
@@ -233,20 +233,20 @@ func copyOut(db *store.DB, path string) (*sql.DB, error) {
 	return lite, nil
 }
 
-func copyTable(db *store.DB, lite *sql.DB, table, columns string) error {
+func copyTable(db *engine.DB, lite *sql.DB, table, columns string) error {
 	tx, err := lite.Begin()
 	if err != nil {
 		return err
 	}
 	defer tx.Rollback()
 	var insert *sql.Stmt
-	err = db.View(func(from *store.Tx) error {
+	err = db.View(func(from *engine.Tx) error {
 		text := "SELECT " + columns + " FROM " + table
 		list, err := query.Parse(text)
 		if err != nil {
 			return err
 		}
-		rows, err := from.Query(context.Background(), list[0], store.Query{Text: text})
+		rows, err := from.Query(context.Background(), list[0], engine.Query{Text: text})
 		if err != nil {
 			return err
 		}

@@ -19,8 +19,8 @@ import (
 
 	"github.com/placectl/placectl/bench/oracle"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/query"
-	"github.com/placectl/placectl/store"
 )
 
 // run runs the records of a file.
@@ -86,7 +86,7 @@ func run(file string, memory bool, most int, total *tally) error {
 
 // asked is what queries run on: nodes in a database, or tables in memory.
 type asked struct {
-	db     *store.DB
+	db     *engine.DB
 	dir    string
 	memory oracle.Tables
 	views  map[string]*syntax.View
@@ -137,7 +137,7 @@ type table struct {
 }
 
 // read reads tables and views from SQLite.
-func read(lite *sql.DB) (tables []table, views []store.SQLView, err error) {
+func read(lite *sql.DB) (tables []table, views []engine.SQLView, err error) {
 	rows, err := lite.Query("SELECT name, type, sql FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid")
 	if err != nil {
 		return nil, nil, err
@@ -148,7 +148,7 @@ func read(lite *sql.DB) (tables []table, views []store.SQLView, err error) {
 			return nil, nil, err
 		}
 		if kind == "view" {
-			views = append(views, store.SQLView{Name: strings.ToLower(name),
+			views = append(views, engine.SQLView{Name: strings.ToLower(name),
 				Select: asSelect.ReplaceAllString(text, "")})
 		} else {
 			tables = append(tables, table{name: strings.ToLower(name)})
@@ -264,19 +264,19 @@ func tablesOf(lite *sql.DB, memory bool) (a asked, err error) {
 }
 
 // nodesOf makes a database whose nodes are the rows.
-func nodesOf(tables []table, views []store.SQLView) (a asked, err error) {
+func nodesOf(tables []table, views []engine.SQLView) (a asked, err error) {
 	if a.dir, err = os.MkdirTemp("", "placectl-logic-"); err != nil {
 		return a, err
 	}
 	path := filepath.Join(a.dir, "db")
-	opt := &store.Options{Private: true}
-	if err := store.Create(path, opt, nil); err != nil {
+	opt := &engine.Options{}
+	if err := engine.Create(path, opt, nil); err != nil {
 		return a, err
 	}
-	if a.db, err = store.Open(path, opt); err != nil {
+	if a.db, err = engine.Open(path, opt); err != nil {
 		return a, err
 	}
-	return a, a.db.Update(func(tx *store.Tx) error {
+	return a, a.db.Update(func(tx *engine.Tx) error {
 		for i := range tables {
 			if err := tables[i].put(tx); err != nil {
 				return err
@@ -292,8 +292,8 @@ func nodesOf(tables []table, views []store.SQLView) (a asked, err error) {
 }
 
 // put makes a queue from a table.
-func (t *table) put(tx *store.Tx) error {
-	if err := tx.Queues().Add(store.Queue{Name: t.name}); err != nil {
+func (t *table) put(tx *engine.Tx) error {
+	if err := tx.Queues().Add(engine.Queue{Name: t.name}); err != nil {
 		return err
 	}
 	var columns []string
@@ -327,6 +327,6 @@ func (t *table) put(tx *store.Tx) error {
 			return err
 		}
 	}
-	return tx.Views().Set(store.SQLView{Name: t.name, Select: "SELECT " + strings.Join(columns, ", ") +
+	return tx.Views().Set(engine.SQLView{Name: t.name, Select: "SELECT " + strings.Join(columns, ", ") +
 		" FROM nodes WHERE queue = '" + t.name + "'"})
 }

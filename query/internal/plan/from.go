@@ -165,7 +165,11 @@ func (c *compiler) noTable(f *syntax.FromItem) {
 		}
 		names[i] = strings.TrimSuffix(n, "(")
 	}
-	c.fail(f, "no %s %q%s", what, f.Table, didYouMean(f.Table, names))
+	hint := didYouMean(f.Table, names)
+	if hint == "" && slices.Contains(names, "sys_tables") {
+		hint = "; sys_tables lists them"
+	}
+	c.fail(f, "no %s %q%s", what, f.Table, hint)
 }
 
 // instant reads the expression after AT.

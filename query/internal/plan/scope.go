@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/index"
@@ -147,7 +148,31 @@ func (s *scope) missing(x *syntax.ColumnRef) {
 	if hint == "" && len(s.sources) == 0 && s.parent == nil {
 		hint = "; there is no FROM"
 	}
+	if hint == "" {
+		hint = s.c.elsewhere(x.Name)
+	}
 	s.c.fail(x, "no column %q%s%s", x.Name, in, hint)
+}
+
+// elsewhere names the tables that have a column, or else the one that lists the columns.
+func (c *compiler) elsewhere(column string) string {
+	var have []string
+	names := c.catalog.Names()
+	for _, name := range names {
+		t, err := c.catalog.Table(name, values.Value{})
+		if err == nil && t != nil && slices.ContainsFunc(t.Columns(), func(col tables.Column) bool {
+			return strings.EqualFold(col.Name, column)
+		}) {
+			have = append(have, name)
+		}
+	}
+	switch {
+	case len(have) > 0:
+		return "; it is in " + strings.Join(have[:min(len(have), 4)], ", ")
+	case slices.Contains(names, "sys_columns"):
+		return "; sys_columns lists them"
+	}
+	return ""
 }
 
 func didYouMean(s string, candidates []string) string {

@@ -5,17 +5,18 @@ package daily
 
 import (
 	"cmp"
+	"math"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // Filter selects jobs. Its zero value selects all.
 type Filter struct {
-	States []store.JobState // any of these; none: all
+	States []engine.JobState // any of these; none: all
 	User   string
 	Queue  string
 	Class  string
@@ -31,7 +32,7 @@ func CheckName(pattern string) error {
 }
 
 // Lets reports whether the filter selects a job, whatever its state.
-func (f *Filter) Lets(j *store.Job) bool {
+func (f *Filter) Lets(j *engine.Job) bool {
 	switch {
 	case f.User != "" && j.User != f.User,
 		f.Queue != "" && j.Queue != f.Queue,
@@ -50,8 +51,8 @@ func (f *Filter) Lets(j *store.Job) bool {
 }
 
 // Each calls fn for the selected jobs, by state and number.
-func (f *Filter) Each(tx *store.Tx, fn func(*store.Job) error) error {
-	return tx.Jobs().Each(func(j *store.Job) error {
+func (f *Filter) Each(tx *engine.Tx, fn func(*engine.Job) error) error {
+	return tx.Jobs().Each(func(j *engine.Job) error {
 		if !f.Lets(j) {
 			return nil
 		}
@@ -61,15 +62,17 @@ func (f *Filter) Each(tx *store.Tx, fn func(*store.Job) error) error {
 
 // EachIn calls fn for the selected jobs in an order. It holds the jobs in memory only for orders that
 // are not the store's own.
-func (f *Filter) EachIn(tx *store.Tx, o Order, fn func(*store.Job) error) error {
+func (f *Filter) EachIn(tx *engine.Tx, o Order, fn func(*engine.Job) error) error {
 	if o == ByState {
 		return f.Each(tx, fn)
 	}
-	var all []*store.Job
-	if err := f.Each(tx, func(j *store.Job) error { all = append(all, j); return nil }); err != nil {
+	var all []*engine.Job
+	if err := f.Each(tx, func(j *engine.Job) error { all = append(all, j); return nil }); err != nil {
 		return err
 	}
-	o.Sort(all)
+	if err := o.sort(tx, all); err != nil {
+		return err
+	}
 	for _, j := range all {
 		if err := fn(j); err != nil {
 			return err
@@ -88,36 +91,63 @@ const (
 	Newest               // the latest submissions come first
 )
 
-// Sort sorts jobs.
-func (o Order) Sort(jobs []*store.Job) {
-	switch o {
-	case Next:
-		slices.SortStableFunc(jobs, byNext)
-	case Newest:
-		slices.SortFunc(jobs, func(a, b *store.Job) int { return cmp.Compare(b.ID, a.ID) })
+// sort sorts jobs.
+func (o Order) sort(tx *engine.Tx, jobs []*engine.Job) error {
+	if o == Newest {
+		slices.SortFunc(jobs, func(a, b *engine.Job) int { return cmp.Compare(b.ID, a.ID) })
+		return nil
 	}
+	due, err := dueOf(tx)
+	slices.SortStableFunc(jobs, due.compare)
+	return err
 }
 
-// rank returns a state's position in a list of what happens next.
-func rank(s store.JobState) int {
-	return slices.Index([]store.JobState{store.JobRunning, store.JobReserved, store.JobQueued, store.JobLate,
-		store.JobHeld}, s)
+// due tells which of two jobs comes first in a list of what happens next: what runs by its end, what waits by its
+// expected start, then what has none.
+type due struct{ *engine.Forecasts }
+
+func dueOf(tx *engine.Tx) (due, error) {
+	fs, err := tx.Cycle().Forecasts()
+	return due{fs}, err
 }
 
-func byNext(a, b *store.Job) int {
-	if c := cmp.Compare(rank(a.State), rank(b.State)); c != 0 {
-		if rank(a.State) < 0 || rank(b.State) < 0 { // ended jobs come last
-			return -c
+// starts returns the expected start of a waiting job, zero if unknown.
+func (d due) starts(j *engine.Job) time.Time {
+	if d.Forecasts != nil {
+		if f, known := d.Of(j.ID); known && f.Likely.After(j.Begin) {
+			return f.Likely
+		} else if known {
+			return j.Begin
 		}
-		return c
 	}
+	if j.State == engine.JobReserved {
+		return j.Start
+	}
+	return time.Time{}
+}
+
+// rank returns the position of a job's state in a list of what happens next.
+func (d due) rank(j *engine.Job) int {
+	if waits := j.State == engine.JobReserved || j.State == engine.JobQueued; waits && !d.starts(j).IsZero() {
+		return 1
+	}
+	at := slices.Index([]engine.JobState{engine.JobRunning, engine.JobReserved, engine.JobQueued, engine.JobLate,
+		engine.JobHeld}, j.State)
+	if at < 0 { // ended jobs come last
+		return math.MaxInt
+	}
+	return at
+}
+
+func (d due) compare(a, b *engine.Job) int {
+	c := cmp.Compare(d.rank(a), d.rank(b))
 	switch {
+	case c != 0:
+		return c
 	case !a.State.Live():
 		return cmp.Or(b.End.Compare(a.End), cmp.Compare(b.ID, a.ID))
-	case a.State == store.JobRunning:
+	case a.State == engine.JobRunning:
 		return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.ID, b.ID))
-	case a.State == store.JobReserved:
-		return cmp.Or(a.Start.Compare(b.Start), cmp.Compare(a.ID, b.ID))
 	}
-	return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.ID, b.ID))
+	return cmp.Or(d.starts(a).Compare(d.starts(b)), cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.ID, b.ID))
 }

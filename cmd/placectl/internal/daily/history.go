@@ -8,13 +8,13 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // Ended returns the states of jobs that have ended.
-func Ended() (states []store.JobState) {
-	for _, s := range store.JobStates() {
+func Ended() (states []engine.JobState) {
+	for _, s := range engine.JobStates() {
 		if !s.Live() {
 			states = append(states, s)
 		}
@@ -25,7 +25,7 @@ func Ended() (states []store.JobState) {
 // Past is an ended job and what it used. Times are the sums over all its attempts, memory is the
 // maximum.
 type Past struct {
-	*store.Job
+	*engine.Job
 	Wait  any // time until it started, nil if it never did
 	Ran   any // time from then on
 	CPU   any // processor time, nil if not measured
@@ -34,24 +34,19 @@ type Past struct {
 }
 
 // past reads what a job used.
-func past(tx *store.Tx, j *store.Job, zone *time.Location) (*Past, error) {
+func past(tx *engine.Tx, j *engine.Job, zone *time.Location) (*Past, error) {
 	p := &Past{Job: j, ended: text.BriefTime(j.End, tx.Now(), zone)}
 	if !j.Start.IsZero() && !j.Start.After(j.End) {
 		p.Wait, p.Ran = max(j.Start.Sub(j.Submit), 0), j.End.Sub(j.Start)
 	}
 	var cpu time.Duration
 	var mem int64
-	err := tx.Attempts().Each(j.ID, func(a *store.Attempt) error {
+	err := tx.Attempts().Each(j.ID, func(a *engine.Attempt) error {
 		cpu += a.Use.CPUUser + a.Use.CPUSystem
 		mem = max(mem, cmp.Or(a.Use.MemPeak, a.Use.MaxRSS))
 		return nil
 	})
-	if cpu > 0 {
-		p.CPU = cpu
-	}
-	if mem > 0 {
-		p.Mem = mem
-	}
+	p.CPU, p.Mem = output.OrNil(cpu), output.OrNil(mem)
 	return p, err
 }
 
@@ -63,6 +58,14 @@ func (p *Past) exit() any {
 	return p.Exit
 }
 
+// reason says why the job did not finish, unless its exit status says all.
+func (p *Past) reason() any {
+	if p.State == engine.JobFinished || p.Reason.Cause.String() == "exited" {
+		return nil
+	}
+	return output.OrNil(p.Reason.String())
+}
+
 // pastLine are the columns of an ended job for people.
 var pastLine = output.Fields[*Past]{
 	{Name: "job", Value: func(p *Past) any { return p.ID }},
@@ -70,33 +73,22 @@ var pastLine = output.Fields[*Past]{
 	{Name: "user", Least: 5, Value: func(p *Past) any { return output.OrNil(p.User) }},
 	{Name: "state", Value: func(p *Past) any { return p.State.String() }},
 	{Name: "ended", Value: func(p *Past) any { return p.ended }},
-	{Name: "waited", Kind: output.Duration, Value: func(p *Past) any { return roughly(p.Wait) }},
-	{Name: "took", Kind: output.Duration, Value: func(p *Past) any { return roughly(p.Ran) }},
-	{Name: "of", Kind: output.Duration, Value: func(p *Past) any { return roughly(p.Walltime) }},
+	{Name: "waited", Kind: output.Duration, Value: func(p *Past) any { return p.Wait }},
+	{Name: "took", Kind: output.Duration, Value: func(p *Past) any { return p.Ran }},
+	{Name: "of", Kind: output.Duration, Value: func(p *Past) any { return p.Walltime }},
 	{Name: "cpu", Kind: output.Duration, Value: func(p *Past) any { return p.CPU }},
 	{Name: "mem", Kind: output.Size, Value: func(p *Past) any { return p.Mem }},
 	{Name: "exit", Kind: output.Integer, Value: func(p *Past) any { return p.exit() }},
-}
-
-// roughly rounds a duration for people: hours have no seconds, and days no minutes.
-func roughly(v any) any {
-	d, ok := v.(time.Duration)
-	switch {
-	case ok && d >= 24*time.Hour:
-		return d.Round(time.Hour)
-	case ok && d >= time.Hour:
-		return d.Round(time.Minute)
-	}
-	return v
+	{Name: "reason", Sparse: true, Value: func(p *Past) any { return p.reason() }},
 }
 
 // Latest returns the jobs that ended last, the latest first, at most most of them (0: all).
-func (f Filter) Latest(tx *store.Tx, most int) ([]*store.Job, error) {
+func (f Filter) Latest(tx *engine.Tx, most int) ([]*engine.Job, error) {
 	if len(f.States) == 0 {
 		f.States = Ended()
 	}
 	var h latest
-	err := f.Each(tx, func(j *store.Job) error {
+	err := f.Each(tx, func(j *engine.Job) error {
 		switch {
 		case j.State.Live():
 		case most > 0 && len(h) == most && !endsBefore(h[0], j):
@@ -108,7 +100,7 @@ func (f Filter) Latest(tx *store.Tx, most int) ([]*store.Job, error) {
 		}
 		return nil
 	})
-	slices.SortFunc(h, func(a, b *store.Job) int { return -compareEnds(a, b) })
+	slices.SortFunc(h, func(a, b *engine.Job) int { return -compareEnds(a, b) })
 	return h, err
 }
 
@@ -117,7 +109,7 @@ const pastRecord = "job name user queue class account state submit start end wai
 	"exit attempt nodes reason reason_code array index backfilled"
 
 // PrintHistory prints the jobs that ended last: a line each for people, otherwise records.
-func PrintHistory(begin func(output.Result) *output.Printer, tx *store.Tx, zone *time.Location, f *Filter, most int,
+func PrintHistory(begin func(output.Result) *output.Printer, tx *engine.Tx, zone *time.Location, f *Filter, most int,
 	brief bool) error {
 	jobs, err := f.Latest(tx, most)
 	if err != nil {
@@ -144,13 +136,13 @@ func PrintHistory(begin func(output.Result) *output.Printer, tx *store.Tx, zone 
 }
 
 // latest is a heap with the job that ended first at its top.
-type latest []*store.Job
+type latest []*engine.Job
 
-func compareEnds(a, b *store.Job) int { return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.ID, b.ID)) }
-func endsBefore(a, b *store.Job) bool { return compareEnds(a, b) < 0 }
+func compareEnds(a, b *engine.Job) int { return cmp.Or(a.End.Compare(b.End), cmp.Compare(a.ID, b.ID)) }
+func endsBefore(a, b *engine.Job) bool { return compareEnds(a, b) < 0 }
 
 func (h latest) Len() int           { return len(h) }
 func (h latest) Less(i, k int) bool { return endsBefore(h[i], h[k]) }
 func (h latest) Swap(i, k int)      { h[i], h[k] = h[k], h[i] }
-func (h *latest) Push(x any)        { *h = append(*h, x.(*store.Job)) }
+func (h *latest) Push(x any)        { *h = append(*h, x.(*engine.Job)) }
 func (h *latest) Pop() any          { panic("placectl: nothing is taken out of a list of the latest") }

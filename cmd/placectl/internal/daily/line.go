@@ -2,15 +2,17 @@ package daily
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
-// Line is a job in a list for people.
+// Line is a job in a list for people, or elements of an array that are alike.
 type Line struct {
 	Job   string
 	Name  string
@@ -18,11 +20,15 @@ type Line struct {
 	State string
 	When  string // when it ends, starts or ended, and why not sooner
 	Nodes []string
+
+	start, safe, after time.Time // of a waiting job, zero if unknown
+	jobs               []*engine.Job
+	on                 []uint32
 }
 
-// lineColumns are the columns of a list. Columns that do not fit are cut, except number and state.
+// lineColumns are the columns of a list. Columns that do not fit are cut, except the state.
 var lineColumns = output.Fields[*Line]{
-	{Name: "job", Value: func(l *Line) any { return l.Job }},
+	{Name: "job", Least: 12, Value: func(l *Line) any { return l.Job }},
 	{Name: "name", Least: 5, Value: func(l *Line) any { return output.OrNil(l.Name) }},
 	{Name: "user", Least: 5, Value: func(l *Line) any { return output.OrNil(l.User) }},
 	{Name: "state", Value: func(l *Line) any { return l.State }},
@@ -30,98 +36,149 @@ var lineColumns = output.Fields[*Line]{
 	{Name: "nodes", Kind: output.List, Nodes: true, Least: 5, Value: func(l *Line) any { return l.Nodes }},
 }
 
-// Lines prints jobs, one a line.
+// Lines makes the lines of a list. In a list for people elements of an array share one if they differ only in
+// their nodes and expected starts.
 type Lines struct {
-	*output.Printer
-	tx   *store.Tx
-	look *store.Outlook
-	zone *time.Location
+	tx     *engine.Tx
+	look   *engine.Outlook
+	zone   *time.Location
+	doubt  listing.Doubt
+	people bool
+	list   []*Line
+	shared map[string]*Line // by what their elements have in common
 }
 
-// PrintLines starts a list with times in a zone.
-func PrintLines(begin func(output.Result) *output.Printer, tx *store.Tx, zone *time.Location) (*Lines, error) {
+// NewLines starts a list with times in a zone.
+func NewLines(tx *engine.Tx, zone *time.Location, people bool) (*Lines, error) {
 	look, err := tx.Ask().Outlook()
 	if err != nil {
 		return nil, err
 	}
-	return &Lines{begin(output.Result{Columns: lineColumns.Columns()}), tx, look, zone}, nil
+	doubt, err := listing.DoubtOf(tx)
+	return &Lines{tx: tx, look: look, zone: zone, doubt: doubt, people: people, shared: make(map[string]*Line)}, err
 }
 
-// Print prints one job.
-func (p *Lines) Print(j *store.Job) error {
-	l, err := p.line(j)
-	if err != nil {
+// Add adds a job.
+func (p *Lines) Add(j *engine.Job) error {
+	l := &Line{Name: j.Name, User: j.User, State: j.Shown(), jobs: []*engine.Job{j}, on: j.AllNodes()}
+	if err := p.when(j, l); err != nil {
 		return err
 	}
-	return lineColumns.Print(p.Printer, l)
-}
-
-func (p *Lines) line(j *store.Job) (*Line, error) {
-	nodes, err := p.tx.Nodes().Names(j.AllNodes())
-	if err != nil {
-		return nil, err
+	if p.people && j.Array != 0 {
+		key := fmt.Sprintf("%d %q %q %q %q %t %t", j.Array, l.Name, l.User, l.State, l.When, l.start.IsZero(),
+			l.after.IsZero())
+		if first := p.shared[key]; first != nil {
+			first.jobs, first.on = append(first.jobs, j), slices.Concat(first.on, l.on)
+			if l.start.Before(first.start) {
+				first.start = l.start
+			}
+			if l.safe.After(first.safe) {
+				first.safe = l.safe
+			}
+			return nil
+		}
+		p.shared[key] = l
 	}
-	when, err := p.when(j)
-	return &Line{fmt.Sprint(j.ID), j.Name, j.User, j.Shown(), when, nodes}, err
+	p.list = append(p.list, l)
+	return nil
 }
 
-// when returns the most important fact about a job in its state.
-func (p *Lines) when(j *store.Job) (string, error) {
+// Lines returns the lines.
+func (p *Lines) Lines() (_ []*Line, err error) {
+	for _, l := range p.list {
+		l.Job = fmt.Sprint(l.jobs[0].ID)
+		if p.people {
+			l.Job = listing.Elements(l.jobs)
+		}
+		slices.Sort(l.on)
+		if l.Nodes, err = p.tx.Nodes().Names(slices.Compact(l.on)); err != nil {
+			return nil, err
+		}
+		switch doubt := p.doubt; {
+		case !l.after.IsZero():
+			l.When = "after ~" + p.at(l.after) + ", " + l.When
+		case !l.start.IsZero():
+			doubt.Few = doubt.Few || len(l.jobs) > 1
+			start := doubt.Start(l.start, l.safe, p.at)
+			if l.jobs[0].State == engine.JobReserved {
+				start = strings.Replace(start, "~", "starts ", 1)
+			}
+			l.When = start + l.When
+		}
+	}
+	return p.list, nil
+}
+
+// when finds the most important fact about a job in its state.
+func (p *Lines) when(j *engine.Job, l *Line) error {
 	now := p.tx.Now()
-	at := func(t time.Time) string { return text.BriefTime(t, now, p.zone) }
+	why := text.LocalTimes(j.Why(), p.zone)
 	switch {
 	case j.Ending:
-		return text.LocalTimes(j.Why(), p.zone), nil
-	case j.State == store.JobRunning && j.Reason.Cause == store.CauseLeftover:
-		return "ending: " + text.LocalTimes(j.Why(), p.zone), nil
-	case j.State == store.JobRunning && !j.End.After(now):
-		return "overdue since " + at(j.End), nil
+		l.When = why
+	case j.State == engine.JobRunning && j.Reason.Cause == engine.CauseLeftover:
+		l.When = "ending: " + why
+	case j.State == engine.JobRunning && !j.End.After(now):
+		l.When = "overdue since " + p.at(j.End)
 	case j.Starting():
-		return "starting" + because(j.Why(), p.zone), nil
-	case j.State == store.JobRunning:
-		return "ends " + at(j.End) + because(j.Why(), p.zone), nil
-	case j.State == store.JobReserved:
+		l.When = "starting" + because(why, p.zone)
+	case j.State == engine.JobRunning:
+		l.When = "ends " + p.at(j.End) + because(why, p.zone)
+	case j.State == engine.JobReserved:
 		prospect, err := p.look.Prospect(j)
-		return string(text.AppendGuess([]byte("starts "+at(j.Start)), prospect.Guess)) + because(j.Why(), p.zone), err
-	case j.State == store.JobFailed && j.HasExit():
-		line := fmt.Sprintf("exit %d, %s", j.Exit, at(j.End))
-		if why := j.Why(); why != fmt.Sprintf("exit status %d", j.Exit) { // otherwise the line already shows it
-			line += because(why, p.zone)
+		l.start, l.safe = prospect.Start, j.Start
+		l.When = string(text.AppendGuess(nil, prospect.Guess)) + because(why, p.zone)
+		return err
+	case j.State == engine.JobFailed && j.HasExit():
+		l.When = fmt.Sprintf("exit %d, %s", j.Exit, p.at(j.End))
+		if why != fmt.Sprintf("exit status %d", j.Exit) { // otherwise the line already shows it
+			l.When += because(why, p.zone)
 		}
-		return line, nil
 	case !j.State.Live():
-		return at(j.End) + because(j.Why(), p.zone), nil
+		l.When = p.at(j.End) + because(why, p.zone)
+	default:
+		prospect, err := p.look.Prospect(j)
+		l.When, l.after = waitWord(prospect, p.zone), prospect.After
+		if l.after.IsZero() && (prospect.Start.After(now) || prospect.Safe.After(now)) {
+			l.start, l.safe = prospect.Start, prospect.Safe
+			if l.When = ", " + l.When; prospect.Wait == engine.WaitsTurn {
+				l.When = ""
+			}
+		}
+		return err
 	}
-	prospect, err := p.look.Prospect(j)
-	if err != nil {
-		return "", err
+	return nil
+}
+
+func (p *Lines) at(t time.Time) string { return text.BriefTime(t, p.tx.Now(), p.zone) }
+
+// PrintLines prints lines as the rows of an answer.
+func PrintLines(begin func(output.Result) *output.Printer, lines []*Line) error {
+	p := begin(output.Result{Columns: lineColumns.Columns()})
+	for _, l := range lines {
+		if err := lineColumns.Print(p, l); err != nil {
+			return err
+		}
 	}
-	why := waitWord(prospect, p.zone)
-	if !prospect.After.IsZero() {
-		return "after ~" + at(prospect.After) + ", " + why, nil
-	}
-	if prospect.Start.IsZero() || !prospect.Start.After(now) {
-		return why, nil
-	}
-	return "~" + at(prospect.Start) + ", " + why, nil
+	return p.Close()
 }
 
 // waitWord says briefly why a job waits. Explain tells which chunk lacks what.
-func waitWord(p store.Prospect, zone *time.Location) string {
+func waitWord(p engine.Prospect, zone *time.Location) string {
 	switch p.Wait {
-	case store.WaitsRoom:
+	case engine.WaitsRoom:
 		return "no room"
-	case store.WaitsTurn:
+	case engine.WaitsTurn:
 		return "next cycle"
-	case store.WaitsBegin:
+	case engine.WaitsBegin:
 		return "its begin time"
-	case store.WaitsClass:
+	case engine.WaitsClass:
 		return "share of its class"
-	case store.WaitsUser:
+	case engine.WaitsUser:
 		return "unattended"
-	case store.WaitsHeld:
+	case engine.WaitsHeld:
 		return strings.TrimSpace("held " + text.LocalTimes(p.Reason, zone))
-	case store.WaitsNever:
+	case engine.WaitsNever:
 		return "never: " + text.LocalTimes(p.Reason, zone)
 	}
 	if p.Reason != "" {

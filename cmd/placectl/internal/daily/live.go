@@ -7,17 +7,16 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // Live is what top shows of a store. It is read at once, and holds nothing open.
 type Live struct {
 	Now    time.Time
 	Due    time.Time // when the clock alone changes something, zero: never
-	Stats  *store.Stats
+	Stats  *engine.Stats
 	Loads  []Load
 	Lines  []*Line      // the jobs that have not ended
 	More   int          // how many more there are
@@ -31,14 +30,14 @@ type Load struct {
 	Size            bool
 }
 
-// A live view shows at most this many, because no one scrolls through more.
+// A live view shows at most this many, because no one scrolls through more, and looks at this many.
 const (
 	mostLines  = 1000
-	mostEvents = 200
+	mostEvents = 20_000
 )
 
-// ReadLive reads a live view from a store.
-func ReadLive(tx *store.Tx, o Order, user string, zone *time.Location) (*Live, error) {
+// ReadLive reads a live view from a store, for people or for a program.
+func ReadLive(tx *engine.Tx, o Order, user string, zone *time.Location, people bool) (*Live, error) {
 	stats, err := tx.Ask().Stats()
 	if err != nil {
 		return nil, err
@@ -46,8 +45,11 @@ func ReadLive(tx *store.Tx, o Order, user string, zone *time.Location) (*Live, e
 	v := &Live{Now: tx.Now(), Stats: stats}
 	for _, read := range []func() error{
 		func() error { return v.readLoads(tx) },
-		func() error { return v.readJobs(tx, o, user, zone) },
-		func() error { return v.readEvents(tx) },
+		func() error { return v.readJobs(tx, o, user, zone, people) },
+		func() (err error) {
+			v.Events, err = latestEvents(tx, func(*engine.Event) bool { return true })
+			return err
+		},
 	} {
 		if err := read(); err != nil {
 			return nil, err
@@ -56,7 +58,7 @@ func ReadLive(tx *store.Tx, o Order, user string, zone *time.Location) (*Live, e
 	return v, nil
 }
 
-func (v *Live) readLoads(tx *store.Tx) error {
+func (v *Live) readLoads(tx *engine.Tx) error {
 	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
@@ -100,17 +102,16 @@ func (v *Live) readLoads(tx *store.Tx) error {
 	return err
 }
 
-func (v *Live) readJobs(tx *store.Tx, o Order, user string, zone *time.Location) error {
-	look, err := tx.Ask().Outlook()
+func (v *Live) readJobs(tx *engine.Tx, o Order, user string, zone *time.Location,
+	people bool) error {
+	lines, err := NewLines(tx, zone, people)
 	if err != nil {
 		return err
 	}
-	lines := &Lines{tx: tx, look: look, zone: zone}
-	f := Filter{States: slices.DeleteFunc(store.JobStates(), func(s store.JobState) bool { return !s.Live() }),
+	f := Filter{States: slices.DeleteFunc(engine.JobStates(), func(s engine.JobState) bool { return !s.Live() }),
 		User: user}
-	n := 0
-	return f.EachIn(tx, o, func(j *store.Job) error {
-		if n++; n > mostLines {
+	err = f.EachIn(tx, o, func(j *engine.Job) error {
+		if len(lines.list) == mostLines {
 			v.More++
 			return nil
 		}
@@ -119,22 +120,11 @@ func (v *Live) readJobs(tx *store.Tx, o Order, user string, zone *time.Location)
 				v.Due = t
 			}
 		}
-		l, err := lines.line(j)
-		v.Lines = append(v.Lines, l)
-		return err
+		return lines.Add(j)
 	})
-}
-
-func (v *Live) readEvents(tx *store.Tx) error {
-	from := uint64(0)
-	if n := tx.RecordedEvents(); n > mostEvents {
-		from = n - mostEvents
+	if err == nil {
+		v.Lines, err = lines.Lines()
 	}
-	err := tx.EachEvent(from, func(ev *store.Event) (bool, error) {
-		v.Events = append(v.Events, &Happening{ev.Time, EventInWords(ev)})
-		return true, nil
-	})
-	slices.Reverse(v.Events)
 	return err
 }
 
@@ -148,17 +138,6 @@ func (l *Line) matches(word string) bool {
 			"\x00")), strings.ToLower(word))
 }
 
-// PrintJobs prints the jobs as the rows of an answer.
-func (v *Live) PrintJobs(begin func(output.Result) *output.Printer) error {
-	p := begin(output.Result{Columns: lineColumns.Columns()})
-	for _, l := range v.Lines {
-		if err := lineColumns.Print(p, l); err != nil {
-			return err
-		}
-	}
-	return p.Close()
-}
-
 // text formats the load for a line.
 func (l *Load) text(width int, blocks bool) string {
 	name := l.Resource
@@ -169,10 +148,7 @@ func (l *Load) text(width int, blocks bool) string {
 	if l.Size {
 		amounts = fmt.Sprintf("%s of %s", text.FormatSize(l.Taken), text.FormatSize(l.Of))
 	}
-	share := int64(0)
-	if l.Of > 0 {
-		share = int64(float64(l.Taken) / float64(l.Of) * 100)
-	}
+	share := int64(float64(l.Taken) / float64(l.Of) * 100)
 	return fmt.Sprintf("%-16s %s %3d%%  %s", name, meter(l.Taken, l.Of, min(max(cmp.Or(width, 80)/4, 5), 30), blocks),
 		share, amounts)
 }

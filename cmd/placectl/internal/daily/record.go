@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/report"
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // Record is what a store knows about its jobs between two instants.
@@ -19,7 +19,9 @@ type Record struct {
 	Now, From, To int64 // without a requested start, From is the first submission
 	CPUs          int64 // of the cluster as it is now
 	Jobs          []trends.Job
-	page          *report.Page // nil if no page is wanted
+	ended         map[engine.JobState]int // jobs that ended in this time
+	goesOn        bool                    // until now
+	page          *report.Page            // nil if no page is wanted
 	nodes         []*index.Node
 	at            map[uint32]uint32 // each node's position on the page, by its number
 }
@@ -29,12 +31,14 @@ const mostJobs = 20_000
 
 // ReadRecord reads a store from one instant to another, zero for as far as the store goes. With page
 // it also reads the data of a page.
-func ReadRecord(tx *store.Tx, from, to time.Time, page bool) (*Record, error) {
+func ReadRecord(tx *engine.Tx, from, to time.Time, page bool) (*Record, error) {
 	stats, err := tx.Ask().Stats()
 	if err != nil {
 		return nil, err
 	}
-	h := &Record{Now: tx.Now().Unix(), From: unix(from), To: unix(to), CPUs: stats.CPUs}
+	h := &Record{Now: tx.Now().Unix(), From: unix(from), To: unix(to), CPUs: stats.CPUs,
+		ended: make(map[engine.JobState]int)}
+	h.goesOn = h.To == 0 || h.To > h.Now
 	if page {
 		h.page = &report.Page{Now: h.Now}
 	}
@@ -42,14 +46,16 @@ func ReadRecord(tx *store.Tx, from, to time.Time, page bool) (*Record, error) {
 		return nil, err
 	}
 	f := Filter{Since: from, Until: to}
-	if err := f.EachIn(tx, Newest, func(j *store.Job) error { return h.add(tx, j) }); err != nil {
+	if err := f.EachIn(tx, Newest, func(j *engine.Job) error { return h.add(tx, j) }); err != nil {
 		return nil, err
 	}
-	if h.page != nil {
+	if h.page != nil && h.goesOn {
 		err = errors.Join(h.readReservations(tx), h.readQueue(tx))
-		h.page.Tiles = tiles(stats)
 	}
 	h.settle()
+	if h.page != nil {
+		h.page.Tiles = h.tiles(stats)
+	}
 	return h, err
 }
 
@@ -62,7 +68,7 @@ func unix(t time.Time) int64 {
 }
 
 // readNodes reads the nodes: their cpus and their positions on a page.
-func (h *Record) readNodes(tx *store.Tx) error {
+func (h *Record) readNodes(tx *engine.Tx) error {
 	h.at = make(map[uint32]uint32)
 	return tx.Nodes().Scan(func(n *index.Node) error {
 		if h.page != nil {
@@ -79,19 +85,26 @@ func (h *Record) readNodes(tx *store.Tx) error {
 }
 
 // add adds a job.
-func (h *Record) add(tx *store.Tx, j *store.Job) error {
-	of := trends.Job{Submit: j.Submit.Unix(), User: j.User, Class: j.Class, Queue: j.Queue, CPUs: h.cpus(tx, j)}
-	has := j.State == store.JobRunning || !j.State.Live() && !j.Start.IsZero() && !j.Start.After(j.End)
+func (h *Record) add(tx *engine.Tx, j *engine.Job) error {
+	of := trends.Job{Submit: j.Submit.Unix(), CPUs: h.cpus(tx, j),
+		User: j.User, Group: j.Group, Account: j.Account, Class: j.Class, Queue: j.Queue}
+	has := j.State == engine.JobRunning || !j.State.Live() && !j.Start.IsZero() && !j.Start.After(j.End)
 	if has {
 		of.Start, of.End = j.Start.Unix(), j.End.Unix()
 	} else if !j.State.Live() {
 		of.End = j.End.Unix()
 	}
-	if j.State == store.JobRunning {
+	if j.State == engine.JobRunning {
 		of.End = h.Now
 	}
+	if h.To == 0 || of.End < h.To {
+		h.ended[j.State]++
+	}
 	h.Jobs = append(h.Jobs, of)
-	if h.page == nil || !has && j.State != store.JobReserved || len(h.page.Jobs) >= mostJobs {
+	if h.To != 0 && !j.Start.Before(time.Unix(h.To, 0)) {
+		return nil
+	}
+	if h.page == nil || !has && j.State != engine.JobReserved || len(h.page.Jobs) >= mostJobs {
 		return nil
 	}
 	var on []uint32
@@ -110,7 +123,7 @@ func (h *Record) add(tx *store.Tx, j *store.Job) error {
 
 // cpus returns how many cpus a job has or had: what it requested on shared nodes, and all cpus of
 // whole nodes. What can no longer be determined counts as 0.
-func (h *Record) cpus(tx *store.Tx, j *store.Job) (n int64) {
+func (h *Record) cpus(tx *engine.Tx, j *engine.Job) (n int64) {
 	all := func(node uint32) int64 {
 		if int(node) < len(h.nodes) && h.nodes[node] != nil {
 			if v, ok := h.nodes[node].Get(index.NCPUs); ok {
@@ -144,8 +157,8 @@ func (h *Record) cpus(tx *store.Tx, j *store.Job) (n int64) {
 // reserved is a page's word for a reservation, which stands for a job's state.
 const reserved = "reservation"
 
-func (h *Record) readReservations(tx *store.Tx) error {
-	return tx.Reservations().Each(func(r *store.Reservation) error {
+func (h *Record) readReservations(tx *engine.Tx) error {
+	return tx.Reservations().Each(func(r *engine.Reservation) error {
 		if r.End.Unix() < cmp.Or(h.From, h.Now) {
 			return nil
 		}
@@ -162,14 +175,19 @@ func (h *Record) readReservations(tx *store.Tx) error {
 	})
 }
 
-// readQueue reads the waiting jobs, with their reasons.
-func (h *Record) readQueue(tx *store.Tx) error {
-	live, err := ReadQueue(tx, time.UTC)
-	for _, w := range live {
-		h.page.Queue = append(h.page.Queue, report.Waiting{ID: w.Job.ID, Name: w.Job.Name, User: w.Job.User,
-			State: w.Job.State.String(), Why: w.Why, Expected: unix(w.Expected)})
+// readQueue reads the waiting jobs, the next to start first, with their reasons.
+func (h *Record) readQueue(tx *engine.Tx) error {
+	look, err := tx.Ask().Outlook()
+	if err != nil {
+		return err
 	}
-	return err
+	f := Filter{States: []engine.JobState{engine.JobReserved, engine.JobQueued, engine.JobLate, engine.JobHeld}}
+	return f.EachIn(tx, Next, func(j *engine.Job) error {
+		p, err := look.Prospect(j)
+		h.page.Queue = append(h.page.Queue, report.Waiting{ID: j.ID, Name: j.Name, User: j.User,
+			State: j.State.String(), Why: waitWord(p, time.UTC), Expected: unix(p.Start)})
+		return err
+	})
 }
 
 // settle chooses the period if none was requested. On a large cluster it drops the nodes on which
@@ -187,9 +205,12 @@ func (h *Record) settle() {
 	if h.page == nil {
 		return
 	}
-	h.page.From, h.page.To = h.From, h.To
+	h.page.From, h.page.To, h.page.Until = h.From, h.To, h.To
+	if !h.goesOn {
+		return
+	}
 	for i := range h.page.Jobs {
-		if j := &h.page.Jobs[i]; j.State == store.JobRunning.String() || j.State == store.JobReserved.String() ||
+		if j := &h.page.Jobs[i]; j.State == engine.JobRunning.String() || j.State == engine.JobReserved.String() ||
 			j.State == reserved {
 			h.page.To = max(h.page.To, j.End)
 		}
@@ -233,30 +254,55 @@ func (h *Record) Series() *trends.Series {
 	return trends.Over(h.Jobs, h.From, to, max(trends.StepFor(h.From, to, mostSteps), 3600), h.CPUs)
 }
 
-// Page returns the page.
-func (h *Record) Page(title string) *report.Page {
-	h.page.Title = title
+// Waits sums the jobs up by group.
+func (h *Record) Waits(by string) []trends.Group {
+	return trends.Waits(h.Jobs, h.From, h.until(), trends.By(by))
+}
+
+// until returns the end of the time, which includes the present instant if it goes on.
+func (h *Record) until() int64 {
+	if h.goesOn {
+		return h.Now + 1
+	}
+	return h.To
+}
+
+// Page returns the page. Its tables begin with the groups that by names.
+func (h *Record) Page(title, by string) *report.Page {
+	h.page.Title, h.page.GoesOn = title, h.goesOn
 	h.page.Series = h.Series()
-	h.page.Waits = trends.Waits(h.Jobs, func(j *trends.Job) string { return j.User })
+	h.page.Tables = report.Tables(h.Jobs, h.From, h.until(), by)
 	return h.page
 }
 
-// tiles returns the numbers above a page.
-func tiles(s *store.Stats) [][2]string {
-	jobs := func(states ...store.JobState) (n int) {
-		for _, state := range states {
-			n += s.Jobs[state]
-		}
-		return n
+// tiles returns the numbers above a page: what was in its time, and how it is now if that goes on.
+func (h *Record) tiles(s *engine.Stats) [][2]string {
+	var used, waited float64
+	var started int
+	points := h.Series().Points
+	for i := range points {
+		used += points[i].Used / float64(len(points))
+		waited += points[i].MeanWait * float64(points[i].Started)
+		started += points[i].Started
 	}
-	share := "0 %"
-	if s.CPUs > 0 {
-		share = fmt.Sprintf("%d %%", s.CPUsTaken*100/s.CPUs)
+	hours := 0.0
+	for _, g := range h.Waits("user") {
+		hours += g.CoreHours
 	}
-	return [][2]string{{fmt.Sprint(s.Nodes), "nodes"},
-		{fmt.Sprint(s.ByState[store.NodeDown] + s.ByState[store.NodeOffline] + s.ByState[store.NodeDrained]), "not up"},
-		{share, fmt.Sprintf("of %d cpus taken", s.CPUs)}, {fmt.Sprint(jobs(store.JobRunning)), "running"},
-		{fmt.Sprint(jobs(store.JobHeld, store.JobQueued, store.JobReserved, store.JobLate)), "waiting"},
-		{fmt.Sprint(jobs(store.JobFinished)), "finished"}, {fmt.Sprint(jobs(store.JobFailed)), "failed"},
-		{text.FormatSize(s.Bytes), "database"}}
+	out := [][2]string{{text.Comma(int64(hours + 0.5)), "core hours"}}
+	if h.CPUs > 0 {
+		out = append(out, [2]string{fmt.Sprintf("%.0f %%", used*100/float64(h.CPUs)),
+			"of " + text.Comma(h.CPUs) + " cpus used"})
+	}
+	out = append(out, [][2]string{{text.Comma(started), "started"},
+		{string(text.AppendAbout(nil, int64(waited/float64(max(started, 1))))), "mean wait"},
+		{text.Comma(h.ended[engine.JobFinished]), "finished"}, {text.Comma(h.ended[engine.JobFailed]), "failed"}}...)
+	if !h.goesOn {
+		return out
+	}
+	now := Status{Stats: s}
+	down := s.ByState[engine.NodeDown] + s.ByState[engine.NodeOffline] + s.ByState[engine.NodeDrained]
+	return append(out, [][2]string{{text.Comma(now.running()), "run now"},
+		{text.Comma(now.waitingJobs()), "wait now"},
+		{fmt.Sprintf("%d of %d", s.Nodes-down, s.Nodes), "nodes up now"}}...)
 }

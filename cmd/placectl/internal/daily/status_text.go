@@ -1,60 +1,28 @@
 package daily
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
-// eventWords are the words for events of jobs in a sentence. Other events keep their own names.
-var eventWords = map[string]string{"submit": "submitted", "start": "started", "end": "finished", "fail": "failed",
-	"cancel": "cancelled",
-	"hold":   "held", "unhold": "no longer held", "plan": "planned", "unplan": "no longer planned",
-	"never": "can never run", "late": "is late",
-	"launch": "launched", "unreached": "is starting", "claim": "being executed", "leftover": "keeps its nodes",
-	"again": "tried again", "requeue": "queued again", "queue": "queued"}
-
-// EventInWords describes an event on one line, without its time.
-func EventInWords(ev *store.Event) string {
-	var text string
-	word, words := cmp.Or(eventWords[ev.Event], ev.Event), ev.Reason.String()
-	switch {
-	case ev.Event == "never" && words != "": // the refusal is a sentence already
-		return fmt.Sprint("job ", ev.Job, " ", words)
-	case ev.Job != 0:
-		text = fmt.Sprint("job ", ev.Job, " ", word)
-		if ev.Node != "" {
-			text += " on " + ev.Node
-		}
-	case ev.Node != "":
-		text = strings.TrimSpace("node " + ev.Node + " " + ev.New)
-	default:
-		text = strings.TrimSpace(ev.Event + " " + ev.New)
-	}
-	if words != "" {
-		text += ": " + words
-	}
-	return text
-}
-
-// jobInWords returns a job's number, name and user.
-func jobInWords(j *store.Job) string {
+// jobInWords returns what stands for a job's number, its name and user.
+func jobInWords(j *engine.Job) string {
 	if more := strings.TrimSpace(j.User + " " + j.Name); more != "" {
-		return fmt.Sprintf("%d (%s)", j.ID, more)
+		return fmt.Sprintf("%s (%s)", it, more)
 	}
-	return fmt.Sprint(j.ID)
+	return it
 }
 
 // stamp formats an instant within a message.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // nodeWord returns the word for a state of nodes, given its number.
-func nodeWord(state int) string { return store.NodeState(state).String() }
+func nodeWord(state int) string { return engine.NodeState(state).String() }
 
 // Record returns the status for programs.
 func (s *Status) Record() (columns []output.Column, row []any) {
@@ -68,7 +36,7 @@ func (s *Status) Record() (columns []output.Column, row []any) {
 	}
 	add("cpus", output.Integer, s.Stats.CPUs)
 	add("cpus_taken", output.Integer, s.Stats.CPUsTaken)
-	for _, state := range store.JobStates() {
+	for _, state := range engine.JobStates() {
 		add("jobs_"+state.String(), output.Integer, s.Stats.Jobs[state])
 	}
 	add("next_end", output.Object, s.NextEnd.object())
@@ -91,7 +59,7 @@ func (s *Status) Record() (columns []output.Column, row []any) {
 	add("reservations", output.Integer, s.Stats.Reserved)
 	add("usage_since", output.Time, output.OrNil(s.Stats.UsageSince))
 	by := s.Stats.ByState
-	add("nodes_not_up", output.Integer, by[store.NodeDown]+by[store.NodeOffline]+by[store.NodeDrained])
+	add("nodes_not_up", output.Integer, by[engine.NodeDown]+by[engine.NodeOffline]+by[engine.NodeDrained])
 	return columns, row
 }
 
@@ -121,42 +89,46 @@ func (a *Attended) object() any {
 	return f.Object()
 }
 
-// Text returns the status as a screen of at most width columns (0: no limit).
-func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
-	t := screen{width: width, zone: zone, now: s.Now}
-	by := s.Stats.ByState
+// nodes says how many nodes are in which state.
+func (s *Status) nodes() string {
 	var states []string
-	for state, n := range by {
+	for state, n := range s.Stats.ByState {
 		if n > 0 {
 			states = append(states, fmt.Sprint(n, " ", nodeWord(state)))
 		}
 	}
-	t.line("nodes    %s", strings.TrimSuffix(fmt.Sprintf("%d: %s", s.Stats.Nodes, strings.Join(states, ", ")), ": "))
+	return strings.TrimSuffix(fmt.Sprintf("%d: %s", s.Stats.Nodes, strings.Join(states, ", ")), ": ")
+}
+
+// Text returns the status as a screen of at most width columns (0: no limit).
+func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
+	t := screen{width: width, zone: zone, now: s.Now}
+	t.line("nodes    %s", s.nodes())
 	if s.Stats.CPUs > 0 {
 		t.line("cpus     %s  %d of %d taken", meter(s.Stats.CPUsTaken, s.Stats.CPUs, 20, blocks), s.Stats.CPUsTaken,
 			s.Stats.CPUs)
 	}
 	label := fmt.Sprint(s.running())
 	if s.NextEnd != nil {
-		label += fmt.Sprintf(", the first to end is %d at %s", s.NextEnd.Job, t.at(s.NextEnd.At))
+		label += fmt.Sprintf(", the first to end is job %d at %s", s.NextEnd.Job, t.at(s.NextEnd.At))
 	}
 	t.line("running  %s", label)
 	t.line("waiting  %s", s.waitingText(&t))
 	if who := s.Attended.text(s.waitingJobs(), s.Now, zone); who != "" {
-		t.line("attended %s", who)
+		t.line("queue runner: %s", who)
 	}
-	t.line("ended    %d finished, %d failed, %d cancelled", s.count(store.JobFinished), s.count(store.JobFailed),
-		s.count(store.JobCancelled))
+	t.line("ended    %d finished, %d failed, %d cancelled", s.count(engine.JobFinished), s.count(engine.JobFailed),
+		s.count(engine.JobCancelled))
 	if len(s.Recent) > 0 {
 		t.line("")
-		t.line("LATELY")
+		t.line("RECENT")
 	}
 	for _, h := range s.Recent {
 		t.line("  %-12s %s", t.at(h.At), text.LocalTimes(h.Text, zone))
 	}
 	if len(s.Warnings) > 0 {
 		t.line("")
-		t.line("TO BE LOOKED AT")
+		t.line("WARNINGS")
 	}
 	for _, w := range s.Warnings {
 		t.wrapped("  ", text.LocalTimes(w.Text, zone))
@@ -170,7 +142,7 @@ func (s *Status) Text(width int, zone *time.Location, blocks bool) []byte {
 func (s *Status) waitingText(t *screen) string {
 	line := fmt.Sprint(s.waitingJobs())
 	var parts []string
-	for _, state := range []store.JobState{store.JobReserved, store.JobLate, store.JobHeld} {
+	for _, state := range []engine.JobState{engine.JobReserved, engine.JobLate, engine.JobHeld} {
 		if k := s.count(state); k > 0 {
 			parts = append(parts, fmt.Sprint(k, " ", state))
 		}
@@ -182,10 +154,11 @@ func (s *Status) waitingText(t *screen) string {
 	case s.Head == nil:
 		return line
 	case s.Head.At.IsZero():
-		return line + fmt.Sprintf(", the first is %d: %s", s.Head.Job, s.Head.Why)
-	case !s.Head.At.After(s.Now):
-		return line + fmt.Sprintf(", the first, %d, starts with the next cycle", s.Head.Job)
+		return line + fmt.Sprintf(", the first is job %d: %s", s.Head.Job, s.Head.Why)
+	case !s.Head.At.After(s.Now) && !s.Head.safe.After(s.Now):
+		return line + fmt.Sprintf(", the first, job %d, starts with the next cycle", s.Head.Job)
 	}
-	return string(text.AppendGuess(fmt.Appendf(nil, "%s, the first, %d, starts %s", line, s.Head.Job, t.at(s.Head.At)),
+	start := strings.TrimPrefix(s.doubt.Start(s.Head.At, s.Head.safe, t.at), "~")
+	return string(text.AppendGuess(fmt.Appendf(nil, "%s, the first, job %d, starts %s", line, s.Head.Job, start),
 		s.Head.Guess))
 }

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // Lines draws the view in width columns and height lines. A height of 0 draws everything, without the
@@ -18,11 +18,9 @@ func (t *Top) Lines(width, height int) [][]byte {
 	var body [][]byte
 	switch {
 	case t.help:
-		body = textLines(topHelp, width)
+		body = textLines(strings.Split(topHelp, "\n"), width)
 	case t.Text != nil:
-		for _, line := range t.Text {
-			body = append(body, cutLine(line, width))
-		}
+		body = textLines(t.Text, width)
 	case t.events:
 		body = t.eventLines(width, len(t.Live.Events))
 	default:
@@ -90,7 +88,7 @@ func (t *Top) inSight(room, lines int) int {
 func (t *Top) shareOut(body [][]byte, width, room int) [][]byte {
 	running := 0
 	for _, l := range t.Live.Lines {
-		if l.matches(t.filter) && l.State == store.JobRunning.String() {
+		if l.matches(t.filter) && l.State == engine.JobRunning.String() {
 			running++
 		}
 	}
@@ -114,10 +112,10 @@ const topHelp = `
   l e      its log; why it is where it is; Esc goes back
   ?        this, and away with it`
 
-// textLines splits a text into lines cut to a width.
-func textLines(text string, width int) (lines [][]byte) {
-	for line := range strings.SplitSeq(text, "\n") {
-		lines = append(lines, output.Cut(nil, line, width))
+// textLines cuts lines to a width.
+func textLines(text []string, width int) (lines [][]byte) {
+	for _, line := range text {
+		lines = append(lines, cutLine(line, width))
 	}
 	return lines
 }
@@ -126,21 +124,15 @@ func textLines(text string, width int) (lines [][]byte) {
 func (t *Top) head(width, height int) (lines [][]byte) {
 	v := t.Live
 	s := &Status{Stats: v.Stats}
-	var states []string
-	for state, n := range v.Stats.ByState {
-		if n > 0 {
-			states = append(states, fmt.Sprint(n, " ", nodeWord(state)))
-		}
-	}
 	title := fmt.Sprintf("%s  %s", t.Title, v.Now.In(t.Zone).Format("2006-01-02 15:04:05"))
 	if t.Trouble != "" {
 		title += "  " + t.Trouble
 	}
 	lines = append(lines, t.bold(title, width))
-	lines = append(lines, cutLine(fmt.Sprintf("nodes %d: %s", v.Stats.Nodes, strings.Join(states, ", ")), width))
+	lines = append(lines, cutLine("nodes "+s.nodes(), width))
 	lines = append(lines, cutLine(fmt.Sprintf("jobs  %d running, %d waiting", s.running(), s.waitingJobs()), width))
 	if who := t.Attended.text(s.waitingJobs(), v.Now, t.Zone); who != "" {
-		lines = append(lines, cutLine("attended "+who, width))
+		lines = append(lines, cutLine("queue runner: "+who, width))
 	}
 	most := len(v.Loads)
 	if height > 0 {
@@ -170,7 +162,7 @@ func (t *Top) jobLines(width int) [][]byte {
 }
 
 func (t *Top) eventLines(width, most int) (lines [][]byte) {
-	lines = append(lines, t.bold("LATELY", width))
+	lines = append(lines, t.bold("RECENT", width))
 	for _, h := range t.Live.Events {
 		label := text.BriefTime(h.At, t.Live.Now, t.Zone) + "  " + text.LocalTimes(h.Text, t.Zone)
 		if len(lines) < most && (!t.events || t.filter == "" || strings.Contains(strings.ToLower(label),

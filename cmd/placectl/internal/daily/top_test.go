@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fullscreen"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 func topOf(jobs ...string) *Top {
-	t := &Top{Live: &Live{Stats: &store.Stats{}}, Zone: time.UTC}
+	t := &Top{Live: &Live{Stats: &engine.Stats{}}, Zone: time.UTC}
 	for _, job := range jobs {
 		t.Live.Lines = append(t.Live.Lines, &Line{Job: job, State: "queued"})
 	}

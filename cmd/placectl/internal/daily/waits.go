@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // WaitsUnder holds the mean waits of some waiting jobs under several rules, to the second.
@@ -19,7 +19,7 @@ type WaitsUnder struct {
 // WaitsByRule sums up simulations of a queue up to an instant, one for each rule: all jobs, and those of
 // each class, if there is one, of each user, and of each size unless that is nil. A job that has not
 // started counts as waiting until then.
-func WaitsByRule(plays [][]store.Played, until time.Time, size func(cpus int64) string) []WaitsUnder {
+func WaitsByRule(plays [][]engine.Played, until time.Time, size func(cpus int64) string) []WaitsUnder {
 	groups := make(map[[2]string]*WaitsUnder)
 	classes := false
 	for i, list := range plays {
@@ -57,7 +57,7 @@ func WaitsByRule(plays [][]store.Played, until time.Time, size func(cpus int64) 
 }
 
 // take adds a job as it is under a rule.
-func (g *WaitsUnder) take(rule int, j store.Played, until time.Time) {
+func (g *WaitsUnder) take(rule int, j engine.Played, until time.Time) {
 	if rule == 0 {
 		g.Jobs++
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // claim is what a job or reservation takes from a node for a period.
@@ -19,10 +19,10 @@ type claim struct {
 
 // checkDemo compares the jobs with each other, the reservations, the calendar and the buckets. Only the job
 // rows say who ran where.
-func checkDemo(t *testing.T, tx *store.Tx) {
+func checkDemo(t *testing.T, tx *engine.Tx) {
 	t.Helper()
 	stays, running := jobClaims(t, tx), 0
-	err := tx.Reservations().Each(func(v *store.Reservation) error {
+	err := tx.Reservations().Each(func(v *engine.Reservation) error {
 		for i, n := range v.Nodes {
 			node, err := tx.Nodes().ByNumber(n)
 			if err != nil {
@@ -79,10 +79,10 @@ func checkDemo(t *testing.T, tx *store.Tx) {
 }
 
 // jobClaims reads what every job took from its nodes, and compares running jobs with the calendar.
-func jobClaims(t *testing.T, tx *store.Tx) map[uint32][]claim {
+func jobClaims(t *testing.T, tx *engine.Tx) map[uint32][]claim {
 	t.Helper()
-	stays, count := make(map[uint32][]claim), make(map[store.JobState]int)
-	err := tx.Jobs().Each(func(j *store.Job) error {
+	stays, count := make(map[uint32][]claim), make(map[engine.JobState]int)
+	err := tx.Jobs().Each(func(j *engine.Job) error {
 		count[j.State]++
 		asked, err := tx.Jobs().Asked(j)
 		if err != nil {
@@ -108,10 +108,10 @@ func jobClaims(t *testing.T, tx *store.Tx) map[uint32][]claim {
 				if err != nil {
 					return err
 				}
-				on := slices.ContainsFunc(planned, func(a store.Allocation) bool {
+				on := slices.ContainsFunc(planned, func(a engine.Allocation) bool {
 					return a.Job == j.ID && a.Start.Equal(j.Start) && a.Due.Equal(j.End)
 				})
-				if on != (j.State == store.JobRunning || j.State == store.JobReserved) {
+				if on != (j.State == engine.JobRunning || j.State == engine.JobReserved) {
 					t.Errorf("%s is %v on node %d, where the calendar has %+v", j.Name, j.State, n.Node, planned)
 				}
 			}
@@ -121,8 +121,9 @@ func jobClaims(t *testing.T, tx *store.Tx) map[uint32][]claim {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for state, least := range map[store.JobState]int{store.JobRunning: 100, store.JobFinished: 800, store.JobFailed: 3,
-		store.JobQueued: 10, store.JobReserved: 1} {
+	for state, least := range map[engine.JobState]int{engine.JobRunning: 100, engine.JobFinished: 800,
+		engine.JobFailed: 3,
+		engine.JobQueued: 10, engine.JobReserved: 1} {
 		if count[state] < least {
 			t.Errorf("only %d jobs are %v", count[state], state)
 		}

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 //go:embed data/demo.jsonl.gz
@@ -36,8 +36,8 @@ const Lasts = (recordedUntil - recordedFrom) * time.Second
 // sameID is the dump's identity. Each demo gets its own instead.
 var sameID = strings.Repeat("0", 32)
 
-// Load makes the database as of an instant. It fails as store.Load does.
-func Load(path string, now time.Time, opt *store.LoadOptions) error {
+// Load makes the database as of an instant. It fails as engine.Load does.
+func Load(path string, now time.Time, opt *engine.LoadOptions) error {
 	packed, err := gzip.NewReader(bytes.NewReader(dump))
 	if err != nil {
 		return err
@@ -50,21 +50,25 @@ func Load(path string, now time.Time, opt *store.LoadOptions) error {
 	rand.Read(id[:]) //nolint:errcheck // it never fails
 	text = bytes.Replace(text, []byte(sameID), []byte(hex.EncodeToString(id[:])), 1)
 	opt.Moved = time.Duration(now.Unix()-recordedUntil) * time.Second
-	if _, err = store.Load(path, bytes.NewReader(text), opt); err != nil || opt.DryRun || store.IsLog(path) {
+	if _, err = engine.Load(path, bytes.NewReader(text), opt); err != nil || opt.DryRun || engine.IsLog(path) {
 		return err
 	}
 	return adopt(path, &opt.Options)
 }
 
-// adopt makes the file a database of its own: its id was drawn anew, so that it is a copy of none.
-func adopt(path string, opt *store.Options) error {
+// adopt makes the file a database of its own: its id was drawn anew, so that it is a copy of none. It plays the
+// queue, whose forecasts no dump has, so that lists say when those who wait will start.
+func adopt(path string, opt *engine.Options) error {
 	quiet := *opt
 	quiet.Warn = nil
-	db, err := store.Open(path, &quiet)
+	db, err := engine.Open(path, &quiet)
 	if err != nil {
 		return err
 	}
-	err = db.Update(func(tx *store.Tx) error { _, err := tx.Adopt(true); return err })
+	err = db.Update(func(tx *engine.Tx) error { _, err := tx.Adopt(true); return err })
+	if err == nil {
+		err = db.Forecast(engine.ForecastSpec{})
+	}
 	return errors.Join(err, db.Close())
 }
 
@@ -75,7 +79,7 @@ var kinds = []struct {
 }{{"zewura", 20}, {"zegox", 48}}
 
 // Made reports whether a database has the demo's nodes, so that an earlier demo has made it.
-func Made(tx *store.Tx) (bool, error) {
+func Made(tx *engine.Tx) (bool, error) {
 	var want, names []string
 	for _, k := range kinds {
 		for i := range k.count {

@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill/swf"
-	"github.com/placectl/placectl/store"
 )
 
 const until = 1_800_000_000
@@ -51,18 +51,18 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-func identity(t *testing.T, db *store.DB) (id store.Identity) {
+func identity(t *testing.T, db *engine.DB) (id engine.Identity) {
 	t.Helper()
-	if err := db.View(func(tx *store.Tx) (err error) { id, err = tx.Identity(); return err }); err != nil {
+	if err := db.View(func(tx *engine.Tx) (err error) { id, err = tx.Identity(); return err }); err != nil {
 		t.Fatal(err)
 	}
 	return id
 }
 
 // sound checks a database against itself and against its jobs.
-func sound(t *testing.T, db *store.DB) {
+func sound(t *testing.T, db *engine.DB) {
 	t.Helper()
-	if err := db.View(func(tx *store.Tx) error { checkDemo(t, tx); return nil }); err != nil {
+	if err := db.View(func(tx *engine.Tx) error { checkDemo(t, tx); return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Check(func(finding string) { t.Error(finding) }); err != nil {
@@ -74,12 +74,12 @@ func sound(t *testing.T, db *store.DB) {
 func TestLoad(t *testing.T) {
 	ids := make(map[string]bool)
 	for i, now := range []time.Time{time.Unix(until, 0), time.Unix(recordedUntil-86400, 0), time.Unix(until, 0)} {
-		opt := store.Options{Now: func() time.Time { return now }, AnyTime: true}
+		opt := engine.Options{Now: func() time.Time { return now }, AnyTime: true}
 		path := filepath.Join(t.TempDir(), "demo.db")
-		if err := Load(path, now, &store.LoadOptions{Options: opt}); err != nil {
+		if err := Load(path, now, &engine.LoadOptions{Options: opt}); err != nil {
 			t.Fatal(err)
 		}
-		db, err := store.Open(path, &opt)
+		db, err := engine.Open(path, &opt)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,12 +92,12 @@ func TestLoad(t *testing.T) {
 		if ids[id.ID] = true; len(ids) != i+1 {
 			t.Error("two demos are the same database")
 		}
-		err = db.View(func(tx *store.Tx) error {
+		err = db.View(func(tx *engine.Tx) error {
 			if made, err := Made(tx); !made || err != nil {
 				t.Errorf("Made = %v, %v, want true", made, err)
 			}
 			first, last := int64(math.MaxInt64), int64(0)
-			err := tx.Jobs().Each(func(j *store.Job) error {
+			err := tx.Jobs().Each(func(j *engine.Job) error {
 				first, last = min(first, j.Submit.Unix()), max(last, j.Submit.Unix())
 				return nil
 			})
@@ -182,23 +182,23 @@ func recordedJobs(log *swf.Reader) (jobs []swf.Job, err error) {
 // TestInstantTwice: the changes of an instant may run again before they count, with the same result.
 func TestInstantTwice(t *testing.T) {
 	data := read(t, until).add()
-	opt := &store.Options{Now: func() time.Time { return time.Unix(data.From, 0) }, AnyTime: true}
+	opt := &engine.Options{Now: func() time.Time { return time.Unix(data.From, 0) }, AnyTime: true}
 	path := filepath.Join(t.TempDir(), "demo.db")
-	if err := store.Create(path, opt, data.setUp); err != nil {
+	if err := engine.Create(path, opt, data.setUp); err != nil {
 		t.Fatal(err)
 	}
-	db, err := store.Open(path, opt)
+	db, err := engine.Open(path, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
 	now := instant{data: data, jobs: data.Jobs[:400]}
-	var first [2][]*store.Job
-	update := func(fn func(*store.Tx) error) error { return db.Update(fn) }
-	for _, run := range []func(func(*store.Tx) error) error{db.DryRun, update} {
+	var first [2][]*engine.Job
+	update := func(fn func(*engine.Tx) error) error { return db.Update(fn) }
+	for _, run := range []func(func(*engine.Tx) error) error{db.DryRun, update} {
 		if err := run(now.update); err != nil {
 			t.Fatal(err)
 		}
-		came := [...][]*store.Job{now.begun, now.planned}
+		came := [...][]*engine.Job{now.begun, now.planned}
 		if diff := cmp.Diff(first, came); diff != "" && first[0] != nil {
 			t.Errorf("the first run had another result than the second (-first +second)\n%s", diff)
 		}

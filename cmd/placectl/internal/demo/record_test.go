@@ -16,9 +16,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/backfill/swf"
-	"github.com/placectl/placectl/store"
 )
 
 // Data is the cluster and its jobs, moved in time so that they end at an instant.
@@ -168,13 +168,13 @@ func (d *Data) readMachines(machines string) (err error) {
 func kindOf(name string) string { return strings.TrimRight(name, "0123456789") }
 
 // setUp puts the cluster into a new database.
-func (d *Data) setUp(tx *store.Tx) error {
+func (d *Data) setUp(tx *engine.Tx) error {
 	queues := map[string]bool{}
 	for _, j := range d.Jobs {
 		queues[j.Request.Queue] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(queues)) {
-		if err := tx.Queues().Add(store.Queue{Name: name}); err != nil {
+		if err := tx.Queues().Add(engine.Queue{Name: name}); err != nil {
 			return err
 		}
 	}

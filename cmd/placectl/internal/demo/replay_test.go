@@ -9,24 +9,24 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // Replay is a replay in progress.
 type Replay struct {
-	DB    *store.DB
+	DB    *engine.DB
 	clock int64 // the database's present instant, in Unix seconds
 }
 
 // Replay makes a database and lets the recorded time pass in it, instant by instant. At each one it finishes
 // jobs that have ended, submits new ones, and makes a cycle, which starts and plans waiting jobs.
-func (d *Data) Replay(t *testing.T, path string) *store.DB {
+func (d *Data) Replay(t *testing.T, path string) *engine.DB {
 	t.Helper()
 	p := &Replay{clock: d.From}
-	opt := &store.Options{Now: func() time.Time { return time.Unix(p.clock, 0) }, Private: true, AnyTime: true}
-	err := store.Create(path, opt, d.setUp)
+	opt := &engine.Options{Now: func() time.Time { return time.Unix(p.clock, 0) }, AnyTime: true}
+	err := engine.Create(path, opt, d.setUp)
 	if err == nil {
-		p.DB, err = store.Open(path, opt)
+		p.DB, err = engine.Open(path, opt)
 	}
 	if err == nil {
 		err = p.pass(d)
@@ -108,11 +108,11 @@ type instant struct {
 	data    *Data
 	due     []due
 	jobs    []*Job // to be submitted
-	begun   []*store.Job
-	planned []*store.Job // jobs with a start in the future
+	begun   []*engine.Job
+	planned []*engine.Job // jobs with a start in the future
 }
 
-func (now *instant) update(tx *store.Tx) error {
+func (now *instant) update(tx *engine.Tx) error {
 	now.planned = nil
 	for _, e := range now.due {
 		if e.job == 0 {
@@ -124,7 +124,7 @@ func (now *instant) update(tx *store.Tx) error {
 	}
 	for _, j := range now.jobs {
 		q := j.Request
-		sub := store.Submission{Request: q}
+		sub := engine.Submission{Request: q}
 		if j.Peak > 0 { // only jobs executed here can have their memory counted
 			sub.Command = []string{q.Name}
 		}
@@ -132,35 +132,36 @@ func (now *instant) update(tx *store.Tx) error {
 			return fmt.Errorf("%s (%s): %w", q.Name, j.Asked, err)
 		}
 	}
-	report, err := tx.Cycle().Run(store.CycleSpec{})
+	report, err := tx.Cycle().Run(engine.CycleSpec{})
 	if err != nil {
 		return err
 	}
 	now.begun = report.Launch
-	err = tx.Jobs().Each(func(j *store.Job) error {
+	err = tx.Jobs().Each(func(j *engine.Job) error {
 		if now.data.byName[j.Name].Peak == 0 || j.Start.Unix() != tx.Now().Unix() {
 			return nil
 		}
 		now.begun = append(now.begun, j)
 		_, err := tx.Attempts().Claim(claimOf(j))
 		return err
-	}, store.JobRunning)
+	}, engine.JobRunning)
 	if err != nil {
 		return err
 	}
-	return tx.Jobs().Each(func(j *store.Job) error { now.planned = append(now.planned, j); return nil },
-		store.JobReserved)
+	return tx.Jobs().Each(func(j *engine.Job) error { now.planned = append(now.planned, j); return nil },
+		engine.JobReserved)
 }
 
 // claimOf returns the claim of a job whose memory use is known.
-func claimOf(j *store.Job) store.Claim {
-	c := store.Claim{Job: j.ID, Attempt: 1, By: store.BySupervisor, Nonce: store.Nonce{byte(j.ID), byte(j.ID >> 8), 1}}
+func claimOf(j *engine.Job) engine.Claim {
+	c := engine.Claim{Job: j.ID, Attempt: 1, By: engine.BySupervisor, Nonce: engine.Nonce{byte(j.ID), byte(j.ID >> 8),
+		1}}
 	c.Host = "zegox1"
 	return c
 }
 
 // end ends a job as recorded.
-func (now *instant) end(tx *store.Tx, id uint64) error {
+func (now *instant) end(tx *engine.Tx, id uint64) error {
 	j, err := tx.Jobs().Get(id)
 	if err != nil {
 		return err
@@ -172,14 +173,14 @@ func (now *instant) end(tx *store.Tx, id uint64) error {
 	}
 	c := claimOf(j)
 	cpu := time.Duration(is.Run) * time.Second
-	_, err = tx.Attempts().Report(store.Result{Job: id, Attempt: c.Attempt, Nonce: c.Nonce,
-		Outcome: store.OutcomeExited, Exit: is.Exit,
-		Use: store.ResourceUse{CPUUser: cpu * 9 / 10, CPUSystem: cpu / 20, MaxRSS: is.Peak, MemPeak: is.Peak}})
+	_, err = tx.Attempts().Report(engine.Result{Job: id, Attempt: c.Attempt, Nonce: c.Nonce,
+		Outcome: engine.OutcomeExited, Exit: is.Exit,
+		Use: engine.ResourceUse{CPUUser: cpu * 9 / 10, CPUSystem: cpu / 20, MaxRSS: is.Peak, MemPeak: is.Peak}})
 	return err
 }
 
 // fail takes a node out of service.
-func (d *Data) fail(tx *store.Tx) error {
+func (d *Data) fail(tx *engine.Tx) error {
 	n, err := tx.Nodes().Get(failing)
 	if err != nil {
 		return err

@@ -9,8 +9,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // Report describes the demo's database.
@@ -20,13 +20,13 @@ type Report struct {
 	nodes int
 	cpus  int64
 	jobs  int
-	in    map[store.JobState]int
+	in    map[engine.JobState]int
 	after int // jobs started after a wait
 }
 
 // Read reads the report from the database at a path.
-func Read(tx *store.Tx, path string) (*Report, error) {
-	rep := &Report{DB: path, until: tx.Now().Unix(), in: make(map[store.JobState]int)}
+func Read(tx *engine.Tx, path string) (*Report, error) {
+	rep := &Report{DB: path, until: tx.Now().Unix(), in: make(map[engine.JobState]int)}
 	err := tx.Nodes().Each(func(n *index.Node) error {
 		v, _ := n.Get(index.NCPUs)
 		rep.nodes, rep.cpus = rep.nodes+1, rep.cpus+v.Num
@@ -35,10 +35,10 @@ func Read(tx *store.Tx, path string) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rep, tx.Jobs().Each(func(j *store.Job) error {
+	return rep, tx.Jobs().Each(func(j *engine.Job) error {
 		rep.jobs++
 		rep.in[j.State]++
-		if (j.State == store.JobRunning || j.State == store.JobFinished) && j.Start.After(j.Submit) {
+		if (j.State == engine.JobRunning || j.State == engine.JobFinished) && j.Start.After(j.Submit) {
 			rep.after++
 		}
 		return nil
@@ -91,7 +91,7 @@ func (rep *Report) hints() []Hint {
 func program() string {
 	self, _ := os.Executable()
 	if strings.Contains(self, "go-build") {
-		if _, err := os.Stat(filepath.FromSlash("cmd/placectl/verbs.go")); err == nil {
+		if _, err := os.Stat(filepath.FromSlash("cmd/placectl/command/verbs.go")); err == nil {
 			return "go run ./cmd/placectl"
 		}
 	}
@@ -102,7 +102,7 @@ func program() string {
 func (rep *Report) Print(w io.Writer, o output.Options, brief bool) error {
 	p := &output.Page{Options: o}
 	f := new(output.Record)
-	waiting := rep.in[store.JobQueued] + rep.in[store.JobReserved]
+	waiting := rep.in[engine.JobQueued] + rep.in[engine.JobReserved]
 	if o.Format != output.Table {
 		f.Add("db", output.Text, output.OrNil(rep.DB))
 		f.Add("start", output.Time, rep.until-int64(Lasts.Seconds()))
@@ -110,9 +110,9 @@ func (rep *Report) Print(w io.Writer, o output.Options, brief bool) error {
 		f.Add("nodes", output.Integer, rep.nodes)
 		f.Add("ncpus", output.Integer, rep.cpus)
 		f.Add("requests", output.Integer, rep.jobs)
-		f.Add("finished", output.Integer, rep.in[store.JobFinished])
-		f.Add("failed", output.Integer, rep.in[store.JobFailed])
-		f.Add("running", output.Integer, rep.in[store.JobRunning])
+		f.Add("finished", output.Integer, rep.in[engine.JobFinished])
+		f.Add("failed", output.Integer, rep.in[engine.JobFailed])
+		f.Add("running", output.Integer, rep.in[engine.JobRunning])
 		f.Add("waiting", output.Integer, waiting)
 		f.Add("waited", output.Integer, rep.after)
 		f.Add("next", output.Object, rep.hints())
@@ -121,8 +121,9 @@ func (rep *Report) Print(w io.Writer, o output.Options, brief bool) error {
 		add := func(name, format string, args ...any) { f.Add(name, output.Text, fmt.Sprintf(format, args...)) }
 		add("cluster", "%d nodes, %s cpus", rep.nodes, text.Comma(rep.cpus))
 		add("time", "moved: it begins %s and ends now", text.AppendLocal(nil, rep.until-int64(Lasts.Seconds()), o.Zone))
-		add("jobs", "%s: %d finished, %d failed, %d run, %d wait", text.Comma(rep.jobs), rep.in[store.JobFinished],
-			rep.in[store.JobFailed], rep.in[store.JobRunning], waiting)
+		add("jobs", "%s: %d finished, %d failed, %d running, %d waiting", text.Comma(rep.jobs),
+			rep.in[engine.JobFinished],
+			rep.in[engine.JobFailed], rep.in[engine.JobRunning], waiting)
 		add("waited", "%d of those that have started", rep.after)
 		db := rep.DB
 		if db == "" {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // reservation is a reservation made up for the demo.
@@ -34,8 +34,8 @@ func (d *Data) reservations() []reservation {
 }
 
 // make makes the reservation on nodes with room for it.
-func (v *reservation) make(tx *store.Tx) error {
-	spec := store.ReserveSpec{Name: v.name, Start: time.Unix(v.start, 0),
+func (v *reservation) make(tx *engine.Tx) error {
+	spec := engine.ReserveSpec{Name: v.name, Start: time.Unix(v.start, 0),
 		Request: placer.Request{Select: v.sel, Place: v.place, Walltime: v.lasts}}
 	access, err := placer.ParseAccess(v.access)
 	if err != nil {

@@ -2,7 +2,7 @@ package directives
 
 import (
 	"fmt"
-	"github.com/placectl/placectl/cmd/placectl/internal/outname"
+	"github.com/placectl/placectl/internal/outname"
 	"strings"
 )
 

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query/fault"
-	"github.com/placectl/placectl/store"
 )
 
 // Reason is one word for why a run has failed, finer than its exit status. -o json gives it as error.code,
@@ -115,34 +115,34 @@ var table = []failure{
 	{placer.ErrRequest, Usage, ReasonBadRequest},
 	{fault.ErrQuery, Usage, ReasonBadQuery},
 	{fault.ErrLimit, Failed, ReasonLimit},
-	{store.ErrNotPermitted, Failed, ReasonNotPermitted},
+	{engine.ErrNotPermitted, Failed, ReasonNotPermitted},
 	{placer.ErrLimit, NotNow, ReasonLimit},
 	{placer.ErrNotNow, NotNow, ReasonNotNow},
 	{ErrNotYet, NotNow, ReasonNotYet},
 	{ErrNothingYet, NotNow, ReasonNotYet},
 	{placer.ErrNever, Never, ReasonNever},
-	{store.ErrBatchIdle, NotNow, ReasonBatchIdle},
-	{store.ErrBatchOver, NotNow, ReasonBatchOver},
+	{engine.ErrBatchIdle, NotNow, ReasonBatchIdle},
+	{engine.ErrBatchOver, NotNow, ReasonBatchOver},
 	{ErrBatchFinished, Never, ReasonBatchFinished},
-	{store.ErrDamaged, Damaged, ReasonDamaged},
+	{engine.ErrDamaged, Damaged, ReasonDamaged},
 	{index.ErrCorrupt, Damaged, ReasonDamaged},
-	{store.ErrNotOurs, Damaged, ReasonNotOurs},
-	{store.ErrUnsafe, Damaged, ReasonUnsafe},
-	{store.ErrNewer, Damaged, ReasonNewer},
-	{store.ErrUnknown, Unknown, ReasonUnknown},
+	{engine.ErrNotOurs, Damaged, ReasonNotOurs},
+	{engine.ErrUnsafe, Damaged, ReasonUnsafe},
+	{engine.ErrNewer, Damaged, ReasonNewer},
+	{engine.ErrUnknown, Unknown, ReasonUnknown},
 	{ErrGone, Conflict, ReasonGone},
 	{ErrUnreached, Locked, ReasonUnreached},
-	{store.ErrLocked, Locked, ReasonLocked},
-	{store.ErrClock, Conflict, ReasonClock},
-	{store.ErrCopy, Conflict, ReasonCopy},
-	{store.ErrExists, Conflict, ReasonExists},
+	{engine.ErrLocked, Locked, ReasonLocked},
+	{engine.ErrClock, Conflict, ReasonClock},
+	{engine.ErrCopy, Conflict, ReasonCopy},
+	{engine.ErrExists, Conflict, ReasonExists},
 	{index.ErrResourceDup, Conflict, ReasonExists},
 	{locality.ErrNotHeld, Conflict, ReasonNotHeld},
-	{store.ErrConflict, Conflict, ReasonConflict},
-	{store.ErrInvalid, Usage, ReasonInvalid},
+	{engine.ErrConflict, Conflict, ReasonConflict},
+	{engine.ErrInvalid, Usage, ReasonInvalid},
 	{index.ErrResource, Usage, ReasonInvalid},
 	{index.ErrNodeList, Usage, ReasonInvalid},
-	{store.ErrNotFound, NotFound, ReasonNotFound},
+	{engine.ErrNotFound, NotFound, ReasonNotFound},
 	{index.ErrNoResource, NotFound, ReasonNotFound},
 }
 

@@ -15,12 +15,12 @@ import (
 	"testing"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/query/fault"
-	"github.com/placectl/placectl/store"
 )
 
 // sentinels are the declared errors with which a run can end, with their reasons.
@@ -28,36 +28,36 @@ var sentinels = map[string]struct {
 	err    error
 	reason Reason
 }{
-	"index.ErrCorrupt":      {index.ErrCorrupt, ReasonDamaged},
-	"index.ErrNodeList":     {index.ErrNodeList, ReasonInvalid},
-	"index.ErrNoResource":   {index.ErrNoResource, ReasonNotFound},
-	"index.ErrResource":     {index.ErrResource, ReasonInvalid},
-	"index.ErrResourceDup":  {index.ErrResourceDup, ReasonExists},
-	"infile.ErrInput":       {infile.ErrInput, ReasonUsage},
-	"locality.ErrIdle":      {locality.ErrIdle, ReasonBatchIdle},
-	"locality.ErrNotHeld":   {locality.ErrNotHeld, ReasonNotHeld},
-	"locality.ErrOver":      {locality.ErrOver, ReasonBatchOver},
-	"placer.ErrLimit":       {placer.ErrLimit, ReasonLimit},
-	"placer.ErrNever":       {placer.ErrNever, ReasonNever},
-	"placer.ErrNotNow":      {placer.ErrNotNow, ReasonNotNow},
-	"placer.ErrRequest":     {placer.ErrRequest, ReasonBadRequest},
-	"fault.ErrLimit":        {fault.ErrLimit, ReasonLimit},
-	"fault.ErrQuery":        {fault.ErrQuery, ReasonBadQuery},
-	"store.ErrBatchIdle":    {store.ErrBatchIdle, ReasonBatchIdle},
-	"store.ErrBatchOver":    {store.ErrBatchOver, ReasonBatchOver},
-	"store.ErrClock":        {store.ErrClock, ReasonClock},
-	"store.ErrCopy":         {store.ErrCopy, ReasonCopy},
-	"store.ErrConflict":     {store.ErrConflict, ReasonConflict},
-	"store.ErrDamaged":      {store.ErrDamaged, ReasonDamaged},
-	"store.ErrExists":       {store.ErrExists, ReasonExists},
-	"store.ErrInvalid":      {store.ErrInvalid, ReasonInvalid},
-	"store.ErrLocked":       {store.ErrLocked, ReasonLocked},
-	"store.ErrNewer":        {store.ErrNewer, ReasonNewer},
-	"store.ErrNotFound":     {store.ErrNotFound, ReasonNotFound},
-	"store.ErrNotOurs":      {store.ErrNotOurs, ReasonNotOurs},
-	"store.ErrNotPermitted": {store.ErrNotPermitted, ReasonNotPermitted},
-	"store.ErrUnknown":      {store.ErrUnknown, ReasonUnknown},
-	"store.ErrUnsafe":       {store.ErrUnsafe, ReasonUnsafe},
+	"index.ErrCorrupt":       {index.ErrCorrupt, ReasonDamaged},
+	"index.ErrNodeList":      {index.ErrNodeList, ReasonInvalid},
+	"index.ErrNoResource":    {index.ErrNoResource, ReasonNotFound},
+	"index.ErrResource":      {index.ErrResource, ReasonInvalid},
+	"index.ErrResourceDup":   {index.ErrResourceDup, ReasonExists},
+	"infile.ErrInput":        {infile.ErrInput, ReasonUsage},
+	"locality.ErrIdle":       {locality.ErrIdle, ReasonBatchIdle},
+	"locality.ErrNotHeld":    {locality.ErrNotHeld, ReasonNotHeld},
+	"locality.ErrOver":       {locality.ErrOver, ReasonBatchOver},
+	"placer.ErrLimit":        {placer.ErrLimit, ReasonLimit},
+	"placer.ErrNever":        {placer.ErrNever, ReasonNever},
+	"placer.ErrNotNow":       {placer.ErrNotNow, ReasonNotNow},
+	"placer.ErrRequest":      {placer.ErrRequest, ReasonBadRequest},
+	"fault.ErrLimit":         {fault.ErrLimit, ReasonLimit},
+	"fault.ErrQuery":         {fault.ErrQuery, ReasonBadQuery},
+	"engine.ErrBatchIdle":    {engine.ErrBatchIdle, ReasonBatchIdle},
+	"engine.ErrBatchOver":    {engine.ErrBatchOver, ReasonBatchOver},
+	"engine.ErrClock":        {engine.ErrClock, ReasonClock},
+	"engine.ErrCopy":         {engine.ErrCopy, ReasonCopy},
+	"engine.ErrConflict":     {engine.ErrConflict, ReasonConflict},
+	"engine.ErrDamaged":      {engine.ErrDamaged, ReasonDamaged},
+	"engine.ErrExists":       {engine.ErrExists, ReasonExists},
+	"engine.ErrInvalid":      {engine.ErrInvalid, ReasonInvalid},
+	"engine.ErrLocked":       {engine.ErrLocked, ReasonLocked},
+	"engine.ErrNewer":        {engine.ErrNewer, ReasonNewer},
+	"engine.ErrNotFound":     {engine.ErrNotFound, ReasonNotFound},
+	"engine.ErrNotOurs":      {engine.ErrNotOurs, ReasonNotOurs},
+	"engine.ErrNotPermitted": {engine.ErrNotPermitted, ReasonNotPermitted},
+	"engine.ErrUnknown":      {engine.ErrUnknown, ReasonUnknown},
+	"engine.ErrUnsafe":       {engine.ErrUnsafe, ReasonUnsafe},
 }
 
 // inside are sentinels that never end a run.
@@ -66,19 +66,18 @@ var inside = map[string]string{
 	"fairshare.ErrState":   "classes are checked when they are set and when a file of them is read",
 	"fairshare.ErrSetting": "as ErrState",
 	"index.ErrSignature":   "store makes it ErrDamaged",
-	"limits.ErrRule":       "store makes it ErrInvalid",
 	"locality.ErrCorrupt":  "store makes it ErrDamaged",
 	"locality.ErrInvalid":  "store makes it ErrInvalid",
 	"locality.ErrNoJob":    "store makes it ErrNotFound",
 	"locality.ErrPolicy":   "store makes it ErrInvalid",
 	"placer.ErrAbsent":     "it is placer.ErrNotNow",
 	"recur.ErrInvalid":     "store makes it ErrInvalid",
-	"store.ErrAnyTime":     "it is store.ErrInvalid",
-	"store.ErrClosed":      "no verb uses a handle that it has closed",
-	"store.ErrKey":         "it is store.ErrConflict",
-	"store.ErrNested":      "no verb begins a transaction inside another one",
-	"store.ErrNoDatabase":  "it is store.ErrNotFound",
-	"store.ErrReadOnly":    "no verb writes in a transaction that reads",
+	"engine.ErrAnyTime":    "it is engine.ErrInvalid",
+	"engine.ErrClosed":     "no verb uses a handle that it has closed",
+	"engine.ErrKey":        "it is engine.ErrConflict",
+	"engine.ErrNested":     "no verb begins a transaction inside another one",
+	"engine.ErrNoDatabase": "it is engine.ErrNotFound",
+	"engine.ErrReadOnly":   "no verb writes in a transaction that reads",
 	"timeline.ErrBusy":     "placer and store make it a refusal or ErrDamaged",
 	"timeline.ErrNoFit":    "placer makes it a refusal",
 	"timeline.ErrRange":    "store checks times before",
@@ -90,7 +89,8 @@ var inside = map[string]string{
 func TestReasonOfEverySentinel(t *testing.T) {
 	declared := map[string]bool{}
 	for _, dir := range []string{"index", "timeline", "placer", "placer/backfill", "placer/fairshare", "placer/recur",
-		"placer/cycle", "placer/cluster", "query/fault", "locality", "store", "cmd/placectl/internal/infile"} {
+		"placer/cycle", "placer/cluster", "query/fault", "locality", "internal/engine",
+		"cmd/placectl/internal/infile"} {
 		for _, name := range declaredErrors(t, filepath.Join("../../../..", dir)) {
 			declared[filepath.Base(dir)+"."+name] = true
 		}

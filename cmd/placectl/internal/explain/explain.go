@@ -10,23 +10,23 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 	"github.com/placectl/placectl/timeline"
 )
 
-// Names looks up names by number. A *store.Tx does.
+// Names looks up names by number. A *engine.Tx does.
 type Names interface {
 	Names(numbers []uint32) ([]string, error)
-	Owner(timeline.Busy) (store.Owner, error)
+	Owner(timeline.Busy) (engine.Owner, error)
 }
 
 // page is an explanation in words. Times in it are short and local for people, RFC 3339 for programs.
 type page struct {
 	output.Page
-	ex        store.Explained // with an empty Explanation if it has none
-	explained bool            // ex has an Explanation
+	ex        engine.Explained // with an empty Explanation if it has none
+	explained bool             // ex has an Explanation
 	names     Names
 	defs      *index.Defs
 	now       int64
@@ -42,7 +42,7 @@ const (
 
 // Print writes an explanation made at now, in Unix seconds. It is a page for people, a document for
 // programs, and in other forms its main table: the requested nodes, the reasons, or a job.
-func Print(w io.Writer, o output.Options, ex *store.Explained, names Names, defs *index.Defs, now int64) error {
+func Print(w io.Writer, o output.Options, ex *engine.Explained, names Names, defs *index.Defs, now int64) error {
 	p := &page{Page: output.Page{Options: o}, ex: *ex, explained: ex.Explanation != nil, names: names, defs: defs,
 		now: now}
 	if !p.explained {

@@ -8,31 +8,31 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // jobVerdict returns the verdict on a job, in a word.
-func jobVerdict(ex *store.Explained) string {
+func jobVerdict(ex *engine.Explained) string {
 	switch {
-	case ex.Job.State == store.JobRunning:
+	case ex.Job.State == engine.JobRunning:
 		return "running"
-	case ex.Job.State == store.JobReserved:
+	case ex.Job.State == engine.JobReserved:
 		return "planned"
 	case ex.Queue == nil:
 		return "ended"
 	}
 	switch ex.Queue.Wait {
-	case store.WaitsNever:
+	case engine.WaitsNever:
 		return string(placer.NeverStarts)
-	case store.WaitsHeld:
+	case engine.WaitsHeld:
 		return "held"
-	case store.WaitsLate:
+	case engine.WaitsLate:
 		return "late"
-	case store.WaitsRoom, store.WaitsLimit:
+	case engine.WaitsRoom, engine.WaitsLimit:
 		return string(placer.StartsLater)
-	case store.WaitsTurn:
+	case engine.WaitsTurn:
 		if len(ex.Queue.Before) == 0 {
 			return string(placer.StartsNow)
 		}
@@ -63,7 +63,9 @@ func (p *page) jobSummary(f *output.Record) {
 	if p.explained {
 		path, why = string(p.ex.Path), p.ex.Explanation.Why
 	}
-	f.Add("path", output.Text, output.OrNil(withReason(path, why)))
+	if p.Format != output.Table { // place --explain shows it to people
+		f.Add("path", output.Text, output.OrNil(withReason(path, why)))
+	}
 	policy, err := placer.ParsePolicy(j.Policy)
 	if p.explained {
 		policy = p.ex.Policy
@@ -80,7 +82,7 @@ func (p *page) jobSummary(f *output.Record) {
 
 // jobPlaced says where and when a job runs, has run, or will run as far as that is known. For a job
 // without a plan it adds the job's place in the queue, and the result of placing it now.
-func (p *page) jobPlaced(f *output.Record, j *store.Job) {
+func (p *page) jobPlaced(f *output.Record, j *engine.Job) {
 	start, end, set, nodes := j.Start, j.End, j.Set, j.NodeNumbers()
 	q := p.ex.Queue
 	if q != nil {
@@ -101,17 +103,17 @@ func (p *page) jobPlaced(f *output.Record, j *store.Job) {
 }
 
 // jobStands returns the verdict on a job in words.
-func (p *page) jobStands(j *store.Job) string {
+func (p *page) jobStands(j *engine.Job) string {
 	now := p.now
 	in := func(at time.Time) string { return string(text.AppendAbout(nil, at.Unix()-now)) }
 	switch {
 	case p.ex.Queue != nil:
 		return p.waits(p.ex.Queue)
-	case j.State == store.JobRunning && j.End.Unix() <= now:
+	case j.State == engine.JobRunning && j.End.Unix() <= now:
 		return "running, overdue by " + string(text.AppendAbout(nil, now-j.End.Unix()))
-	case j.State == store.JobRunning:
+	case j.State == engine.JobRunning:
 		return "running, for another " + in(j.End)
-	case j.State != store.JobReserved:
+	case j.State != engine.JobReserved:
 		return "ended"
 	case !j.Promised.IsZero():
 		return p.promised(j)
@@ -125,7 +127,7 @@ func (p *page) jobStands(j *store.Job) string {
 }
 
 // promised says by when relaxed backfilling lets a job start, and why.
-func (p *page) promised(j *store.Job) string {
+func (p *page) promised(j *engine.Job) string {
 	slack := j.Promised.Sub(j.Earliest).Seconds() / j.Walltime.Seconds()
 	return "promised by " + p.at(j.Promised.Unix()) + " (" + p.at(j.Earliest.Unix()) + " by asked walltimes, slack " +
 		strconv.FormatFloat(math.Round(slack*100)/100, 'f', -1, 64) + "), and starts sooner if it fits"
@@ -141,7 +143,7 @@ func (p *page) jobObject() any {
 	var waits, place, waiting, alone, priority, promised, earliest any
 	expression, terms := p.ex.Priority, p.ex.Terms
 	if q == nil {
-		q = new(store.Queueing)
+		q = new(engine.Queueing)
 	} else {
 		reason, waits, place, waiting = q.Words(), string(q.Wait), output.OrNil(q.Place), q.Waiting
 		alone = p.aloneObject()
@@ -150,7 +152,7 @@ func (p *page) jobObject() any {
 	if len(terms) > 0 {
 		priority = expression
 	}
-	if !j.Promised.IsZero() && j.State == store.JobReserved {
+	if !j.Promised.IsZero() && j.State == engine.JobReserved {
 		promised, earliest = j.Promised, j.Earliest
 	}
 	f.Must("job", output.Integer, j.ID)
@@ -174,7 +176,7 @@ func (p *page) jobObject() any {
 }
 
 // stopFields are the fields of a job that would be stopped for the explained one.
-func stopFields(list []store.MadeWay) output.Fields[int] {
+func stopFields(list []engine.MadeWay) output.Fields[int] {
 	return output.Fields[int]{
 		{Name: "job", Kind: output.Integer, Required: true, Value: func(i int) any { return list[i].Job }},
 		{Name: "becomes", Required: true, Value: func(i int) any { return list[i].Becomes.String() }},
@@ -188,7 +190,7 @@ func (p *page) stops() string {
 	var words []string
 	for _, s := range p.ex.Stops {
 		text := "job " + strconv.FormatUint(s.Job, 10)
-		if s.Becomes != store.JobQueued {
+		if s.Becomes != engine.JobQueued {
 			text += " (then " + s.Becomes.String() + ")"
 		}
 		if s.Until.Unix() > p.now {

@@ -3,13 +3,14 @@ package explain
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
 	"github.com/placectl/placectl/placer/priorityf"
-	"github.com/placectl/placectl/store"
 )
 
 // inQueue returns a job's place in the queue.
@@ -67,11 +68,12 @@ func jobWords(ids []uint64) []string {
 }
 
 // waits says what a job without a plan waits for, and for how long.
-func (p *page) waits(q *store.Queueing) string {
+func (p *page) waits(q *engine.Queueing) string {
 	label := p.waitsFor(q)
 	switch {
-	case q.Wait == store.WaitsNever, q.Wait == store.WaitsHeld, q.Wait == store.WaitsLate, q.Wait == store.WaitsUser,
-		q.Wait == store.WaitsTurn:
+	case q.Wait == engine.WaitsNever, q.Wait == engine.WaitsHeld, q.Wait == engine.WaitsLate,
+		q.Wait == engine.WaitsUser,
+		q.Wait == engine.WaitsTurn:
 		return label
 	case q.Start.IsZero():
 		return label + "; its start is unknown"
@@ -83,23 +85,23 @@ func (p *page) waits(q *store.Queueing) string {
 	return label + p.guess()
 }
 
-func (p *page) waitsFor(q *store.Queueing) string {
+func (p *page) waitsFor(q *engine.Queueing) string {
 	switch q.Wait {
-	case store.WaitsNever:
+	case engine.WaitsNever:
 		return "never: " + q.Reason
-	case store.WaitsHeld:
+	case engine.WaitsHeld:
 		return withReason("held", q.Reason)
-	case store.WaitsLate:
+	case engine.WaitsLate:
 		return "late: the next command that writes plans it anew"
-	case store.WaitsBegin:
+	case engine.WaitsBegin:
 		return "waits: it is to begin at " + p.at(p.ex.Job.Begin.Unix())
-	case store.WaitsJob:
+	case engine.WaitsJob:
 		return "waits: it " + q.Reason
-	case store.WaitsUser:
+	case engine.WaitsUser:
 		return "waits " + q.Reason
-	case store.WaitsClass:
+	case engine.WaitsClass:
 		return "waits: " + q.Reason
-	case store.WaitsTurn:
+	case engine.WaitsTurn:
 		if len(q.Before) == 0 {
 			return "the next cycle starts it"
 		}
@@ -109,18 +111,22 @@ func (p *page) waitsFor(q *store.Queueing) string {
 }
 
 // forecast says when a job is likely to start, and by when it will almost certainly have started.
-func (p *page) forecast(q *store.Queueing) string {
+func (p *page) forecast(q *engine.Queueing) string {
 	if q.Forecasts == nil || q.Likely.IsZero() {
 		return ""
 	}
-	said := "likely " + p.at(q.Likely.Unix()) + ", safe " + p.at(q.Safe.Unix()) + " (as of " +
-		p.at(q.Forecasts.AsOf.Unix()) + "; "
 	kept, of := q.Forecasts.Record()
-	if of < store.RecordEnough {
-		said += fmt.Sprintf("%d of %d starts recorded: safe is by asked walltimes)", of, store.RecordEnough)
-	} else {
-		said += fmt.Sprintf("of the last %d, %d started by their safe start); by asked walltimes %s", of, kept,
+	doubt := listing.Doubt{Few: true} // here a safe start is always worth saying
+	said := doubt.Start(q.Likely, q.Safe, func(t time.Time) string { return p.at(t.Unix()) }) + " (as of " +
+		p.at(q.Forecasts.AsOf.Unix())
+	switch {
+	case of >= engine.RecordEnough:
+		said += fmt.Sprintf("; of the last %d, %d started by their safe start); by asked walltimes %s", of, kept,
 			p.at(q.Asked.Unix()))
+	case !q.Safe.After(q.Likely):
+		said += "; too few jobs have ended to estimate better)"
+	default:
+		said += ")"
 	}
 	if q.Place > 0 {
 		said += "; " + ordinal(q.Place) + " in the queue"
@@ -164,7 +170,7 @@ func (p *page) depends() {
 }
 
 // awaitedFields are the fields of what a job depends on.
-func awaitedFields(list []store.Awaited) output.Fields[int] {
+func awaitedFields(list []engine.Awaited) output.Fields[int] {
 	return output.Fields[int]{
 		{Name: "job", Kind: output.Integer, Required: true, Value: func(i int) any { return list[i].Job }},
 		{Name: "when", Required: true, Value: func(i int) any { return list[i].When.String() }},

@@ -24,7 +24,6 @@ func (p *page) requestSummary(f *output.Record) {
 		f.Add("earliest", output.Text, p.start(ex.Plan, listing.Owners(ex.WaitsFor).Names()))
 	}
 	p.planned(f, ex.Plan)
-	f.Add("path", output.Text, fmt.Sprintf("%s: %s", ex.Path, ex.Explanation.Why))
 	f.Add("policy", output.Text, fmt.Sprintf("%s: %s", ex.Policy, ex.Policy.Doc()))
 }
 

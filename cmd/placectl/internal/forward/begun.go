@@ -9,8 +9,8 @@ import (
 	"io"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 )
 
 // A Complaint passes on the other host's standard error, except for the line that says that the verb has
@@ -23,7 +23,7 @@ type Complaint struct {
 }
 
 // NewComplaint passes on to a writer. nonce is that given to Words, nil for none.
-func NewComplaint(to io.Writer, nonce *store.Nonce) *Complaint {
+func NewComplaint(to io.Writer, nonce *engine.Nonce) *Complaint {
 	b := &Complaint{to: to}
 	if nonce != nil {
 		b.mark = []byte(Begins + hex.EncodeToString(nonce[:]) + "\n")
@@ -69,7 +69,7 @@ func (b *Complaint) Outcome(status int, err error, changes bool) error {
 	case !errors.As(err, &lost) && !errors.Is(err, context.Canceled):
 		return err
 	case changes && (b.begun || b.lost):
-		return fmt.Errorf("%w: %w", store.ErrUnknown, err)
+		return fmt.Errorf("%w: %w", engine.ErrUnknown, err)
 	case lost != nil:
 		return fmt.Errorf("%w: %w", exit.ErrUnreached, err)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // Begins is what a verb that changes something writes to standard error when it begins, followed by the
@@ -14,7 +14,7 @@ const Begins = "placectl-begun "
 
 // Words returns the command line for the other host, with the global flags from the command line and the
 // environment. path is the database's path there. With a nonce the verb says when it begins.
-func Words[R any](path string, inv verbs.Invocation[R], e verbs.Surroundings, nonce *store.Nonce) []string {
+func Words[R any](path string, inv verbs.Invocation[R], e verbs.Surroundings, nonce *engine.Nonce) []string {
 	words := append([]string{"placectl", "--db", path}, globalWords(inv.Globals, e)...)
 	if nonce != nil {
 		words = append(words, "--begun="+hex.EncodeToString(nonce[:]))

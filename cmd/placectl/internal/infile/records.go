@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/bytejson"
 	"github.com/placectl/placectl/internal/text"
 )
 

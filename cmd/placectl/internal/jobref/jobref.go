@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // maxJobRange bounds the number of jobs in a range.
@@ -20,10 +20,10 @@ const maxJobRange = 1_000_000
 
 // Jobs finds jobs.
 type Jobs interface {
-	Get(id uint64) (*store.Job, error)
+	Get(id uint64) (*engine.Job, error)
 	IsArray(number uint64) (bool, error)
-	Array(array uint64) ([]*store.Job, error) // sorted by index
-	Named(name string) ([]*store.Job, error)
+	Array(array uint64) ([]*engine.Job, error) // sorted by index
+	Named(name string) ([]*engine.Job, error)
 }
 
 // Names finds what words name.
@@ -32,7 +32,7 @@ type Names struct {
 	Self    string // the calling user
 	Several bool   // a name may stand for several live jobs of that user
 
-	Own func(name string) ([]*store.Job, error) // the jobs of this transaction with a name; nil for none
+	Own func(name string) ([]*engine.Job, error) // the jobs of this transaction with a name; nil for none
 }
 
 // Target is a job, or an array as a whole.
@@ -84,9 +84,9 @@ func (n Names) titled(word, name string) ([]Target, error) {
 		if c := name[0]; c >= '0' && c <= '9' || c == '-' {
 			return nil, malformed(word)
 		}
-		return nil, fmt.Errorf("%w: no job has the name %s", store.ErrNotFound, text.Quoted(name))
+		return nil, fmt.Errorf("%w: no job has the name %s", engine.ErrNotFound, text.Quoted(name))
 	}
-	mine := slices.DeleteFunc(slices.Clone(jobs), func(j *store.Job) bool { return j.User != n.Self })
+	mine := slices.DeleteFunc(slices.Clone(jobs), func(j *engine.Job) bool { return j.User != n.Self })
 	if len(mine) > 0 {
 		jobs = mine
 	}
@@ -97,7 +97,7 @@ func (n Names) titled(word, name string) ([]Target, error) {
 }
 
 // named returns the jobs with a name: those of this transaction before all others.
-func (n Names) named(name string) ([]*store.Job, error) {
+func (n Names) named(name string) ([]*engine.Job, error) {
 	if n.Own != nil {
 		if own, err := n.Own(name); len(own) > 0 || err != nil {
 			return own, err
@@ -107,7 +107,7 @@ func (n Names) named(name string) ([]*store.Job, error) {
 }
 
 // Whole returns jobs by number, with an array instead of its jobs.
-func Whole(jobs []*store.Job) []Target {
+func Whole(jobs []*engine.Job) []Target {
 	found := make([]Target, 0, len(jobs))
 	for _, j := range jobs {
 		found = append(found, Target{cmp.Or(j.Array, j.ID), j.Array != 0})
@@ -215,7 +215,7 @@ func Words(lists ...string) (words []string) {
 
 // Each calls fn for every job that words or lists of them name, each once. one says whether its word names a job alone,
 // and not an array, a range or a name of several.
-func (n Names) Each(words []string, fn func(j *store.Job, one bool) error) error {
+func (n Names) Each(words []string, fn func(j *engine.Job, one bool) error) error {
 	seen := make(map[uint64]bool)
 	if i := slices.IndexFunc(words, func(w string) bool { return len(Words(w)) == 0 }); i >= 0 {
 		return malformed(words[i])
@@ -227,7 +227,7 @@ func (n Names) Each(words []string, fn func(j *store.Job, one bool) error) error
 		}
 		one := len(found) == 1 && !found[0].Array
 		for _, t := range found {
-			err := n.each(t, func(j *store.Job) error {
+			err := n.each(t, func(j *engine.Job) error {
 				if seen[j.ID] {
 					return nil
 				}
@@ -243,7 +243,7 @@ func (n Names) Each(words []string, fn func(j *store.Job, one bool) error) error
 }
 
 // each calls fn for a job, or for the jobs of an array.
-func (n Names) each(t Target, fn func(*store.Job) error) error {
+func (n Names) each(t Target, fn func(*engine.Job) error) error {
 	if !t.Array {
 		j, err := n.In.Get(t.Number)
 		if err != nil {
@@ -324,8 +324,8 @@ func (n Names) Next(word string) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	for _, states := range [][]store.JobState{{store.JobQueued, store.JobReserved, store.JobLate}, {store.JobHeld},
-		{store.JobRunning}} {
+	for _, states := range [][]engine.JobState{{engine.JobQueued, engine.JobReserved, engine.JobLate}, {engine.JobHeld},
+		{engine.JobRunning}} {
 		for _, j := range jobs {
 			if slices.Contains(states, j.State) {
 				return j.ID, nil

@@ -5,29 +5,29 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // arrays has one array, 20, whose jobs 21 to 23 have the indices 3, 4 and 7.
 type arrays struct{}
 
-func (arrays) Get(id uint64) (*store.Job, error) { return job(id, 0, 0, "ann"), nil }
+func (arrays) Get(id uint64) (*engine.Job, error) { return job(id, 0, 0, "ann"), nil }
 
 func (arrays) IsArray(number uint64) (bool, error) { return number == 20, nil }
 
-func (arrays) Array(array uint64) ([]*store.Job, error) {
+func (arrays) Array(array uint64) ([]*engine.Job, error) {
 	if array != 20 {
-		return nil, store.ErrNotFound
+		return nil, engine.ErrNotFound
 	}
 	first := job(21, 20, 3, "ann")
-	first.State = store.JobRunning
-	return []*store.Job{first, job(22, 20, 4, "ann"), job(23, 20, 7, "ann")}, nil
+	first.State = engine.JobRunning
+	return []*engine.Job{first, job(22, 20, 4, "ann"), job(23, 20, 7, "ann")}, nil
 }
 
 // Named knows a job, several jobs with one name, of one user and of two, and the array, whose first job
 // has ended.
-func (arrays) Named(name string) ([]*store.Job, error) {
-	return map[string][]*store.Job{
+func (arrays) Named(name string) ([]*engine.Job, error) {
+	return map[string][]*engine.Job{
 		"one":    {job(5, 0, 0, "ann")},
 		"two":    {job(9, 0, 0, "ann"), job(5, 0, 0, "ann")},
 		"mixed":  {job(5, 0, 0, "ann"), job(9, 0, 0, "bob")},
@@ -38,9 +38,9 @@ func (arrays) Named(name string) ([]*store.Job, error) {
 }
 
 // job returns a user's waiting job, of an array unless that is 0.
-func job(id, array uint64, index int, user string) *store.Job {
-	j := new(store.Job)
-	j.ID, j.Array, j.Index, j.User, j.State = id, array, index, user, store.JobQueued
+func job(id, array uint64, index int, user string) *engine.Job {
+	j := new(engine.Job)
+	j.ID, j.Array, j.Index, j.User, j.State = id, array, index, user, engine.JobQueued
 	return j
 }
 
@@ -119,7 +119,7 @@ func TestOne(t *testing.T) {
 	if array, err := names.Array("many"); array != 20 || err != nil {
 		t.Errorf("Array(many) = %d, %v, want 20", array, err)
 	}
-	if _, err := names.Array("12"); !errors.Is(err, store.ErrNotFound) {
+	if _, err := names.Array("12"); !errors.Is(err, engine.ErrNotFound) {
 		t.Errorf("Array(12) fails with %v, want that there is no such array", err)
 	}
 	if _, err := names.Array("one"); err == nil || err.Error() != "one: job 5 is not an array" {

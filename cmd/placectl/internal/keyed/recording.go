@@ -5,9 +5,9 @@ import (
 	"io"
 	"slices"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/internal/bytejson"
+	"github.com/placectl/placectl/internal/launch"
 )
 
 // Recording is an answer as data, in parts. It is printed in the requested form, now and whenever its

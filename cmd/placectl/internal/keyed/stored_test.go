@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/internal/launch"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata")
@@ -105,7 +105,8 @@ func TestStoredNames(t *testing.T) {
 		case reflect.Pointer, reflect.Slice:
 			walk(at, typ.Elem())
 		case reflect.Struct:
-			for field := range typ.Fields() {
+			for i := range typ.NumField() {
+				field := typ.Field(i)
 				tag := field.Tag.Get("json")
 				switch {
 				case !field.IsExported() || tag == "-":

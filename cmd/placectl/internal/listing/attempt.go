@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // attemptObject is an attempt of a job, as JSON shows it. Its fields have the names of the columns of
@@ -75,8 +75,8 @@ func (j *jobView) attempts() any {
 	return nil
 }
 
-func (j *jobView) readAttempts(job *store.Job) (list attemptList, err error) {
-	err = j.tx.Attempts().Each(job.ID, func(a *store.Attempt) error {
+func (j *jobView) readAttempts(job *engine.Job) (list attemptList, err error) {
+	err = j.tx.Attempts().Each(job.ID, func(a *engine.Attempt) error {
 		nodes, err := j.tx.Nodes().Names(a.AllNodes())
 		if err != nil {
 			return err

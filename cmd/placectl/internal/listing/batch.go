@@ -2,13 +2,13 @@ package listing
 
 import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/store"
 )
 
 // Batch is a batch at an instant, as shown in answers.
 type Batch struct {
-	*store.Batch
+	*engine.Batch
 	Now int64 // Unix seconds
 }
 

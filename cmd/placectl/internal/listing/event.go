@@ -5,31 +5,31 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/internal/attribute"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // eventView is an event as shown in answers.
 type eventView struct {
-	*store.Event
+	*engine.Event
 	jobs *eventJobs
 }
 
 // eventJobs reads the jobs of events. Many successive events are about the same job.
 type eventJobs struct {
-	tx   *store.Tx
-	last *store.Job
+	tx   *engine.Tx
+	last *engine.Job
 	err  error
 }
 
 // of reads a job. A job that no longer exists has no attributes.
-func (e *eventJobs) of(id uint64) *store.Job {
+func (e *eventJobs) of(id uint64) *engine.Job {
 	if e.last == nil || e.last.ID != id {
-		e.last = new(store.Job)
+		e.last = new(engine.Job)
 		e.last.ID = id
 		switch j, err := e.tx.Jobs().Get(id); {
 		case err == nil:
 			e.last = j
-		case !errors.Is(err, store.ErrNotFound) && e.err == nil:
+		case !errors.Is(err, engine.ErrNotFound) && e.err == nil:
 			e.err = err
 		}
 	}
@@ -42,13 +42,13 @@ func (e *eventView) exit() any {
 		return nil
 	}
 	var out any
-	err := e.jobs.tx.Attempts().Each(e.Job, func(a *store.Attempt) error {
+	err := e.jobs.tx.Attempts().Each(e.Job, func(a *engine.Attempt) error {
 		if a.Number == e.Attempt && a.HasExit() {
 			out = a.Exit
 		}
 		return nil
 	})
-	if err != nil && !errors.Is(err, store.ErrNotFound) && e.jobs.err == nil {
+	if err != nil && !errors.Is(err, engine.ErrNotFound) && e.jobs.err == nil {
 		e.jobs.err = err
 	}
 	return out
@@ -86,9 +86,9 @@ var eventFields = func() output.Fields[*eventView] {
 func EventColumns() []output.Column { return eventFields.Columns() }
 
 // EventPrinter prints events of a transaction as rows of an answer.
-func EventPrinter(p *output.Printer, tx *store.Tx) func(*store.Event) error {
+func EventPrinter(p *output.Printer, tx *engine.Tx) func(*engine.Event) error {
 	jobs := &eventJobs{tx: tx}
-	return func(ev *store.Event) error {
+	return func(ev *engine.Event) error {
 		if err := eventFields.Print(p, &eventView{ev, jobs}); err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ func EventPrinter(p *output.Printer, tx *store.Tx) func(*store.Event) error {
 }
 
 // EventObjects returns events for use within a document.
-func EventObjects(tx *store.Tx, list []*store.Event) output.Objects {
+func EventObjects(tx *engine.Tx, list []*engine.Event) output.Objects {
 	out := output.Objects{Columns: EventColumns()}
 	for _, ev := range list {
 		view, row := &eventView{ev, &eventJobs{tx: tx}}, make([]any, len(eventFields))

@@ -11,19 +11,19 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // jobView is a job as shown in answers.
 type jobView struct {
-	*store.Job
-	tx       *store.Tx
-	look     *store.Outlook  // the forecast; nil if the answer shows only facts about the job
-	prospect *store.Prospect // the job's part of look
-	event    string          // the event, in a cycle's answer
-	met      string          // the buckets that its placement met
-	carries  *store.Payload  // cached once read
-	past     *usage          // cached once read
+	*engine.Job
+	tx       *engine.Tx
+	look     *engine.Outlook  // the forecast; nil if the answer shows only facts about the job
+	prospect *engine.Prospect // the job's part of look
+	event    string           // the event, in a cycle's answer
+	met      string           // the buckets that its placement met
+	carries  *engine.Payload  // cached once read
+	past     *usage           // cached once read
 	err      error
 }
 
@@ -41,7 +41,7 @@ var jobReaders = output.Fields[*jobView]{
 	{Name: "walltime", Value: func(j *jobView) any { return j.Walltime }},
 	{Name: "submit", Value: func(j *jobView) any { return j.Submit }},
 	{Name: "nodes", Value: func(j *jobView) any {
-		return readJob(j, func(job *store.Job) ([]string, error) { return j.tx.Nodes().Names(job.AllNodes()) })
+		return readJob(j, func(job *engine.Job) ([]string, error) { return j.tx.Nodes().Names(job.AllNodes()) })
 	}},
 	{Name: "reason", Value: func(j *jobView) any { return output.OrNil(j.reason()) }},
 	{Name: "reason_code", Value: func(j *jobView) any { return output.OrNil(j.reasonCode()) }},
@@ -56,10 +56,10 @@ var jobReaders = output.Fields[*jobView]{
 	{Name: "index", Value: func(j *jobView) any { return arrayIndex(j.Job) }},
 	{Name: "exec_vnode", Value: func(j *jobView) any { return output.OrNil(readJob(j, j.tx.Jobs().ExecVNode)) }},
 	{Name: "chunks", Value: func(j *jobView) any {
-		return readJob(j, func(job *store.Job) ([]chunkObject, error) { return chunkObjects(j.tx, job) })
+		return readJob(j, func(job *engine.Job) ([]chunkObject, error) { return chunkObjects(j.tx, job) })
 	}},
 	{Name: "why", Value: func(j *jobView) any {
-		return readJob(j, func(job *store.Job) (string, error) { return explainRoute(j.tx, job, j.met) })
+		return readJob(j, func(job *engine.Job) (string, error) { return explainRoute(j.tx, job, j.met) })
 	}},
 	{Name: "after", Value: func(j *jobView) any { return dependenciesOf(j.Job) }},
 	{Name: "command", Value: func(j *jobView) any { return j.Command }},
@@ -124,22 +124,22 @@ func ifWord(applies bool, word string) any {
 }
 
 // payload returns what the job carries, an empty payload for nothing.
-func (j *jobView) payload() *store.Payload {
+func (j *jobView) payload() *engine.Payload {
 	if j.carries == nil {
-		j.carries = readJob(j, func(job *store.Job) (*store.Payload, error) { return j.tx.Jobs().Payload(job.ID) })
+		j.carries = readJob(j, func(job *engine.Job) (*engine.Payload, error) { return j.tx.Jobs().Payload(job.ID) })
 		if j.carries == nil {
-			j.carries = new(store.Payload)
+			j.carries = new(engine.Payload)
 		}
 	}
 	return j.carries
 }
 
 // owner returns the submitter of the job, without a name if unknown.
-func (j *jobView) owner() *store.Submitter {
+func (j *jobView) owner() *engine.Submitter {
 	if o := j.payload().Owner; o != nil {
 		return o
 	}
-	return new(store.Submitter)
+	return new(engine.Submitter)
 }
 
 // notes lists what qsub or sbatch ignored at submission. They are events of that instant, of the job or
@@ -149,9 +149,9 @@ func (j *jobView) notes() []string {
 		return nil
 	}
 	var out []string
-	after, _, err := store.EventsSince(j.tx, j.Submit)
+	after, _, err := engine.EventsSince(j.tx, j.Submit)
 	if err == nil {
-		err = j.tx.EachEvent(after, func(e *store.Event) (bool, error) {
+		err = j.tx.EachEvent(after, func(e *engine.Event) (bool, error) {
 			if e.Event == "note" && (e.Job == j.ID || e.Job == j.Array+1 && j.Array != 0) {
 				out = append(out, e.Reason.String())
 			}
@@ -166,7 +166,7 @@ func (j *jobView) notes() []string {
 
 // graceOf returns the requested time from telling the job to terminate to killing it, nil for the
 // default.
-func graceOf(e *store.Ending) any {
+func graceOf(e *engine.Ending) any {
 	if e.Grace == 0 {
 		return nil
 	}
@@ -176,7 +176,7 @@ func graceOf(e *store.Ending) any {
 // files returns the names of the files that the job writes.
 func (j *jobView) files() payload.Files {
 	return payload.Files{Job: j.Job, Of: j.payload(), Node: func() string {
-		nodes := readJob(j, func(job *store.Job) ([]string, error) { return j.tx.Nodes().Names(job.NodeNumbers()) })
+		nodes := readJob(j, func(job *engine.Job) ([]string, error) { return j.tx.Nodes().Names(job.NodeNumbers()) })
 		if len(nodes) == 0 {
 			return ""
 		}
@@ -185,7 +185,7 @@ func (j *jobView) files() payload.Files {
 }
 
 // readJob reads a value, and remembers the error if that fails.
-func readJob[V any](j *jobView, of func(*store.Job) (V, error)) V {
+func readJob[V any](j *jobView, of func(*engine.Job) (V, error)) V {
 	v, err := of(j.Job)
 	if j.err == nil {
 		j.err = err
@@ -194,7 +194,7 @@ func readJob[V any](j *jobView, of func(*store.Job) (V, error)) V {
 }
 
 // outlook returns the forecast for the job.
-func (j *jobView) outlook() *store.Prospect {
+func (j *jobView) outlook() *engine.Prospect {
 	if j.prospect == nil {
 		p := readJob(j, j.look.Prospect)
 		j.prospect = &p
@@ -207,7 +207,7 @@ func (j *jobView) forecastAt() any {
 	if j.outlook().Likely.IsZero() {
 		return nil
 	}
-	fs := readJob(j, func(*store.Job) (*store.Forecasts, error) { return j.tx.Cycle().Forecasts() })
+	fs := readJob(j, func(*engine.Job) (*engine.Forecasts, error) { return j.tx.Cycle().Forecasts() })
 	if fs == nil {
 		return nil
 	}
@@ -226,37 +226,37 @@ func (j *jobView) reason() string {
 type Jobs struct {
 	*output.Printer
 	fields output.Fields[*jobView]
-	tx     *store.Tx
-	Look   *store.Outlook // the jobs' forecast; nil to show only facts
-	Met    string         // the buckets that their placement met
-	err    error          // the first error of reading a value
+	tx     *engine.Tx
+	Look   *engine.Outlook // the jobs' forecast; nil to show only facts
+	Met    string          // the buckets that their placement met
+	err    error           // the first error of reading a value
 }
 
 // PrintJobs starts an answer about one or more jobs, with the named columns as output.Fields.Pick takes
 // them. begin makes its printer.
-func PrintJobs(begin func(output.Result) *output.Printer, tx *store.Tx, record bool, columns string) *Jobs {
+func PrintJobs(begin func(output.Result) *output.Printer, tx *engine.Tx, record bool, columns string) *Jobs {
 	fields := jobFields.Pick(columns)
 	return PrintFields(begin, tx, output.Result{Record: record}, fields)
 }
 
 // PrintMade is PrintJobs for jobs that the command has made.
-func PrintMade(begin func(output.Result) *output.Printer, tx *store.Tx, record bool, columns string) *Jobs {
+func PrintMade(begin func(output.Result) *output.Printer, tx *engine.Tx, record bool, columns string) *Jobs {
 	return PrintFields(begin, tx, output.Result{Record: record, Made: true}, jobFields.Pick(columns))
 }
 
 // PrintShown starts an answer with all that is known of jobs: a list in JSON, even of one.
-func PrintShown(begin func(output.Result) *output.Printer, tx *store.Tx, one bool, columns string) *Jobs {
+func PrintShown(begin func(output.Result) *output.Printer, tx *engine.Tx, one bool, columns string) *Jobs {
 	return PrintFields(begin, tx, output.Result{Record: one, Many: true}, jobFields.Pick(columns))
 }
 
 // PrintFields starts an answer with fields, described by a result.
-func PrintFields(begin func(output.Result) *output.Printer, tx *store.Tx, res output.Result,
+func PrintFields(begin func(output.Result) *output.Printer, tx *engine.Tx, res output.Result,
 	fields output.Fields[*jobView]) *Jobs {
 	return printFields(begin, tx, res, fields, "job")
 }
 
 // printFields is PrintFields with the column that -o id prints.
-func printFields(begin func(output.Result) *output.Printer, tx *store.Tx, res output.Result,
+func printFields(begin func(output.Result) *output.Printer, tx *engine.Tx, res output.Result,
 	fields output.Fields[*jobView], id string) *Jobs {
 	res.Columns = fields.Columns()
 	res.ID = slices.IndexFunc(res.Columns, func(c output.Column) bool { return c.Name == id })
@@ -264,10 +264,10 @@ func printFields(begin func(output.Result) *output.Printer, tx *store.Tx, res ou
 }
 
 // Print prints one job. As with Row, Close also returns its error.
-func (p *Jobs) Print(job *store.Job) error { return p.PrintEvent("", job) }
+func (p *Jobs) Print(job *engine.Job) error { return p.PrintEvent("", job) }
 
 // PrintEvent prints a job with its event in a cycle's answer.
-func (p *Jobs) PrintEvent(event string, job *store.Job) error {
+func (p *Jobs) PrintEvent(event string, job *engine.Job) error {
 	if p.err == nil {
 		j := &jobView{Job: job, tx: p.tx, look: p.Look, event: event, met: p.Met}
 		p.err = errors.Join(p.fields.Print(p.Printer, j), j.err)
@@ -284,10 +284,10 @@ func (p *Jobs) Close() error {
 }
 
 // JobID formats a job's number.
-func JobID(j *store.Job) string { return strconv.FormatUint(j.ID, 10) }
+func JobID(j *engine.Job) string { return strconv.FormatUint(j.ID, 10) }
 
 // JobName returns a job's name for people: 12, or 12[3] in an array.
-func JobName(j *store.Job) string {
+func JobName(j *engine.Job) string {
 	if j.Array == 0 {
 		return JobID(j)
 	}
@@ -298,7 +298,7 @@ func JobName(j *store.Job) string {
 func numberOrNil(id uint64) any { return output.OrNil(id) }
 
 // arrayIndex returns a job's index in its array, nil if it is in none.
-func arrayIndex(j *store.Job) any {
+func arrayIndex(j *engine.Job) any {
 	if j.Array == 0 {
 		return nil
 	}
@@ -306,7 +306,7 @@ func arrayIndex(j *store.Job) any {
 }
 
 // dependenciesOf lists a job's dependencies: afterok:12.
-func dependenciesOf(job *store.Job) []string {
+func dependenciesOf(job *engine.Job) []string {
 	var out []string
 	for _, d := range job.After {
 		out = append(out, d.String())
@@ -315,7 +315,7 @@ func dependenciesOf(job *store.Job) []string {
 }
 
 // exitOf returns a job's exit status, nil before it has one.
-func exitOf(job *store.Job) any {
+func exitOf(job *engine.Job) any {
 	if !job.HasExit() {
 		return nil
 	}

@@ -3,11 +3,11 @@ package listing
 import (
 	"fmt"
 
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // explainRoute says why the job took its path, and where it was placed.
-func explainRoute(tx *store.Tx, job *store.Job, met string) (string, error) {
+func explainRoute(tx *engine.Tx, job *engine.Job, met string) (string, error) {
 	path, why, err := tx.Ask().Route(job.Request())
 	if err != nil {
 		return "", err
@@ -28,7 +28,7 @@ type chunkObject struct {
 	Resources map[string]float64 `json:"resources"`
 }
 
-func chunkObjects(tx *store.Tx, job *store.Job) ([]chunkObject, error) {
+func chunkObjects(tx *engine.Tx, job *engine.Job) ([]chunkObject, error) {
 	nodes, err := tx.Nodes().Names(job.NodeNumbers())
 	if err != nil {
 		return nil, err

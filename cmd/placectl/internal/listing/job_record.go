@@ -11,7 +11,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/internal/attribute"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // kinds maps the types of attributes to kinds of columns.
@@ -44,7 +44,7 @@ func declared(own output.Fields[*jobView]) output.Fields[*jobView] {
 	return append(all, own[0])
 }
 
-var jobType = reflect.TypeFor[store.Job]()
+var jobType = reflect.TypeFor[engine.Job]()
 
 // jobField reads an attribute that is a field of a job: nil for none. An answer shows few of them, so
 // each is found when it is first read.
@@ -81,16 +81,16 @@ func Complete(columns string) string {
 
 // usage is what the attempts of a job have used.
 type usage struct {
-	last store.ResourceUse // of the last attempt
-	cpu  time.Duration     // of all attempts
-	mem  int64             // the maximum over attempts
+	last engine.ResourceUse // of the last attempt
+	cpu  time.Duration      // of all attempts
+	mem  int64              // the maximum over attempts
 }
 
 // took reads what the job has used.
 func (j *jobView) took() *usage {
 	if j.past == nil {
 		j.past = new(usage)
-		err := j.tx.Attempts().Each(j.ID, func(a *store.Attempt) error {
+		err := j.tx.Attempts().Each(j.ID, func(a *engine.Attempt) error {
 			j.past.last = a.Use
 			j.past.cpu += a.Use.CPUUser + a.Use.CPUSystem
 			j.past.mem = max(j.past.mem, cmp.Or(a.Use.MemPeak, a.Use.MaxRSS))
@@ -116,9 +116,9 @@ func seconds(d time.Duration) any {
 func (j *jobView) waited() any {
 	until := j.Start
 	switch {
-	case j.State == store.JobCancelled, j.Submit.IsZero():
+	case j.State == engine.JobCancelled, j.Submit.IsZero():
 		return nil
-	case j.State.Live() && j.State != store.JobRunning:
+	case j.State.Live() && j.State != engine.JobRunning:
 		until = j.tx.Now()
 	case j.Start.IsZero():
 		return nil
@@ -130,9 +130,9 @@ func (j *jobView) waited() any {
 func (j *jobView) ran() any {
 	until := j.End
 	switch {
-	case j.Start.IsZero(), j.State.Live() && j.State != store.JobRunning:
+	case j.Start.IsZero(), j.State.Live() && j.State != engine.JobRunning:
 		return nil
-	case j.State == store.JobRunning:
+	case j.State == engine.JobRunning:
 		until = j.tx.Now()
 	}
 	if until.Before(j.Start) {
@@ -144,7 +144,7 @@ func (j *jobView) ran() any {
 // slowdown returns the time from submission to end, divided by the run time. A run of less than a second
 // counts as one second.
 func (j *jobView) slowdown() any {
-	if j.State != store.JobFinished && j.State != store.JobFailed || j.Submit.IsZero() || j.Start.IsZero() ||
+	if j.State != engine.JobFinished && j.State != engine.JobFailed || j.Submit.IsZero() || j.Start.IsZero() ||
 		j.End.Before(j.Start) {
 		return nil
 	}
@@ -161,16 +161,16 @@ func (j *jobView) reasonCode() string {
 	switch {
 	case j.look != nil:
 		return j.outlook().Code()
-	case j.State == store.JobRunning || !j.State.Live():
+	case j.State == engine.JobRunning || !j.State.Live():
 		return j.Reason.Cause.String()
 	case j.Never:
-		return string(store.WaitsNever)
-	case j.State == store.JobHeld:
-		return string(store.WaitsHeld)
-	case j.State == store.JobReserved:
-		return string(store.WaitsPlan)
-	case j.State == store.JobLate:
-		return string(store.WaitsLate)
+		return string(engine.WaitsNever)
+	case j.State == engine.JobHeld:
+		return string(engine.WaitsHeld)
+	case j.State == engine.JobReserved:
+		return string(engine.WaitsPlan)
+	case j.State == engine.JobLate:
+		return string(engine.WaitsLate)
 	}
 	return ""
 }

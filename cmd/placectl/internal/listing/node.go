@@ -5,15 +5,15 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // Node is a node and its allocations, as lists show it.
 type Node struct {
 	*index.Node
-	store.Occupancy
-	Allocations []store.Allocation // only for `node show`
-	Devices     []store.DeviceInfo
+	engine.Occupancy
+	Allocations []engine.Allocation // only for `node show`
+	Devices     []engine.DeviceInfo
 }
 
 // NodeFields are the fields that every store has for a node. Their names are those of the nodes table
@@ -106,7 +106,7 @@ func valueOf(v index.Value, def index.Def) any {
 // freeValue returns how much of a resource jobs could get now.
 func freeValue(n *Node, def index.Def) any {
 	v := resourceValue(n, def)
-	if v == nil || n.Occupancy.State == store.NodeFree {
+	if v == nil || n.Occupancy.State == engine.NodeFree {
 		return v
 	}
 	for _, a := range n.Left {

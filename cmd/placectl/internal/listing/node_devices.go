@@ -5,7 +5,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/index/devices"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // DeviceField is the field of a node's devices, in words for people.
@@ -23,7 +23,7 @@ func deviceObject(n *Node) any {
 	if len(n.Devices) == 0 {
 		return nil
 	}
-	by := make(map[string][]store.DeviceInfo)
+	by := make(map[string][]engine.DeviceInfo)
 	for _, d := range n.Devices {
 		by[d.Resource] = append(by[d.Resource], d)
 	}
@@ -35,7 +35,7 @@ func deviceObject(n *Node) any {
 }
 
 // deviceFields are the fields of devices, by the names of nodefile.Device.
-func deviceFields(list []store.DeviceInfo) output.Fields[int] {
+func deviceFields(list []engine.DeviceInfo) output.Fields[int] {
 	return output.Fields[int]{
 		{Name: "id", Kind: output.Object, Value: func(i int) any { return list[i].ID }},
 		{Name: "group", Kind: output.Integer, Required: true, Value: func(i int) any { return list[i].Group }},

@@ -4,11 +4,11 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // Owners are the jobs and reservations that own something. As text they are their names.
-type Owners []store.Owner
+type Owners []engine.Owner
 
 // Objects returns the owners for programs.
 func (list Owners) Objects() output.Objects {

@@ -6,12 +6,12 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/internal/attribute"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // PrintSubmission prints what was submitted, one job or an array, as one record. An array's own number is
 // the one that stands for all; that of its i-th job is that of its first plus i.
-func PrintSubmission(begin func(output.Result) *output.Printer, tx *store.Tx, jobs []*store.Job) error {
+func PrintSubmission(begin func(output.Result) *output.Printer, tx *engine.Tx, jobs []*engine.Job) error {
 	counted := func(name string, value func() any) output.Field[*jobView] {
 		a := attribute.Of(attribute.Submission, name)
 		return output.Field[*jobView]{Name: name, Kind: kinds[a.Type], Required: a.Required, Value: func(*jobView) any {
@@ -29,7 +29,7 @@ func PrintSubmission(begin func(output.Result) *output.Printer, tx *store.Tx, jo
 }
 
 // whole returns the column with the number that stands for a job or all of its array.
-func whole(j *store.Job) string {
+func whole(j *engine.Job) string {
 	if j.Array != 0 {
 		return "array"
 	}
@@ -38,7 +38,7 @@ func whole(j *store.Job) string {
 
 // indices formats the indices of an array's jobs: 0-99, 5-9:2 or 1,5,9-12. It is "" for jobs that are
 // in no array.
-func indices(jobs []*store.Job) string {
+func indices(jobs []*engine.Job) string {
 	if jobs[0].Array == 0 {
 		return ""
 	}

@@ -8,10 +8,10 @@ import (
 	"context"
 	"errors"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // errWanted stops a transaction that needs the policy local, so that its program runs first.
@@ -19,8 +19,8 @@ var errWanted = errors.New("the policy local has not been asked")
 
 // Asker runs the program of a database.
 type Asker struct {
-	Open      func() (*store.DB, error)
-	Distrusts func(*store.DB) string // why its programs must not run, "" if they may
+	Open      func() (*engine.DB, error)
+	Distrusts func(*engine.DB) string // why its programs must not run, "" if they may
 	Note      func(format string, args ...any)
 }
 
@@ -38,7 +38,7 @@ func (a *Asker) Ordered(ctx context.Context, q *placer.Request, fn func() error)
 }
 
 // Wanted returns an error if a request needs the site's program and that has not run.
-func Wanted(tx *store.Tx, q *placer.Request) error {
+func Wanted(tx *engine.Tx, q *placer.Request) error {
 	if q.Ranking != nil {
 		return nil
 	}
@@ -58,7 +58,7 @@ func (a *Asker) ask(ctx context.Context, q *placer.Request) error {
 	if err != nil {
 		return err
 	}
-	err = db.View(func(tx *store.Tx) error {
+	err = db.View(func(tx *engine.Tx) error {
 		set, err := tx.Config().Settings()
 		if err != nil {
 			return err
@@ -98,7 +98,7 @@ func (a *Asker) ask(ctx context.Context, q *placer.Request) error {
 }
 
 // described converts candidates for the program.
-func described(tx *store.Tx, list []store.Candidate) ([]launch.Candidate, error) {
+func described(tx *engine.Tx, list []engine.Candidate) ([]launch.Candidate, error) {
 	defs, err := tx.Config().Resources()
 	if err != nil {
 		return nil, err

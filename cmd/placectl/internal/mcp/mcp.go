@@ -18,8 +18,8 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
+	"github.com/placectl/placectl/internal/bytejson"
 )
 
 // versions are the supported versions of the protocol, newest first.

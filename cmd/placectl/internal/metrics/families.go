@@ -3,11 +3,11 @@ package metrics
 import (
 	"strconv"
 
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // Families returns a store's numbers under their published names.
-func Families(m *store.Metrics, version string) []*Family {
+func Families(m *engine.Metrics, version string) []*Family {
 	var list []*Family
 	family := func(kind Kind, name, unit, help string) *Family {
 		f := &Family{Name: "placectl_" + name, Help: help, Kind: kind, Unit: unit}
@@ -55,7 +55,7 @@ func Families(m *store.Metrics, version string) []*Family {
 }
 
 // jobs adds the families of queues.
-func jobs(family func(kind Kind, name, unit, help string) *Family, queues []store.QueueMetrics) {
+func jobs(family func(kind Kind, name, unit, help string) *Family, queues []engine.QueueMetrics) {
 	now := family(Gauge, "jobs", "", "Jobs by state; those that have ended as long as they are kept.")
 	submitted := family(Counter, "jobs_submitted", "", "Jobs that were submitted or placed.")
 	ended := family(Counter, "jobs_ended", "", "Jobs that have ended, by what became of them.")
@@ -64,12 +64,12 @@ func jobs(family func(kind Kind, name, unit, help string) *Family, queues []stor
 	oldest := family(Gauge, "queue_oldest_seconds", "seconds",
 		"How long the oldest job has waited that waits for nodes.")
 	var bounds []float64
-	for _, b := range store.WaitBounds {
+	for _, b := range engine.WaitBounds {
 		bounds = append(bounds, float64(b))
 	}
 	for _, q := range queues {
 		for state, n := range q.Jobs {
-			if state != store.JobLate || n > 0 { // usually no job is late
+			if state != engine.JobLate || n > 0 { // usually no job is late
 				now.Add(float64(n), "queue", q.Queue, "state", state.String())
 			}
 		}

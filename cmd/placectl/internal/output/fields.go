@@ -15,6 +15,7 @@ type Field[T any] struct {
 	Detail   bool
 	Required bool
 	Flag     bool
+	Sparse   bool
 	Least    int
 	Value    func(T) any
 }
@@ -47,7 +48,7 @@ func (f Fields[T]) named(name string) *Field[T] {
 // Column returns the field's column.
 func (f Field[T]) Column() Column {
 	return Column{Name: f.Name, Kind: f.Kind, Right: f.Right, Nodes: f.Nodes, Detail: f.Detail, Required: f.Required,
-		Flag: f.Flag, Least: f.Least}
+		Flag: f.Flag, Sparse: f.Sparse, Least: f.Least}
 }
 
 // Columns returns the fields' columns.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
+	"github.com/placectl/placectl/internal/bytejson"
 	"github.com/placectl/placectl/internal/text"
 )
 

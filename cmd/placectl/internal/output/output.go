@@ -180,6 +180,7 @@ type Column struct {
 	Detail   bool   `json:"detail,omitempty"`   // only for line and the JSON forms: a table has no room
 	Required bool   `json:"required,omitempty"` // never nil
 	Flag     bool   `json:"flag,omitempty"`     // shown to people only if true
+	Sparse   bool   `json:"sparse,omitempty"`   // a table in which it is empty or 0 in all rows leaves it out
 	// the width to which a terminal may cut it, so that a row is one line; 0: it is wrapped
 	Least int `json:"least,omitempty"`
 }

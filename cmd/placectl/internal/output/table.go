@@ -1,6 +1,7 @@
 package output
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -21,6 +22,8 @@ type tableLayout struct {
 	cell   []byte      // scratch: one text
 	cells  []cell      // scratch: a row read back
 	widths []int       // the widest of each column, over all rows so far
+	says   []bool      // the columns with a value other than 0, over all rows so far
+	shown  []int       // while rows are written: the indices of their columns
 	headed bool        // the header has been written
 	blocks bool        // a block of lines has been written
 }
@@ -37,7 +40,7 @@ const (
 )
 
 func (l *tableLayout) begin(p *Printer) {
-	l.widths, l.cells = make([]int, len(p.cols)), make([]cell, len(p.cols))
+	l.widths, l.cells, l.says = make([]int, len(p.cols)), make([]cell, len(p.cols)), make([]bool, len(p.cols))
 	if p.o.NoHeader {
 		l.headed = true
 		return
@@ -52,6 +55,7 @@ func (l *tableLayout) begin(p *Printer) {
 func (l *tableLayout) row(p *Printer, values []any) {
 	for i, v := range values {
 		l.cell = p.AppendHuman(l.cell[:0], p.cols[i], v)
+		l.says[i] = l.says[i] || len(bytes.Trim(l.cell, "0.s")) > 0
 		l.endCell(i)
 	}
 	l.endRow()
@@ -89,7 +93,11 @@ func (l *tableLayout) eachRow(p *Printer, fn func([]cell)) error {
 				l.cells[i] = cell{piece[:n>>1], int(w)}
 				piece = piece[n>>1:]
 			}
-			fn(l.cells)
+			cells := l.cells[:0]
+			for _, i := range l.shown {
+				cells = append(cells, l.cells[i])
+			}
+			fn(cells)
 			if len(p.buf) >= spillAt {
 				p.write()
 			}
@@ -108,13 +116,21 @@ func (l *tableLayout) flush(p *Printer) {
 	if p.o.Quiet && p.rows == 0 {
 		return // wait for a row before writing the header
 	}
+	all := p.cols
+	defer func() { p.cols = all }()
+	l.shown, p.cols = l.shown[:0], nil
+	for i, c := range all {
+		if !c.Sparse || l.says[i] || p.o.Columns != "" {
+			l.shown, p.cols = append(l.shown, i), append(p.cols, c)
+		}
+	}
 	widths, fits := l.fit(p)
 	var err error
 	switch {
 	case fits:
 		err = l.writeRows(p, widths)
 	case p.rows == 0:
-		err = l.writeRows(p, l.widths) // only the header
+		err = l.writeRows(p, widths) // only the header
 	default:
 		err = l.writeLines(p)
 	}
@@ -126,10 +142,11 @@ func (l *tableLayout) flush(p *Printer) {
 
 // fit computes the widths of the columns, and whether the terminal is wide enough.
 func (l *tableLayout) fit(p *Printer) ([]int, bool) {
-	want := l.widths
-	for i, w := range p.o.Widths {
-		if i < len(want) && w > 0 {
-			want[i] = w
+	var want []int
+	for _, i := range l.shown {
+		want = append(want, l.widths[i])
+		if i < len(p.o.Widths) && p.o.Widths[i] > 0 {
+			want[len(want)-1] = p.o.Widths[i]
 		}
 	}
 	limit := 0
@@ -241,7 +258,7 @@ func writeWrapped(p *Printer, cells []cell, widths []int) {
 			rest := &cells[i].text
 			n := BreakAt(*rest, widths[i])
 			line := (*rest)[:n]
-			*rest = (*rest)[n:]
+			*rest = bytes.TrimLeft((*rest)[n:], " ")
 			more = more || len(*rest) > 0
 			p.buf = appendAligned(p.buf, line, widths[i]-TextWidth(line), p.cols[i].right(), i == len(cells)-1)
 		}

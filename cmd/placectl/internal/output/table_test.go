@@ -30,7 +30,7 @@ ID  NAME                      WHY
 ID  NAME                    WHY
  1  n1                      short
 20  a-name-without-any-bla  this text is too long,
-    nk                       so it goes on below
+    nk                      so it goes on below
 `},
 		{32, `
 ID  NAME           WHY

@@ -4,7 +4,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/environ"
 )
 
 // Carried is the environment of a user who submits on one host to a database on another, and the
@@ -14,16 +15,16 @@ type Carried struct {
 	Dir        string
 	Umask      uint32
 	Env        [][]byte
-	Limits     []store.ResourceLimit
+	Limits     []engine.ResourceLimit
 	ScriptName string
 	Script     []byte // nil: none
 	Lines      []byte // of --each; nil: none
 }
 
 // Carry collects the environment of this process, and the script if there is one.
-func Carry(environ []string, s *Script) (along *Carried, err error) {
-	along = &Carried{Umask: ownUmask(), Limits: resourceLimits()}
-	for _, v := range environ {
+func Carry(variables []string, s *Script) (along *Carried, err error) {
+	along = &Carried{Umask: environ.Umask(), Limits: environ.Limits()}
+	for _, v := range variables {
 		along.Env = append(along.Env, []byte(v))
 	}
 	if along.Dir, err = os.Getwd(); err != nil {

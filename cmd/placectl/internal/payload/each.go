@@ -11,8 +11,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // Lines are the lines of submit --each, one for each job.
@@ -40,8 +40,8 @@ func ReadLines(name string, in io.Reader) (list Lines, err error) {
 			continue
 		case strings.IndexByte(line, 0) >= 0:
 			return nil, fmt.Errorf("%s, line %d has a NUL byte: it is not text", name, number)
-		case len(list) == store.MaxArray:
-			return nil, fmt.Errorf("%s has more than %d lines", name, store.MaxArray)
+		case len(list) == engine.MaxArray:
+			return nil, fmt.Errorf("%s has more than %d lines", name, engine.MaxArray)
 		}
 		list = append(list, Line{number, line})
 	}
@@ -85,12 +85,12 @@ func (list Lines) known(command []string) error {
 
 // Each returns what the job of each line executes. In the command, {} is the line, {1} its first field,
 // and {#} its index. A command without any of these gets the line as its last argument.
-func (list Lines) Each(command []string) ([]store.Element, error) {
+func (list Lines) Each(command []string) ([]engine.Element, error) {
 	if err := list.known(command); err != nil {
 		return nil, err
 	}
 	filled := slices.ContainsFunc(command, placeholder().MatchString)
-	out := make([]store.Element, len(list))
+	out := make([]engine.Element, len(list))
 	for i, line := range list {
 		words := append(make([]string, 0, len(command)+1), command...)
 		if !filled {
@@ -104,7 +104,7 @@ func (list Lines) Each(command []string) ([]store.Element, error) {
 				}
 			}
 		}
-		out[i] = store.Element{Command: words, Line: line.Text}
+		out[i] = engine.Element{Command: words, Line: line.Text}
 	}
 	return out, nil
 }

@@ -12,13 +12,13 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"golang.org/x/sys/unix"
 )
 
 // ending reads the flags that say how the job is ended, retried, and reported.
-func ending(c Flags, e *store.Ending) (err error) {
+func ending(c Flags, e *engine.Ending) (err error) {
 	for _, word := range []struct {
 		flag string
 		to   *string
@@ -36,7 +36,7 @@ func ending(c Flags, e *store.Ending) (err error) {
 		if e.RetryWait, err = flagDuration(c, "retry-wait"); err != nil {
 			return err
 		}
-		if e.RetryWait < time.Second || e.RetryWait > store.MaxRetryWait {
+		if e.RetryWait < time.Second || e.RetryWait > engine.MaxRetryWait {
 			return usage.Errorf("--retry-wait must be from 1s to 1h, not %s", text.FormatDuration(e.RetryWait))
 		}
 	}
@@ -65,7 +65,7 @@ func ending(c Flags, e *store.Ending) (err error) {
 }
 
 // readRetryMem parses xFACTOR[,MAX]: x2, x1.5,64gb.
-func readRetryMem(value string, e *store.Ending) error {
+func readRetryMem(value string, e *engine.Ending) error {
 	factor, most, limited := strings.Cut(value, ",")
 	number, is := strings.CutPrefix(strings.ToLower(factor), "x")
 	f, err := strconv.ParseFloat(number, 64)
@@ -85,14 +85,14 @@ func readRetryMem(value string, e *store.Ending) error {
 	switch {
 	case e.Retries == 0:
 		return errors.New("it applies to retries, and there are none: add --retries 3")
-	case !slices.Contains(strings.Split(e.RetryOn, ","), store.OutcomeOOM.String()):
+	case !slices.Contains(strings.Split(e.RetryOn, ","), engine.OutcomeOOM.String()):
 		return errors.New("it applies after oom, and the job is not retried then: add --retry-on oom")
 	}
 	return nil
 }
 
 // RetryMem returns the value of --retry-mem for an ending, "" for none.
-func RetryMem(e *store.Ending) string {
+func RetryMem(e *engine.Ending) string {
 	if e.RetryMem == 0 {
 		return ""
 	}
@@ -120,7 +120,7 @@ func flagDuration(c Flags, flag string) (time.Duration, error) {
 const defaultBefore = "60"
 
 // readSignal parses [B:]SIGNAL[@TIME]: USR1@120, SIGTERM@2m, 10, B:INT@30.
-func readSignal(value string, e *store.Ending) error {
+func readSignal(value string, e *engine.Ending) error {
 	name, before, timed := strings.Cut(value, "@")
 	if !timed {
 		before = defaultBefore
@@ -152,11 +152,11 @@ func SignalNumber(name string) int {
 }
 
 // Signal returns the value of --signal for an ending, "" for none.
-func Signal(e *store.Ending) string {
+func Signal(e *engine.Ending) string {
 	if e.Signal == 0 {
 		return ""
 	}
-	text := store.SignalName(e.Signal)
+	text := engine.SignalName(e.Signal)
 	if e.First {
 		text = "B:" + text
 	}

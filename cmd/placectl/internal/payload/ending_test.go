@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // given is a command line of flags.
@@ -19,7 +19,7 @@ func (g given) Int(name string) int       { n, _ := strconv.Atoi(g[name]); retur
 
 // TestEnding: what the flags mean, and which are refused.
 func TestEnding(t *testing.T) {
-	for line, want := range map[string]store.Ending{
+	for line, want := range map[string]engine.Ending{
 		"":                                      {},
 		"retries=3":                             {Retries: 3},
 		"retries=0":                             {},
@@ -36,13 +36,13 @@ func TestEnding(t *testing.T) {
 		"signal=B:15@1 retries=1000 retry-wait=1h": {Signal: 15, Before: time.Second, First: true, Retries: 1000,
 			RetryWait: time.Hour},
 	} {
-		var e store.Ending
+		var e engine.Ending
 		err := ending(flagsOf(line), &e)
 		if diff := cmp.Diff(want, e); diff != "" || err != nil {
 			t.Errorf("ending(%s): %v (-want +got): %s", line, err, diff)
 		}
 		if text := Signal(&e); text != "" {
-			var again store.Ending
+			var again engine.Ending
 			err := ending(given{"signal": text}, &again)
 			if err != nil || again.Signal != e.Signal || again.Before != e.Before || again.First != e.First {
 				t.Errorf("%s is written back as %s", line, text)
@@ -79,7 +79,7 @@ func TestEnding(t *testing.T) {
 		"signal=USR1@-5":      "",
 		"retries=99999999999": "",
 	} {
-		var e store.Ending
+		var e engine.Ending
 		err := ending(flagsOf(line), &e)
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ending(%q) = %+v, %v, want %s", line, e, err, want)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/environ"
 	"github.com/placectl/placectl/internal/text"
 )
 

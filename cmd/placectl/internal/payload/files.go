@@ -3,15 +3,15 @@ package payload
 import (
 	"cmp"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/outname"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/outname"
 )
 
 // Files are the names of the files that a job writes, as far as they are known. %N stays before the job
 // has nodes, and %t before it has an attempt.
 type Files struct {
-	Job     *store.Job
-	Of      *store.Payload
+	Job     *engine.Job
+	Of      *engine.Payload
 	Attempt int           // 0: no particular one
 	Node    func() string // returns the first node of the job, "" before it has one
 }

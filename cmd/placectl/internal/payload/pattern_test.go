@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // FuzzPattern: a pattern is refused, or gives one absolute path without any letter left. User-chosen names
@@ -19,9 +19,9 @@ func FuzzPattern(f *testing.F) {
 		f.Add(s, "na/me", "../u")
 	}
 	f.Fuzz(func(t *testing.T, pattern, name, user string) {
-		err := store.CheckPattern(pattern)
+		err := engine.CheckPattern(pattern)
 		if err != nil {
-			if !errors.Is(err, store.ErrInvalid) {
+			if !errors.Is(err, engine.ErrInvalid) {
 				t.Fatalf("CheckPattern(%q) = %v, want ErrInvalid", pattern, err)
 			}
 			return
@@ -29,9 +29,9 @@ func FuzzPattern(f *testing.F) {
 		if pattern == "" || strings.ContainsRune(pattern+name+user, 0) {
 			return
 		}
-		job := new(store.Job)
+		job := new(engine.Job)
 		job.ID, job.Array, job.Index, job.Name, job.User = 12, 10, 2, name, user
-		files := Files{Job: job, Of: &store.Payload{Dir: "/home/ann", Out: pattern}, Attempt: 3,
+		files := Files{Job: job, Of: &engine.Payload{Dir: "/home/ann", Out: pattern}, Attempt: 3,
 			Node: func() string { return "n1" }}
 		got := files.Out()
 		if !filepath.IsAbs(got) {

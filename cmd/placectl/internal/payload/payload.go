@@ -15,8 +15,9 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/environ"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // Flags are the flags of a command line.
@@ -28,9 +29,9 @@ type Flags interface {
 
 // Process is the submitting process.
 type Process struct {
-	Me           store.Submitter // the real user, whatever --user says
-	Environ      func() []string // NAME=VALUE
-	Database     string          // its file: users who can read it can read what jobs carry
+	Me           engine.Submitter // the real user, whatever --user says
+	Environ      func() []string  // NAME=VALUE
+	Database     string           // its file: users who can read it can read what jobs carry
 	Note, Detail func(format string, args ...any)
 	Carried      *Carried // the environment that another process has sent; nil: our own
 	// as for qsub and sbatch: every variable is carried, and an output directory is checked when the job begins
@@ -40,12 +41,12 @@ type Process struct {
 
 // Read reads what a job carries, as the flags say: the script, nil for none, and the environment of the
 // process.
-func (from Process) Read(c Flags, s *Script) (p *store.Payload, err error) {
-	p = new(store.Payload)
+func (from Process) Read(c Flags, s *Script) (p *engine.Payload, err error) {
+	p = new(engine.Payload)
 	if along := from.Carried; along != nil {
 		p.Limits, p.Dir, p.Umask = along.Limits, along.Under(""), along.Umask
 	} else {
-		p.Limits, p.Umask = resourceLimits(), ownUmask()
+		p.Limits, p.Umask = environ.Limits(), environ.Umask()
 	}
 	if from.Carried == nil && !c.IsSet("chdir") {
 		if p.Dir, err = Directory(""); err != nil {
@@ -69,7 +70,7 @@ func (from Process) Read(c Flags, s *Script) (p *store.Payload, err error) {
 }
 
 // Change changes a payload as the flags say, and leaves the rest of it as it is.
-func (from Process) Change(c Flags, p *store.Payload) (err error) {
+func (from Process) Change(c Flags, p *engine.Payload) (err error) {
 	if c.IsSet("chdir") {
 		if from.Carried != nil {
 			p.Dir = from.Carried.Under(c.String("chdir"))
@@ -147,7 +148,7 @@ func isDirectory(said, dir string) error {
 // pattern reads a flag that names an output file. Its directory must exist, as far as it is known now.
 func (from Process) pattern(c Flags, flag, dir string) (string, error) {
 	p := c.String(flag)
-	switch err := store.CheckPattern(p); {
+	switch err := engine.CheckPattern(p); {
 	case err != nil:
 		return "", usage.Errorf("--%s: %w", flag, err)
 	case p == "" && c.IsSet(flag):
@@ -173,18 +174,6 @@ func (from Process) pattern(c Flags, flag, dir string) (string, error) {
 		return "", fmt.Errorf("--%s: %w", flag, err)
 	}
 	return p, nil
-}
-
-// ownUmask returns this process's umask.
-func ownUmask() uint32 {
-	status, _ := os.ReadFile("/proc/self/status") // the system call would change it for a moment
-	_, text, _ := strings.Cut(string(status), "\nUmask:")
-	text, _, _ = strings.Cut(text, "\n")
-	mask, err := strconv.ParseUint(strings.TrimSpace(text), 8, 32)
-	if err != nil {
-		return 0o077
-	}
-	return uint32(mask)
 }
 
 // OutModes are the values of --out-mode.

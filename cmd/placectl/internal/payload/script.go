@@ -8,8 +8,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // Script is a job script with its directives.
@@ -21,13 +21,13 @@ type Script struct {
 
 // ReadScript reads a script, and refuses other files.
 func ReadScript(name string, in io.Reader) (*Script, error) {
-	read, err := io.ReadAll(io.LimitReader(in, store.MaxScript+1))
+	read, err := io.ReadAll(io.LimitReader(in, engine.MaxScript+1))
 	s := &Script{Name: name, Text: string(read)}
 	switch {
 	case err != nil:
 		return nil, usage.Errorf("%w", err)
-	case len(read) > store.MaxScript: // perhaps far more
-		return nil, usage.Errorf("%s has more than %d bytes, the maximum for a script", s.Name, store.MaxScript)
+	case len(read) > engine.MaxScript: // perhaps far more
+		return nil, usage.Errorf("%s has more than %d bytes, the maximum for a script", s.Name, engine.MaxScript)
 	case strings.TrimSpace(s.Text) == "":
 		return nil, usage.Errorf("%s is empty", s.Name)
 	}

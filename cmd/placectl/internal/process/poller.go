@@ -1,7 +1,6 @@
 package process
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"time"
@@ -20,15 +19,7 @@ func CheckPoller() error {
 	if canOpen(spareFiles) {
 		return nil
 	}
-	poll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-	if err != nil {
-		return fmt.Errorf("waiting for files: %w", err)
-	}
-	event, err := unix.Eventfd(0, unix.EFD_CLOEXEC)
-	if err == nil {
-		err = unix.Close(event)
-	}
-	if err = errors.Join(err, unix.Close(poll)); err != nil {
+	if err := tryPoller(); err != nil {
 		return fmt.Errorf("waiting for files: %w", err)
 	}
 	time.AfterFunc(time.Hour, func() {}).Stop()

@@ -12,13 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
-	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/index/devices"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/bytejson"
+	"github.com/placectl/placectl/internal/dispatch"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/keeper"
+	"github.com/placectl/placectl/internal/launch"
+	"github.com/placectl/placectl/internal/work"
 )
 
 // A host that cannot see the file asks over ssh what other hosts ask the file directly. There, placectl
@@ -44,8 +45,8 @@ type Question struct {
 	Host   string
 	UID    int
 	ID     string // of the intended database, "" for any
-	Claim  *store.Claim
-	Result *store.Result
+	Claim  *engine.Claim
+	Result *engine.Result
 	User   string         // the user of the heartbeat
 	Boot   string         // the boot of the host
 	Found  []devices.Held // for AskLacks
@@ -53,7 +54,7 @@ type Question struct {
 	Job     uint64 // for AskOn, AskHeld, AskSent, AskLeft
 	Attempt int
 	Node    string
-	Nonce   store.Nonce
+	Nonce   engine.Nonce
 	Epoch   string
 	Sent    int    // for AskSent
 	Why     string // for AskLeft
@@ -61,14 +62,12 @@ type Question struct {
 
 // Answer is the answer to a question.
 type Answer struct {
-	ID, Epoch, StateDir, Launch string
-	LostAfter                   time.Duration
-	Detect                      string // the setting detect
-	View                        *attempts.View
-	Held                        *attempts.Held
-	Order                       *attempts.Order
-	Lacks                       []store.Lack
-	Place                       *dispatch.Place
+	work.Site
+	View  *keeper.View
+	Held  *keeper.Held
+	Order *keeper.Order
+	Lacks []engine.Lack
+	Place *dispatch.Place
 }
 
 // Database is a database on another host, for processes that execute attempts.
@@ -80,12 +79,12 @@ type Database struct {
 }
 
 // Turn reports and then claims, with a separate question for each.
-func (d *Database) Turn(ctx context.Context, q *attempts.Request) (*attempts.Answer, error) {
-	a := new(attempts.Answer)
+func (d *Database) Turn(ctx context.Context, q *keeper.Request) (*keeper.Answer, error) {
+	a := new(keeper.Answer)
 	for _, r := range q.Ended {
 		a.Reported = append(a.Reported, d.Report(ctx, r))
 	}
-	claims := make([]store.Claim, 0, len(q.Again))
+	claims := make([]engine.Claim, 0, len(q.Again))
 	for _, c := range q.Again {
 		claims = append(claims, c.Claim)
 	}
@@ -108,7 +107,7 @@ func (d *Database) Turn(ctx context.Context, q *attempts.Request) (*attempts.Ans
 		case err == nil:
 			answer.Order.Nonce = claims[i].Nonce
 			a.Orders = append(a.Orders, answer.Order)
-		case !attempts.Settled(err) && !errors.Is(err, store.ErrNotPermitted):
+		case !keeper.Settled(err) && !errors.Is(err, engine.ErrNotPermitted):
 			a.Doubtful = append(a.Doubtful, claims[i].Nonce)
 			a.Failed = err
 		}
@@ -117,13 +116,13 @@ func (d *Database) Turn(ctx context.Context, q *attempts.Request) (*attempts.Ans
 }
 
 // Report reports how an attempt has ended.
-func (d *Database) Report(ctx context.Context, r *store.Result) error {
+func (d *Database) Report(ctx context.Context, r *engine.Result) error {
 	_, err := d.Ask(ctx, AskReport, Question{Result: r})
 	return err
 }
 
 // Held returns an attempt that was claimed under a nonce, in an epoch of the database.
-func (d *Database) Held(ctx context.Context, k attempts.Key, n store.Nonce, epoch string) (*attempts.Held, error) {
+func (d *Database) Held(ctx context.Context, k keeper.Key, n engine.Nonce, epoch string) (*keeper.Held, error) {
 	a, err := d.Ask(ctx, AskHeld, Question{Job: k.Job, Attempt: k.Number, Nonce: n, Epoch: epoch})
 	if err == nil && a.Held == nil {
 		err = fmt.Errorf("%s: placectl is too old there to answer", d.Host)
@@ -135,22 +134,22 @@ func (d *Database) Held(ctx context.Context, k attempts.Key, n store.Nonce, epoc
 }
 
 // LeftOver says why an attempt whose command has ended keeps its nodes.
-func (d *Database) LeftOver(ctx context.Context, k attempts.Key, n store.Nonce, why string) error {
+func (d *Database) LeftOver(ctx context.Context, k keeper.Key, n engine.Nonce, why string) error {
 	_, err := d.Ask(ctx, AskLeft, Question{Job: k.Job, Attempt: k.Number, Nonce: n, Why: why})
 	return err
 }
 
 // Signalled records that the first sent signals of an attempt were sent.
-func (d *Database) Signalled(ctx context.Context, k attempts.Key, n store.Nonce, sent int) error {
+func (d *Database) Signalled(ctx context.Context, k keeper.Key, n engine.Nonce, sent int) error {
 	_, err := d.Ask(ctx, AskSent, Question{Job: k.Job, Attempt: k.Number, Nonce: n, Sent: sent})
 	return err
 }
 
 // Look returns the work on this host.
-func (d *Database) Look(ctx context.Context) (*attempts.View, error) {
+func (d *Database) Look(ctx context.Context) (*keeper.View, error) {
 	a, err := d.Ask(ctx, AskLook, Question{})
 	if err == nil && a.View == nil {
-		a.View = new(attempts.View)
+		a.View = new(keeper.View)
 	}
 	if err != nil {
 		return nil, err
@@ -216,20 +215,13 @@ func refusal(host string, status int, said []byte) error {
 	}
 	switch doc.Error.Reason {
 	case exit.ReasonConflict:
-		return fmt.Errorf("%s: %w: %s", host, store.ErrConflict, why)
+		return fmt.Errorf("%s: %w: %s", host, engine.ErrConflict, why)
 	case exit.ReasonNotPermitted:
-		return fmt.Errorf("%s: %w: %s", host, store.ErrNotPermitted, why)
+		return fmt.Errorf("%s: %w: %s", host, engine.ErrNotPermitted, why)
 	case exit.ReasonNotFound:
-		return fmt.Errorf("%s: %w: %s", host, store.ErrNotFound, why)
+		return fmt.Errorf("%s: %w: %s", host, engine.ErrNotFound, why)
 	}
 	return fmt.Errorf("%s: %s", host, why)
-}
-
-// KeptAt sets where a site keeps what belongs to the database.
-func (a *Answer) KeptAt(site *attempts.Site) {
-	if site.ID, site.Epoch, site.StateDir = a.ID, a.Epoch, a.StateDir; site.StateDir == "" {
-		site.StateDir = attempts.DefaultState(os.Getuid())
-	}
 }
 
 // Write writes an answer for Ask.

@@ -9,6 +9,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"html"
+	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
@@ -18,14 +19,34 @@ import (
 type Page struct {
 	Title    string
 	Now      int64
-	From, To int64
+	From, To int64       // of the picture, which shows plans, too
+	Until    int64       // end of the time that it is about
+	GoesOn   bool        // the time has not ended: what waits is shown
 	Tiles    [][2]string // a number, and what it counts
 	Nodes    []Node
 	Jobs     []Job // jobs and reservations with nodes in the window, past or planned
 	Queue    []Waiting
 	Series   *trends.Series
-	Waits    []trends.Group // by user
-	Supposed *Supposed      // nil if no change is supposed
+	Tables   []Table
+	Supposed *Supposed // nil if no change is supposed
+}
+
+// Table has what users, groups or others used in the period, and their waits.
+type Table struct {
+	By     string // the heading of their names
+	Groups []trends.Group
+}
+
+// Tables sums jobs up by user, group and queue, and first by what is asked for. It leaves out what has no names.
+func Tables(jobs []trends.Job, from, to int64, first string) (out []Table) {
+	for _, by := range []string{first, "user", "group", "queue"} {
+		groups := trends.Waits(jobs, from, to, trends.By(by))
+		named := len(groups) > 1 || len(groups) == 1 && groups[0].Name != ""
+		if named && !slices.ContainsFunc(out, func(t Table) bool { return t.By == by }) {
+			out = append(out, Table{by, groups})
+		}
+	}
+	return out
 }
 
 // Supposed compares the waits of waiting jobs with and without a change.
@@ -109,10 +130,14 @@ func (p *Page) HTML() ([]byte, error) {
 	for i := range p.Series.Points {
 		used, waiting = append(used, round(p.Series.Points[i].Used)), append(waiting, round(p.Series.Points[i].Waiting))
 	}
-	waits := make([][]any, len(p.Waits))
-	for i, g := range p.Waits {
-		waits[i] = []any{g.Name, g.Jobs, round(g.Wait.Mean), g.Wait.P50, g.Wait.P90, g.Wait.P99, g.Wait.Max,
-			round(g.Slowdown.P50)}
+	tables := []any{}
+	for _, t := range p.Tables {
+		rows := [][]any{}
+		for _, g := range t.Groups {
+			rows = append(rows, []any{g.Name, round(g.CoreHours), g.Jobs, round(g.Wait.Mean), g.Wait.P50, g.Wait.P90,
+				g.Wait.P99, g.Wait.Max, round(g.Slowdown.P50)})
+		}
+		tables = append(tables, map[string]any{"by": t.By, "rows": rows})
 	}
 	var supposed any
 	if p.Supposed != nil {
@@ -127,10 +152,10 @@ func (p *Page) HTML() ([]byte, error) {
 		tiles = [][2]string{}
 	}
 	data, err := json.Marshal(map[string]any{"now": p.Now, "undated": p.Series.Undated, "from": p.From, "to": p.To,
-		"tiles": tiles, "nodes": nodes,
+		"until": p.Until, "goesOn": p.GoesOn, "tiles": tiles, "nodes": nodes,
 		"users": append([]string{}, users.list...), "queues": append([]string{}, queues.list...),
 		"states": append([]string{}, states.list...), "jobs": jobs,
-		"queue": queue, "waits": waits, "supposed": supposed,
+		"queue": queue, "tables": tables, "supposed": supposed,
 		"series": map[string]any{"from": p.Series.From, "step": p.Series.Step, "cpus": p.Series.CPUs, "used": used,
 			"waiting": waiting}})
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 
 // sample returns a page of jobs on nodes, with names that try to escape from it.
 func sample(jobs, nodes int) *Page {
-	p := &Page{Title: "a <b>page</b>", Now: 1_790_000_000, From: 1_790_000_000 - 7*86400, To: 1_790_000_000 + 86400}
+	p := &Page{Title: "a <b>page</b>", Now: 1_790_000_000, From: 1_790_000_000 - 7*86400, To: 1_790_000_000 + 86400,
+		Until: 1_790_000_000}
 	var past []trends.Job
 	for n := range nodes {
 		p.Nodes = append(p.Nodes, Node{fmt.Sprintf("node%04d", n), n%17 != 3})
@@ -45,7 +46,7 @@ func sample(jobs, nodes int) *Page {
 		Rows: []SupposedRow{{Of: "all", Jobs: jobs / 20, Before: 9000, After: 3600},
 			{Of: "user", Name: "user1", Jobs: jobs / 20, Before: 9000, After: 3600, LateBefore: 2}}}
 	p.Series = trends.Over(past, p.From, p.Now, 3600, int64(nodes*8))
-	p.Waits = trends.Waits(past, func(j *trends.Job) string { return j.User })
+	p.Tables, p.GoesOn = Tables(past, p.From, p.Now, "user"), true
 	return p
 }
 
@@ -102,7 +103,7 @@ const e={clientX:r.left+x((Math.max(a,begin(k))+Math.min(b,end(k)))/2),clientY:r
 document.body.dataset.under=at(e)==k;tip(k,e);document.body.dataset.tip=$("tip").textContent.split("\n")[0].slice(0,20);
 const w=b-a;zoom(.5);document.body.dataset.zoomed=Math.abs((b-a)/w-.5)<.01;
 document.body.dataset.wide=document.documentElement.scrollWidth<=innerWidth;
-document.body.dataset.rows=document.querySelectorAll("#queue tr").length+" "+document.querySelectorAll("#waits tr").length+" "+document.querySelectorAll("#if tr").length;
+document.body.dataset.rows=document.querySelectorAll("#queue tr").length+" "+document.querySelectorAll("#tables tr").length+" "+document.querySelectorAll("#if tr").length;
 </script>`
 
 // TestInBrowser: the page draws, zooms, finds, and shows what the mouse points at, without a message on the

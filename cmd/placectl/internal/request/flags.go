@@ -35,7 +35,7 @@ func Flags() []cli.Flag {
 		&cli.StringFlag{Category: Whose, Name: "user", Usage: "`USER` of the job (you)"},
 		&cli.StringFlag{Category: Whose, Name: "group", Usage: "`GROUP` of the job"},
 		&cli.StringFlag{Category: Whose, Name: "account", Usage: "`ACCOUNT` of the job"},
-		&cli.StringFlag{Category: ItsNodes, Name: "queue", Usage: "`QUEUE` of the job"},
+		&cli.StringFlag{Category: ItsNodes, Name: "queue", Usage: "`QUEUE` to submit to"},
 		&cli.StringFlag{Category: Whose, Name: "class", Usage: "`CLASS` of the job"},
 		verbs.Choice(&cli.StringFlag{Category: ItsNodes, Name: "policy",
 			Usage: "order of nodes, `POLICY` (the queue's or the database's)"}, policies()...),

@@ -14,8 +14,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/outfile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // Printer starts an answer.
@@ -60,12 +60,12 @@ func PrintAll[T any](r *Run, fields output.Fields[T], all ...T) error {
 
 // Jobs starts an answer about one or more jobs, with the named columns as
 // output.Fields.Pick takes them.
-func (r *Run) Jobs(tx *store.Tx, record bool, columns string) *listing.Jobs {
+func (r *Run) Jobs(tx *engine.Tx, record bool, columns string) *listing.Jobs {
 	return listing.PrintJobs(r.Printer, tx, record, columns)
 }
 
 // MadeJobs starts an answer about jobs that the command has made.
-func (r *Run) MadeJobs(tx *store.Tx, record bool, columns string) *listing.Jobs {
+func (r *Run) MadeJobs(tx *engine.Tx, record bool, columns string) *listing.Jobs {
 	return listing.PrintMade(r.Printer, tx, record, columns)
 }
 
@@ -180,7 +180,11 @@ func (r *Run) WriteFile(flag, path string, data []byte) error {
 	if err := r.NotDatabase("--"+flag, path); err != nil {
 		return usage.Errorf("%w", err)
 	}
-	return outfile.Replace(path, data)
+	if err := outfile.Replace(path, data); err != nil {
+		return err
+	}
+	r.Notef("wrote %s, %s", path, text.FormatSize(int64(len(data))))
+	return nil
 }
 
 // Answer writes an answer that needs no printer.
@@ -203,7 +207,7 @@ func (r *Run) NotDatabase(flag, path string) error {
 		}
 	}
 	if there.Mode().IsRegular() {
-		if _, err := store.Open(path, nil); err == nil {
+		if _, err := engine.Open(path, nil); err == nil {
 			return fmt.Errorf("%s %s would overwrite a database", flag, text.Quoted(path))
 		}
 	}
@@ -211,7 +215,7 @@ func (r *Run) NotDatabase(flag, path string) error {
 }
 
 // PrintPlacement prints the answer about a job that was placed; explain adds why, with the buckets that it met.
-func (r *Run) PrintPlacement(tx *store.Tx, job *store.Job, explain bool, met string) error {
+func (r *Run) PrintPlacement(tx *engine.Tx, job *engine.Job, explain bool, met string) error {
 	columns := "job state start end path policy exec_vnode* nodes chunks* set why* reason* reason_code*"
 	if explain {
 		columns = strings.Replace(columns, "why*", "why", 1)

@@ -7,17 +7,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/attend"
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
-	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
-	"github.com/placectl/placectl/cmd/placectl/internal/environ"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
-	"github.com/placectl/placectl/cmd/placectl/internal/people"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
-	"github.com/placectl/placectl/cmd/placectl/internal/signing"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/attend"
+	"github.com/placectl/placectl/internal/dispatch"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/environ"
+	"github.com/placectl/placectl/internal/keeper"
+	"github.com/placectl/placectl/internal/launch"
+	"github.com/placectl/placectl/internal/people"
+	"github.com/placectl/placectl/internal/signing"
+	"github.com/placectl/placectl/internal/work"
 )
 
 // StartVariable overrides the setting start if it is "manual": then commands leave no process
@@ -33,7 +34,7 @@ type leaving struct {
 
 // NoteLeaving decides, within a transaction, whether the command should leave an attendant
 // behind: start is auto, and there is something to do.
-func (r *Run) NoteLeaving(tx *store.Tx, changes bool) error {
+func (r *Run) NoteLeaving(tx *engine.Tx, changes bool) error {
 	r.leaving = nil
 	if !r.mayLeave(changes) {
 		return nil
@@ -42,8 +43,8 @@ func (r *Run) NoteLeaving(tx *store.Tx, changes bool) error {
 	if err != nil {
 		return err
 	}
-	auto := settings.Start == store.StartAuto || settings.Start == "" && r.IsFront
-	if !auto || settings.Launch == store.LaunchExec {
+	auto := settings.Start == engine.StartAuto || settings.Start == "" && r.IsFront
+	if !auto || settings.Launch == engine.LaunchExec {
 		return nil
 	}
 	pending, err := tx.Cycle().Pending()
@@ -63,7 +64,7 @@ func (r *Run) NoteLeaving(tx *store.Tx, changes bool) error {
 
 // mayLeave reports whether this command may leave an attendant behind.
 func (r *Run) mayLeave(changes bool) bool {
-	return r.Getenv(StartVariable) != store.StartManual && r.Now.IsZero() && !r.OverSSH() && r.Verb != nil &&
+	return r.Getenv(StartVariable) != engine.StartManual && r.Now.IsZero() && !r.OverSSH() && r.Verb != nil &&
 		r.Verb.Stays == "" && (changes || r.Verb.Revives)
 }
 
@@ -71,14 +72,14 @@ func (r *Run) mayLeave(changes bool) bool {
 func (r *Run) noteMade() {
 	if r.Verb != nil && r.Verb.Access == verbs.Makes && r.Tx == nil {
 		//nolint:errcheck // the next command finds the same
-		r.View(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) })
+		r.View(func(tx *engine.Tx) error { return r.NoteLeaving(tx, true) })
 	}
 }
 
 // AttendPlace returns the place of the attendant of this user and database. stateDir is the setting
 // state_dir, "" for the default.
 func (r *Run) AttendPlace(stateDir string) attend.Place {
-	return attend.At(cmp.Or(stateDir, attempts.DefaultState(os.Getuid())), r.DatabasePath())
+	return work.PlaceOf(stateDir, r.DatabasePath())
 }
 
 // Leave leaves an attendant behind once the answer is out. A failure undoes nothing: the next
@@ -95,12 +96,12 @@ func (r *Run) Leave() {
 	}
 	err := r.leave(place, func(lock *attend.Lock) (asked bool, err error) {
 		if lock.IsSecond() && !r.IsFront {
-			r.Notef("process %d, which runs the queue, is stopped: another one does now", place.Read().PID)
+			r.Notef("the queue runner, process %d, is stopped: another one runs now", place.Read().PID)
 		}
-		return attempts.AskForAttendant(r.Getenv)
+		return keeper.AskForAttendant(r.Getenv)
 	})
 	if err != nil {
-		r.Debugf("no process runs the queue: %v", err)
+		r.Debugf("there is no queue runner: %v", err)
 	}
 	if why, help := stoppedKeeper(l.stateDir, l.kept); why != "" && !r.IsFront {
 		r.warnOnce(why + ": " + help)
@@ -108,7 +109,7 @@ func (r *Run) Leave() {
 }
 
 // keptIn returns the directory, in the state directory, of what this user's processes execute.
-func keptIn(is store.Identity) string { return attempts.KeptIn(is.ID, dispatch.EpochOf(is)) }
+func keptIn(is engine.Identity) string { return keeper.KeptIn(is.ID, dispatch.EpochOf(is)) }
 
 // stoppedKeeper says which process executes this user's jobs on this host if it is stopped, "" if it is not.
 func stoppedKeeper(stateDir, kept string) (why, help string) {
@@ -116,7 +117,7 @@ func stoppedKeeper(stateDir, kept string) (why, help string) {
 	if err != nil || kept == "" {
 		return "", ""
 	}
-	pid := attempts.StoppedKeeper(cmp.Or(stateDir, attempts.DefaultState(os.Getuid())), kept, host)
+	pid := keeper.StoppedKeeper(cmp.Or(stateDir, keeper.DefaultState(os.Getuid())), kept, host)
 	if pid == 0 {
 		return "", ""
 	}
@@ -126,7 +127,7 @@ func stoppedKeeper(stateDir, kept string) (why, help string) {
 
 // StoppedKeeper says which process executes this user's jobs on this host if it is stopped, and what helps. Both are ""
 // if it is not.
-func (r *Run) StoppedKeeper(tx *store.Tx) (why, help string, err error) {
+func (r *Run) StoppedKeeper(tx *engine.Tx) (why, help string, err error) {
 	settings, err := tx.Config().Settings()
 	if err != nil {
 		return "", "", err
@@ -142,7 +143,7 @@ func (r *Run) StoppedKeeper(tx *store.Tx) (why, help string, err error) {
 // Summon wakes the attendant, or starts one if there is something to do. It is for processes that
 // report the ends of jobs.
 func (r *Run) Summon() error {
-	if err := r.ViewOnce(func(tx *store.Tx) error { return r.NoteLeaving(tx, true) }); err != nil || r.leaving == nil {
+	if err := r.ViewOnce(func(tx *engine.Tx) error { return r.NoteLeaving(tx, true) }); err != nil || r.leaving == nil {
 		return err
 	}
 	return r.leave(r.AttendPlace(r.leaving.stateDir), func(*attend.Lock) (bool, error) { return false, nil })
@@ -153,7 +154,7 @@ func (r *Run) Summon() error {
 func (r *Run) leave(place attend.Place, ask func(*attend.Lock) (asked bool, err error)) error {
 	l := r.leaving
 	r.leaving = nil
-	return place.Leave(l.ring, r.Env.Clock(), attempts.Look, func(lock *attend.Lock) error {
+	return place.Leave(l.ring, r.Env.Clock(), keeper.Look, func(lock *attend.Lock) error {
 		if asked, err := ask(lock); asked || err != nil {
 			return err
 		}
@@ -186,7 +187,7 @@ func (r *Run) attendantEnviron(path string) []string {
 	}
 	env = append(env, "PATH="+cmp.Or(path, environ.DefaultPath))
 	name, home := people.System.Login(uint32(os.Getuid()))
-	if own := r.Home(); !signing.Exists(passwdKey()) && signing.Exists(signing.Path(own)) {
+	if own := r.Home(); !signing.Exists(work.PasswdKey()) && signing.Exists(signing.Path(own)) {
 		home = own // of the only key that verifies this user's jobs
 	}
 	env = append(env, "HOME="+home, "LOGNAME="+name, "USER="+name)
@@ -206,7 +207,7 @@ const runsCopy = "placectl adopt makes it a database of its own"
 
 // Attended says which process of this user runs the queue on this host. It returns nil if start
 // is manual.
-func (r *Run) Attended(tx *store.Tx) (*daily.Attended, error) {
+func (r *Run) Attended(tx *engine.Tx) (*daily.Attended, error) {
 	settings, err := tx.Config().Settings()
 	if err != nil {
 		return nil, err
@@ -216,29 +217,29 @@ func (r *Run) Attended(tx *store.Tx) (*daily.Attended, error) {
 	}
 	place := r.AttendPlace(settings.StateDir)
 	is := place.Read()
-	lives, stopped := attempts.Look(is.PID, is.Born)
+	lives, stopped := keeper.Look(is.PID, is.Born)
 	switch {
 	case is.PID != 0 && stopped:
 		why, help := fmt.Sprintf("process %d is stopped", is.PID), fmt.Sprintf("kill -CONT %d lets it go on", is.PID)
-		if is = place.Second().Read(); is.PID != 0 && attempts.Lives(is.PID, is.Born) {
+		if is = place.Second().Read(); is.PID != 0 && keeper.Lives(is.PID, is.Born) {
 			return &daily.Attended{PID: is.PID, Since: is.Since, Why: why + "; " + help}, nil
 		}
 		return &daily.Attended{Why: why, Help: help}, nil
 	case is.PID != 0 && lives:
 		return &daily.Attended{PID: is.PID, Since: is.Since}, nil
-	case settings.Start != store.StartAuto:
+	case settings.Start != engine.StartAuto:
 		return nil, nil
 	case is.Paused(r.Env.Clock()) > 0:
 		return &daily.Attended{Why: fmt.Sprintf("the last process failed, %s; the next one comes in %v", is.Why,
 			is.Paused(r.Env.Clock()).Round(time.Second)), Help: runsQueue}, nil
-	case r.Getenv(StartVariable) == store.StartManual:
+	case r.Getenv(StartVariable) == engine.StartManual:
 		return &daily.Attended{Why: StartVariable + " is manual", Help: runsQueue}, nil
 	}
 	return &daily.Attended{}, nil
 }
 
 // NoCycles is what a user whose job waits must do if no process runs the queue.
-const NoCycles = "nothing makes cycles here: config set start=auto, or placectl cycle"
+const NoCycles = "no cycle lately: jobs start when you or cron run placectl cycle, or with config set start=auto"
 
 // cycleWithin is how long a job waits for a cycle where cron may make them.
 const cycleWithin = 15 * time.Minute
@@ -246,12 +247,12 @@ const cycleWithin = 15 * time.Minute
 // Uncycled returns NoCycles if a job that waits since some instant may wait for ever: start is not auto, no process
 // runs the queue, and there has been no cycle for long, or none ever if the user has not chosen start=manual. Otherwise
 // it returns "".
-func (r *Run) Uncycled(tx *store.Tx, since time.Time) (string, error) {
+func (r *Run) Uncycled(tx *engine.Tx, since time.Time) (string, error) {
 	if id, err := tx.Identity(); err != nil || id.AnyTime || !r.Now.IsZero() || r.IsFront {
 		return "", err
 	}
 	settings, err := tx.Config().Settings()
-	if err != nil || settings.Start == store.StartAuto {
+	if err != nil || settings.Start == engine.StartAuto {
 		return "", err
 	}
 	if who, err := r.Attended(tx); err != nil || who != nil {
@@ -267,12 +268,17 @@ func (r *Run) Uncycled(tx *store.Tx, since time.Time) (string, error) {
 }
 
 // StartsByCycle reports whether a job waits for a cycle to start it.
-func StartsByCycle(j *store.Job) bool { return j.State == store.JobQueued || j.State == store.JobLate }
+func StartsByCycle(j *engine.Job) bool {
+	return j.State == engine.JobQueued || j.State == engine.JobLate
+}
 
-// NoteUncycled says that a job may wait for ever.
-func (r *Run) NoteUncycled(tx *store.Tx, j *store.Job) error {
+// NoteUncycled says that a job may wait for ever, and that this host executes nothing.
+func (r *Run) NoteUncycled(tx *engine.Tx, j *engine.Job) error {
 	if !StartsByCycle(j) || j.Never {
 		return nil
+	}
+	if err := keeper.Executes(); err != nil {
+		r.warnOnce(err.Error())
 	}
 	why, err := r.Uncycled(tx, j.Submit)
 	if why != "" {
@@ -283,8 +289,8 @@ func (r *Run) NoteUncycled(tx *store.Tx, j *store.Job) error {
 
 // NoteLowered warns if the process that starts this user's jobs here has lower limits than the
 // one that submitted a job. The job would get those lower limits, too.
-func (r *Run) NoteLowered(tx *store.Tx, job *store.Job) error {
-	if !job.State.Live() || job.State == store.JobRunning || job.Payload == (store.PayloadKey{}) {
+func (r *Run) NoteLowered(tx *engine.Tx, job *engine.Job) error {
+	if !job.State.Live() || job.State == engine.JobRunning || job.Payload == (engine.PayloadKey{}) {
 		return nil
 	}
 	who, err := r.Attended(tx)

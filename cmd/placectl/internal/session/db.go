@@ -5,22 +5,22 @@ import (
 	"os"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/attend"
-	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/spool"
 	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/attend"
+	"github.com/placectl/placectl/internal/dispatch"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/keeper"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
 // OpenLog opens the log that --db names.
-func (r *Run) OpenLog() (*store.Log, error) {
-	if !store.IsLog(r.DB) {
+func (r *Run) OpenLog() (*engine.Log, error) {
+	if !engine.IsLog(r.DB) {
 		return nil, usage.Errorf("%s is a file: only a database in etcd has a log, --db etcd://HOST:PORT,.../PREFIX",
 			r.DB)
 	}
@@ -33,10 +33,10 @@ func (r *Run) OpenLog() (*store.Log, error) {
 
 // LogSize returns how much the log of the database holds. It warns if the log is full or more
 // than half full.
-func (r *Run) LogSize() (store.LogSize, error) {
+func (r *Run) LogSize() (engine.LogSize, error) {
 	log, err := r.OpenLog()
 	if err != nil || r.Stale < 0 {
-		return store.LogSize{}, err
+		return engine.LogSize{}, err
 	}
 	size, err := log.Size()
 	const what = "defragment it, let it forget its history (--auto-compaction-retention=1h), or raise " +
@@ -53,37 +53,26 @@ func (r *Run) LogSize() (store.LogSize, error) {
 }
 
 // Open opens the database that --db names.
-func (r *Run) Open() (*store.DB, error) {
+func (r *Run) Open() (*engine.DB, error) {
 	if r.Tx != nil {
 		return nil, usage.Of("tx", "this cannot be part of a transaction: it takes several")
 	}
 	return r.OpenNamed(r.DB)
 }
 
-// OpenNamed opens a database. All callers share one handle on a database in a log.
-func (r *Run) OpenNamed(name string) (*store.DB, error) {
-	connect := func() (*store.DB, error) { return store.Open(name, r.StoreOptions()) }
-	if !store.IsLog(name) {
-		return connect()
-	}
-	return r.InLogs.Open(name, connect)
+// OpenNamed opens a database. All callers share one handle on it, which CloseAll closes.
+func (r *Run) OpenNamed(name string) (*engine.DB, error) {
+	return r.handles.open(name, func() (*engine.DB, error) { return engine.Open(name, r.StoreOptions()) })
 }
 
-// Done closes a handle that is no longer needed, except one on a log, which others share.
-func (r *Run) Done(db *store.DB) {
-	if db.Log() == nil {
-		_ = db.Close()
-	}
-}
-
-// LeaveLogs closes the connections to logs. A cycle takes a snapshot when one is due, other verbs
-// only when it is long overdue.
-func (r *Run) LeaveLogs() {
+// CloseAll closes what was opened. A cycle takes a snapshot of a log when one is due, other verbs only when it is long
+// overdue.
+func (r *Run) CloseAll() {
 	times := 2.0
 	if r.Verb != nil && r.Verb.Name == "cycle" {
 		times = 1
 	}
-	r.InLogs.Leave(times, func(name string, err error) { r.Debugf("%s: %v", name, err) })
+	r.handles.close(times, func(name string, err error) { r.Debugf("%s: %v", name, err) })
 }
 
 // logStamp returns a number that changes with the log, as FileStamp does with the file.
@@ -92,13 +81,13 @@ func (r *Run) logStamp() int64 {
 	if err != nil {
 		return 0
 	}
-	return r.InLogs.Stamp(r.Ctx, db, r.LockTimeout)
+	return r.handles.stamp(r.Ctx, db, r.LockTimeout)
 }
 
 // StoreOptions returns the options with which this run opens databases.
-func (r *Run) StoreOptions() *store.Options {
+func (r *Run) StoreOptions() *engine.Options {
 	said := *r // a copy of now: r's notes may be held back when a warning comes
-	opt := &store.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.Instant() },
+	opt := &engine.Options{LockTimeout: r.LockTimeout, Now: func() time.Time { return r.Instant() },
 		Chosen: !r.Now.IsZero(), Behind: r.Behind, Warn: said.warnOnce, Detail: func(s string) { said.Debugf("%s", s) }}
 	opt.LocksFail = func(s string) { // changes get lost: -q does not silence it
 		loud := said
@@ -112,13 +101,13 @@ func (r *Run) StoreOptions() *store.Options {
 	opt.Actor, opt.UIDOf = r.actor(), r.uidOf
 	if r.Now.IsZero() {
 		opt.Host, _ = os.Hostname() // without a name, word from other hosts counts as word from this one
-		opt.Present = func(is store.Identity, uid uint32) bool {
-			return attend.Present(is.ID, dispatch.EpochOf(is), uid, attempts.Look)
+		opt.Present = func(is engine.Identity, uid uint32) bool {
+			return attend.Present(is.ID, dispatch.EpochOf(is), uid, keeper.Look)
 		}
 	}
-	if store.IsLog(r.DB) {
+	if engine.IsLog(r.DB) {
 		version, _ := BuildVersion()
-		opt.Replica = store.ReplicaOptions{Stale: r.Stale, Folder: r.Getenv("PLACECTL_REPLICAS"), Version: version,
+		opt.Replica = engine.ReplicaOptions{Stale: r.Stale, Folder: r.Getenv("PLACECTL_REPLICAS"), Version: version,
 			Verb: r.Inv.Verb()}
 	}
 	return opt
@@ -139,7 +128,7 @@ func (r *Run) hasWarned(err error) bool {
 
 // View runs fn on a snapshot of the database. What fn prints is held back until the file is
 // closed, so that a slow reader blocks no other process.
-func (r *Run) View(fn func(*store.Tx) error) error {
+func (r *Run) View(fn func(*engine.Tx) error) error {
 	if r.Tx != nil {
 		return fn(r.Tx)
 	}
@@ -151,12 +140,12 @@ func (r *Run) View(fn func(*store.Tx) error) error {
 }
 
 // Read runs fn on a snapshot of a database and then prints what fn wrote, or nothing if it failed.
-func (r *Run) Read(db *store.DB, fn func(*store.Tx) error) error {
+func (r *Run) Read(db *engine.DB, fn func(*engine.Tx) error) error {
 	out := r.Stdout
 	var held spool.Spool
 	defer held.Reset()
 	r.Stdout = &held
-	err := db.View(func(tx *store.Tx) error {
+	err := db.View(func(tx *engine.Tx) error {
 		held.Reset()
 		if err := fn(tx); err != nil || r.Verb == nil || !r.Verb.Revives {
 			return err
@@ -165,7 +154,7 @@ func (r *Run) Read(db *store.DB, fn func(*store.Tx) error) error {
 	})
 	r.Stdout = out
 	if err != nil {
-		return err
+		return r.dropped(db, err)
 	}
 	_, err = held.WriteTo(out)
 	if r.Verb != nil && r.Verb.Revives {
@@ -176,7 +165,7 @@ func (r *Run) Read(db *store.DB, fn func(*store.Tx) error) error {
 
 // Update runs fn and commits its changes, or discards them with --dry-run. fn may run more than
 // once, as in Write.
-func (r *Run) Update(c *cli.Context, fn func(*store.Tx) error) error {
+func (r *Run) Update(c *cli.Context, fn func(*engine.Tx) error) error {
 	if r.Verb.Access != verbs.Writes {
 		panic("placectl: " + r.Verb.Name + " writes, and does not declare it")
 	}
@@ -200,7 +189,7 @@ func (r *Run) Update(c *cli.Context, fn func(*store.Tx) error) error {
 // than once, and only its last run counts. Outside the transaction it may change only what each
 // run sets anew as a whole. What it prints is held back until the commit, because an answer means
 // that the change is durable. Without a commit only its notes are printed.
-func (r *Run) Write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+func (r *Run) Write(db *engine.DB, keep bool, fn func(*engine.Tx) error) error {
 	stdout, stderr := r.Stdout, r.notes
 	var answer spool.Spool
 	var notes bytes.Buffer
@@ -208,7 +197,7 @@ func (r *Run) Write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	var cover *process.Shield
 	var made told.Numbers
 	r.Stdout, r.notes = &answer, &notes
-	err := r.Commit(db, keep, func(tx *store.Tx) error {
+	err := r.Commit(db, keep, func(tx *engine.Tx) error {
 		answer.Reset()
 		notes.Reset()
 		r.committed, r.repeated = nil, told.Numbers{}
@@ -236,7 +225,7 @@ func (r *Run) Write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 	r.Stdout, r.notes = stdout, stderr
 	notes.WriteTo(stderr) //nolint:errcheck // as notef
 	if err != nil {
-		return err
+		return r.dropped(db, err)
 	}
 	if r.committed != nil && keep {
 		r.committed()
@@ -255,16 +244,24 @@ func (r *Run) Write(db *store.DB, keep bool, fn func(*store.Tx) error) error {
 }
 
 // Commit runs fn on a database once, and keeps its changes if keep is set.
-func Commit(db *store.DB, keep bool, fn func(*store.Tx) error) error {
+func Commit(db *engine.DB, keep bool, fn func(*engine.Tx) error) error {
 	if keep {
 		return db.Update(fn)
 	}
 	return db.DryRun(fn)
 }
 
+// dropped is the error of a transaction. After one, its handle is not used again.
+func (r *Run) dropped(db *engine.DB, err error) error {
+	if err != nil {
+		r.handles.drop(db)
+	}
+	return err
+}
+
 // Distrusts says why programs named in a database are not run, "" if they may be. Anyone who can
 // write a database file could make its readers run anything.
-func (r *Run) Distrusts(db *store.DB) string {
+func (r *Run) Distrusts(db *engine.DB) string {
 	if r.Getenv("PLACECTL_TRUST") == "1" {
 		return ""
 	}
@@ -277,6 +274,5 @@ func (r *Run) DistrustsOpened() string {
 	if err != nil {
 		return err.Error()
 	}
-	defer r.Done(db)
 	return r.Distrusts(db)
 }

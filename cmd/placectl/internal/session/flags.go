@@ -7,22 +7,22 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
 // LimitsOf parses the limits of a key, each MEASURE=N.
-func LimitsOf(defs *index.Defs, key string, words []string, soft bool) (list []store.Limit, err error) {
+func LimitsOf(defs *index.Defs, key string, words []string, soft bool) (list []engine.Limit, err error) {
 	for _, text := range words {
-		l := store.Limit{Key: key, Soft: soft}
+		l := engine.Limit{Key: key, Soft: soft}
 		var number string
 		var given bool
 		if l.Measure, number, given = strings.Cut(text, "="); !given {
@@ -31,7 +31,7 @@ func LimitsOf(defs *index.Defs, key string, words []string, soft bool) (list []s
 		if l.Max, err = limitNumber(defs, l.Measure, number); err != nil {
 			return nil, usage.Errorf("%s: %w", l.Measure, err)
 		}
-		if slices.ContainsFunc(list, func(o store.Limit) bool { return o.Measure == l.Measure }) {
+		if slices.ContainsFunc(list, func(o engine.Limit) bool { return o.Measure == l.Measure }) {
 			return nil, usage.Errorf("%s is there twice", l.Measure)
 		}
 		list = append(list, l)
@@ -76,7 +76,7 @@ func WholeAmount(value string) (int64, error) {
 }
 
 // ClassOf sets the class of a submission that names none.
-func ClassOf(tx *store.Tx, c *cli.Context, s *store.Submission) (err error) {
+func ClassOf(tx *engine.Tx, c *cli.Context, s *engine.Submission) (err error) {
 	if s.Class == "" {
 		s.Class, err = tx.Shares().ClassOf(cmp.Or(c.String("requestor"), s.User))
 	}

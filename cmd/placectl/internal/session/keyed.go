@@ -11,15 +11,15 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
 // Once runs fn unless it has run with the same key before. The answer is recorded, and the
 // recording is printed, so that the first answer and all repeats are the same.
-func (r *Run) Once(c *cli.Context, fn func(*store.Tx) error) func(*store.Tx) error {
-	return func(tx *store.Tx) error {
-		o := &store.Once{Key: c.String(verbs.Key), Request: r.requested()}
+func (r *Run) Once(c *cli.Context, fn func(*engine.Tx) error) func(*engine.Tx) error {
+	return func(tx *engine.Tx) error {
+		o := &engine.Once{Key: c.String(verbs.Key), Request: r.requested()}
 		outer, out := r.Rec, r.Stdout
 		err := tx.Once(o, func() (err error) {
 			rec := new(keyed.Recording)
@@ -123,7 +123,7 @@ var errFirst = errors.New("the key is new")
 // a transaction of the new state if Kept is set. Otherwise it needs no transaction.
 type Keeper struct {
 	Kept   bool
-	Answer func(tx *store.Tx, print func() error) error
+	Answer func(tx *engine.Tx, print func() error) error
 }
 
 // KeyedWithin runs work, which makes a new state of a whole database, and answers. With a key,
@@ -137,7 +137,7 @@ func (r *Run) KeyedWithin(c *cli.Context, path string, work func(Keeper) error) 
 	stdout, stderr := r.Stdout, r.notes
 	var answer, notes bytes.Buffer
 	keep := Keeper{Kept: c.IsSet(verbs.Key) && !c.Bool(verbs.DryRun)}
-	keep.Answer = func(tx *store.Tx, print func() error) error {
+	keep.Answer = func(tx *engine.Tx, print func() error) error {
 		answer.Reset()
 		notes.Reset()
 		r.Stdout, r.notes = &answer, &notes
@@ -145,7 +145,7 @@ func (r *Run) KeyedWithin(c *cli.Context, path string, work func(Keeper) error) 
 		if !keep.Kept {
 			return print()
 		}
-		return r.Once(c, func(*store.Tx) error { return print() })(tx)
+		return r.Once(c, func(*engine.Tx) error { return print() })(tx)
 	}
 	if err := work(keep); err != nil {
 		return err
@@ -165,12 +165,12 @@ func (r *Run) answeredBefore(c *cli.Context, path string) (bool, error) {
 	if !c.IsSet(verbs.Key) {
 		return false, nil
 	}
-	if err := (&store.Once{Key: c.String(verbs.Key)}).Valid(); err != nil {
+	if err := (&engine.Once{Key: c.String(verbs.Key)}).Valid(); err != nil {
 		return false, err
 	}
 	err := r.keyedAnswer(c, path)
-	if errors.Is(err, errFirst) || errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDamaged) ||
-		errors.Is(err, store.ErrNotOurs) {
+	if errors.Is(err, errFirst) || errors.Is(err, engine.ErrNotFound) || errors.Is(err, engine.ErrDamaged) ||
+		errors.Is(err, engine.ErrNotOurs) {
 		return false, nil
 	}
 	return true, err
@@ -198,7 +198,7 @@ func (r *Run) KeyedWork(c *cli.Context, path string, work, answer func() error) 
 	if err != nil {
 		return err
 	}
-	return r.Write(db, true, r.Once(c, func(*store.Tx) error { return answer() }))
+	return r.Write(db, true, r.Once(c, func(*engine.Tx) error { return answer() }))
 }
 
 // keyedAnswer repeats the answer that a database keeps for a key. It returns errFirst if there is
@@ -208,5 +208,5 @@ func (r *Run) keyedAnswer(c *cli.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	return r.Write(db, false, r.Once(c, func(*store.Tx) error { return errFirst }))
+	return r.Write(db, false, r.Once(c, func(*engine.Tx) error { return errFirst }))
 }

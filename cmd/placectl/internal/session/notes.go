@@ -7,15 +7,15 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // SayMoved names the jobs that were planned again because devices were taken out of service.
-func (r *Run) SayMoved(tx *store.Tx) {
+func (r *Run) SayMoved(tx *engine.Tx) {
 	for _, j := range tx.Nodes().Moved() {
 		what := j.State.String()
-		if j.State == store.JobReserved {
+		if j.State == engine.JobReserved {
 			what = "starts at " + string(text.AppendLocal(nil, j.Start.Unix(), r.Loc))
 		}
 		r.Notef("job %d %s now: %s", j.ID, strings.Replace(what, "failed", "has failed", 1), j.Reason)

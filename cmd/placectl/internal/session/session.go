@@ -18,7 +18,6 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/forward"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
-	"github.com/placectl/placectl/cmd/placectl/internal/inlogs"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
@@ -26,8 +25,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -50,7 +49,7 @@ type Env struct {
 	Watch          func(verb string, res output.Result, row []any) // for tests: sees the answers in JSON; may be nil
 	// Commit runs fn on a database and keeps its changes if keep is set. It may run fn more
 	// than once.
-	Commit func(db *store.DB, keep bool, fn func(*store.Tx) error) error
+	Commit func(db *engine.DB, keep bool, fn func(*engine.Tx) error) error
 }
 
 // Run is one run of the command. Every verb's action closes over it.
@@ -67,7 +66,7 @@ type Run struct {
 	left      *leaving           // of the last attendant started
 	leftAt    time.Time          // when it was started
 	IsFront   bool               // called as qsub, sbatch or the like
-	Tx        *store.Tx          // of the transaction around the run, nil outside one
+	Tx        *engine.Tx         // of the transaction around the run, nil outside one
 	TxMade    []told.Numbers     // the jobs that its lines have made so far
 	warned    *sync.Map          // the store's warnings so far
 	notes     io.Writer          // where Notef writes: stderr, unless held back
@@ -84,10 +83,10 @@ type Run struct {
 	repeated  told.Numbers       // the jobs that were made when its key was new
 	Submitted told.Numbers       // the jobs that the commit has made, or had when its key was new
 	Front     *fronts.Submission // a submission through qsub or sbatch, nil: none
-	InLogs    *inlogs.Handles    // the handles on databases in logs
-	Behind    bool               // a writer's clock may be behind the database
-	Dry       bool               // --dry-run: nothing is changed
-	Widths    []int              // of columns, as set in the shell
+	handles   *handles
+	Behind    bool  // a writer's clock may be behind the database
+	Dry       bool  // --dry-run: nothing is changed
+	Widths    []int // of columns, as set in the shell
 }
 
 // New makes a run of one of the verbs in list.
@@ -96,7 +95,7 @@ func New(ctx context.Context, e Env, list verbs.List[*Run]) *Run {
 	e.Stdout = out
 	ctx, stop := context.WithCancel(ctx)
 	return &Run{Env: e, Ctx: ctx, Stop: stop, Answers: out, notes: e.Stderr, warned: new(sync.Map), Verbs: list,
-		Dash: -1, InLogs: new(inlogs.Handles)}
+		Dash: -1, handles: new(handles)}
 }
 
 // Outcome runs the command, reports its error and returns the exit status.
@@ -111,7 +110,7 @@ func (r *Run) Outcome() (status int) {
 		defer r.Leave()
 		r.noteMade()
 	}
-	r.LeaveLogs()
+	r.CloseAll()
 	if r.PipeClosed() {
 		return exit.Pipe
 	}
@@ -138,8 +137,9 @@ func (r *Run) Main() error {
 	case globalsErr != nil:
 		return globalsErr
 	}
-	if word := r.Getenv(StartVariable); !slices.Contains([]string{"", store.StartAuto, store.StartManual}, word) {
-		return usage.Of("", "%s: %w", StartVariable, text.NotOneOf(word, []string{store.StartAuto, store.StartManual}))
+	if word := r.Getenv(StartVariable); !slices.Contains([]string{"", engine.StartAuto, engine.StartManual}, word) {
+		return usage.Of("", "%s: %w", StartVariable, text.NotOneOf(word, []string{engine.StartAuto,
+			engine.StartManual}))
 	}
 	if g.Begun != "" {
 		fmt.Fprintln(r.Stderr, forward.Begins+g.Begun)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/told"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // Within returns the job, and the number of its attempt, that this process is part of. A job of another database is
@@ -31,7 +31,7 @@ func (r *Run) isItsDatabase() bool {
 }
 
 // Book returns what this attempt of a job, or else this session, has been told. It fails without a state directory.
-func (r *Run) Book(tx *store.Tx) (*told.Book, error) {
+func (r *Run) Book(tx *engine.Tx) (*told.Book, error) {
 	settings, err := tx.Config().Settings()
 	if err != nil {
 		return nil, err
@@ -49,10 +49,10 @@ const MaxTold = time.Hour
 
 // Told keeps that this session has been told of the ends of jobs. Without a state directory nothing is kept: a plain
 // wait then tells them again.
-func (r *Run) Told(jobs ...*store.Job) {
+func (r *Run) Told(jobs ...*engine.Job) {
 	var book *told.Book
 	now := r.Env.Clock()
-	err := r.View(func(tx *store.Tx) (err error) {
+	err := r.View(func(tx *engine.Tx) (err error) {
 		book, err = r.Book(tx)
 		return err
 	})
@@ -82,7 +82,7 @@ func (r *Run) keepMade(made told.Numbers) error {
 		return nil
 	}
 	var book *told.Book
-	err := r.ViewOnce(func(tx *store.Tx) (err error) {
+	err := r.ViewOnce(func(tx *engine.Tx) (err error) {
 		book, err = r.Book(tx)
 		return err
 	})

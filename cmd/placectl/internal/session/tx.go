@@ -30,7 +30,7 @@ func (r *Run) Below(e Env) *Run {
 	out := &process.Answers{Writer: e.Stdout}
 	e.Stdout = out
 	return &Run{Env: e, Ctx: r.Ctx, Stop: r.Stop, Answers: out, notes: r.notes, warned: r.warned, Verbs: r.Verbs,
-		Dash: -1, InLogs: r.InLogs}
+		Dash: -1, handles: r.handles}
 }
 
 // Follow does what follows the commit of a verb as another verb, whose answer it prints.

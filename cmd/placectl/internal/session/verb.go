@@ -6,10 +6,10 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/forward"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/urfave/cli/v2"
 )
 
@@ -21,7 +21,7 @@ type (
 
 // do runs the verb's action.
 func (r *Run) do(v *Verb, c *cli.Context) error {
-	inTx := func(tx *store.Tx) error { return v.InTx(r, tx, c) }
+	inTx := func(tx *engine.Tx) error { return v.InTx(r, tx, c) }
 	switch {
 	case v.InTx == nil:
 		return v.Run(r, c)
@@ -32,11 +32,11 @@ func (r *Run) do(v *Verb, c *cli.Context) error {
 }
 
 // OverSSH reports whether the database is reached over ssh.
-func (r *Run) OverSSH() bool { return strings.HasPrefix(r.DB, store.URLScheme) }
+func (r *Run) OverSSH() bool { return strings.HasPrefix(r.DB, engine.URLScheme) }
 
 // forward executes a verb on the host that holds the database.
 func (r *Run) forward(v *Verb, inv Invocation, c *cli.Context) error {
-	host, path, err := store.SplitURL(r.DB)
+	host, path, err := engine.SplitURL(r.DB)
 	if err != nil {
 		return usage.Errorf("--db: %w", err)
 	}
@@ -58,7 +58,7 @@ func (r *Run) forward(v *Verb, inv Invocation, c *cli.Context) error {
 		return err
 	}
 	changes := inv.Writes() && !c.Bool(verbs.DryRun)
-	var nonce *store.Nonce
+	var nonce *engine.Nonce
 	if changes {
 		drawn := DrawNonce()
 		nonce = &drawn
@@ -79,6 +79,8 @@ func (r *Run) printHelp(inv Invocation) error {
 	page := r.Verbs.Help(inv.All, width)
 	if v := inv.Leaf(); v != nil {
 		page = v.HelpOf(inv.Verb(), inv.All, width)
+	} else if inv.Topic != "" {
+		page = r.Verbs.Topic(inv.Topic, width)
 	}
 	_, err := io.WriteString(r.Stdout, page)
 	return err

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // PollInterval is how often a waiting command checks whether the file has changed. It holds
@@ -56,8 +56,8 @@ func (r *Run) WaitForChange(seen FileStamp, deadline, named time.Time) error {
 	ticks := time.NewTicker(PollInterval)
 	defer ticks.Stop()
 	var changed <-chan struct{}
-	if store.IsLog(r.DB) {
-		changed = r.InLogs.Changed()
+	if engine.IsLog(r.DB) {
+		changed = r.LogMoves()
 	}
 	for {
 		if !r.Env.Clock().Before(deadline) || !named.IsZero() && !r.Instant().Before(named) || r.FileStamp() != seen {
@@ -89,7 +89,7 @@ func (r *Run) WaitForFile(seen FileStamp) error {
 // FileStamp tells states of the database apart. The file's modification time would not do: the
 // kernel's clock may stand still between two commits.
 type FileStamp struct {
-	file store.FileState
+	file engine.FileState
 	log  int64 // of a database in a log
 }
 
@@ -98,9 +98,9 @@ type FileStamp struct {
 // replaced.
 func (r *Run) FileStamp() (s FileStamp) {
 	r.leaveAgain()
-	if store.IsLog(r.DB) {
+	if engine.IsLog(r.DB) {
 		return FileStamp{log: r.logStamp()}
 	}
-	s.file, _ = store.StateOfFile(r.DB) //nolint:errcheck // the zero stamp stands for no file
+	s.file, _ = engine.StateOfFile(r.DB) //nolint:errcheck // the zero stamp stands for no file
 	return s
 }

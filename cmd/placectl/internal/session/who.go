@@ -9,12 +9,13 @@ import (
 	"time"
 	_ "time/tzdata" // standing reservations name their zone, and some machines have no zone files
 
-	"github.com/placectl/placectl/cmd/placectl/internal/environ"
-	"github.com/placectl/placectl/cmd/placectl/internal/people"
-	"github.com/placectl/placectl/cmd/placectl/internal/signing"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/environ"
+	"github.com/placectl/placectl/internal/people"
+	"github.com/placectl/placectl/internal/signing"
 	words "github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/work"
 	"github.com/urfave/cli/v2"
 )
 
@@ -44,7 +45,7 @@ func known(name string) string {
 }
 
 // right returns the right that the command line takes, and which verb or flag takes it.
-func (r *Run) right(c *cli.Context) (right store.Right, what string) {
+func (r *Run) right(c *cli.Context) (right engine.Right, what string) {
 	v := r.Inv.Leaf()
 	right, what = v.May, r.Inv.Verb()
 	for flag, takes := range v.Takes {
@@ -62,12 +63,12 @@ func (r *Run) permitted(c *cli.Context) error {
 	if r.Tx != nil {
 		return r.Tx.Roles().Permit(right, what)
 	}
-	return store.Permit(r.DB, r.StoreOptions(), right, what)
+	return engine.Permit(r.DB, r.StoreOptions(), right, what)
 }
 
 // actor returns who makes this run's transactions: the real uid and its name.
-func (r *Run) actor() *store.Actor {
-	a := &store.Actor{UID: uint32(os.Getuid()), Namespaced: r.Namespaced(), Member: func(group string) bool {
+func (r *Run) actor() *engine.Actor {
+	a := &engine.Actor{UID: uint32(os.Getuid()), Namespaced: r.Namespaced(), Member: func(group string) bool {
 		return people.System.Member(r.Self(), group)
 	}}
 	// readers need no name, and directory services are slow
@@ -86,24 +87,14 @@ func (r *Run) uidOf(user string) (uint32, bool) {
 }
 
 // Me returns the user of this process, on this host.
-func (r *Run) Me() (store.Submitter, error) {
+func (r *Run) Me() (engine.Submitter, error) {
 	host, err := os.Hostname()
 	uid := uint32(os.Getuid())
-	return store.Submitter{UID: uid, Name: people.System.Name(uid), Host: host}, err
-}
-
-// account returns the variables that describe the user of this process.
-func account() []string {
-	uid := uint32(os.Getuid())
-	name, home := people.System.Login(uid)
-	if name == store.UnnamedUser(uid) {
-		name = ""
-	}
-	return environ.Account(name, home, people.System.Shell(uid))
+	return engine.Submitter{UID: uid, Name: people.System.Name(uid), Host: host}, err
 }
 
 // Unset returns the variables that describe our user and are not set in our environment, as passwd has them.
-func (r *Run) Unset() []string { return environ.Missing(r.Environ(), account) }
+func (r *Run) Unset() []string { return environ.Missing(r.Environ(), work.Account) }
 
 func (r *Run) whole() []string { return slices.Concat(r.Environ(), r.Unset()) }
 
@@ -112,31 +103,21 @@ func (r *Run) Home() string {
 	return cmp.Or(r.Getenv("HOME"), people.System.Home(uint32(os.Getuid())))
 }
 
-// KeyPath returns the path of this user's key: below the home directory of the environment, unless only that of passwd
-// has one, which cron and containers may not tell us.
-func (r *Run) KeyPath() string {
-	own, other := signing.Path(r.Home()), passwdKey()
-	if !signing.Exists(own) && signing.Exists(other) {
-		return other
-	}
-	return own
-}
-
-// passwdKey returns where the processes that run the queue look for this user's key.
-func passwdKey() string { return signing.Path(people.System.Home(uint32(os.Getuid()))) }
+// KeyPath returns the path of this user's key.
+func (r *Run) KeyPath() string { return work.KeyPath(r.Getenv("HOME")) }
 
 // Unverified says why a job is held as not signed though this user has signed it, "" if it is not: the
 // process that held
 // it has another key, or none, and unhold does not help. help is a command that does, "" if there is none.
-func (r *Run) Unverified(tx *store.Tx, j *store.Job) (why, help string, err error) {
-	if j.State != store.JobHeld || j.Reason.Cause != store.CauseUnsigned {
+func (r *Run) Unverified(tx *engine.Tx, j *engine.Job) (why, help string, err error) {
+	if j.State != engine.JobHeld || j.Reason.Cause != engine.CauseUnsigned {
 		return "", "", nil
 	}
 	text, signature, err := tx.Jobs().Signed(j.ID)
 	if err != nil || len(signature) == 0 || !r.Verify(text, signature) {
 		return "", "", err
 	}
-	own, other := r.KeyPath(), passwdKey()
+	own, other := r.KeyPath(), work.PasswdKey()
 	k, errOther := signing.Read(other)
 	switch {
 	case own != other && errOther == nil && k.Verify(text, signature): // it has come since
@@ -157,7 +138,7 @@ func (r *Run) Unverified(tx *store.Tx, j *store.Job) (why, help string, err erro
 // Sign signs what a job executes if others can write to the database: passes execute only signed
 // jobs then.
 func (r *Run) Sign(text []byte) ([]byte, error) {
-	shared := store.Others(r.DB)
+	shared := engine.Others(r.DB)
 	if shared == "" {
 		return nil, nil
 	}

@@ -96,12 +96,17 @@ type Compared struct {
 	Waits []float64
 }
 
-// Compare sums up runs by group, which of returns for each job. The group with the most jobs comes
-// first.
-func (t *Trace) Compare(runs []*Run, of func(*trends.Job) string) (list []Compared) {
+// Waits sums up a run by group.
+func (t *Trace) Waits(run *Run, by string) []trends.Group {
+	return trends.Waits(t.Trends(run), math.MinInt64, math.MaxInt64, trends.By(by))
+}
+
+// Compare sums up runs by group. The group that used
+// most comes first.
+func (t *Trace) Compare(runs []*Run, by string) (list []Compared) {
 	places := make(map[string]int)
 	for n, run := range runs {
-		for _, g := range trends.Waits(t.Trends(run), of) {
+		for _, g := range t.Waits(run, by) {
 			at, known := places[g.Name]
 			if !known {
 				at = len(list)

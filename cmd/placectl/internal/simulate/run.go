@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/cluster"
-	"github.com/placectl/placectl/placer/preempt"
+	"github.com/placectl/placectl/placer/subject"
 )
 
 // Rule is a policy, with the slack of its promises if it is relaxed.
@@ -118,12 +118,12 @@ func (t *Trace) Jobs() int { return len(t.jobs) }
 // preemption returns which jobs make way for which in a run. Users, groups and queues have the log's
 // names, and classes are those of shares.
 func (t *Trace) preemption(run *Run, gate *shareGate) *cluster.Preemption {
-	p := &cluster.Preemption{Ranks: t.ranks, Subjects: make([]preempt.Subject, len(t.jobs)),
+	p := &cluster.Preemption{Ranks: t.ranks, Whose: make([]subject.Names, len(t.jobs)),
 		Stopped: func(p *cluster.Placement, at int64) { run.cut = append(run.cut, cut{p, at}) }}
 	for i, o := range t.origins {
-		p.Subjects[i] = preempt.Subject{User: o.user, Group: o.group, Queue: o.queue}
+		p.Whose[i] = subject.Names{subject.User: o.user, subject.Group: o.group, subject.Queue: o.queue}
 		if t.shares != nil {
-			p.Subjects[i].Class = t.shares.settings.Loads[t.shares.class[i]].Class
+			p.Whose[i][subject.Class] = t.shares.settings.Loads[t.shares.class[i]].Class
 		}
 	}
 	if gate != nil {

@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -33,7 +34,7 @@ func (t *Trace) Trends(run *Run) []trends.Job {
 	for i, j := range t.jobs {
 		start := run.starts[i] + move
 		out[i] = trends.Job{Submit: j.Submit + move, Start: start, End: start + j.Run, CPUs: j.Procs,
-			User: t.origins[i].user, Queue: t.origins[i].queue}
+			User: t.origins[i].user, Group: t.origins[i].group, Queue: t.origins[i].queue}
 		if t.shares != nil {
 			out[i].Class = t.shares.settings.Loads[t.shares.class[i]].Class
 		}
@@ -62,13 +63,13 @@ func (t *Trace) Page(run *Run) *report.Page {
 	sum := backfill.Summarise(t.procs, t.jobs, run.starts)
 	p := &report.Page{Title: fmt.Sprintf("%s under %s", t.name, run.Rule), From: s.From,
 		To: s.From + s.Step*int64(len(s.Points)), Series: s,
-		Waits: trends.Waits(jobs, func(j *trends.Job) string { return j.User }),
+		Tables: report.Tables(jobs, math.MinInt64, math.MaxInt64, "user"),
 		Tiles: [][2]string{{fmt.Sprint(len(jobs)), "jobs"}, {fmt.Sprint(t.procs), "cpus"},
 			{fmt.Sprintf("%.1f %%", 100*sum.Utilisation), "used"},
 			{string(text.AppendAbout(nil, int64(sum.AvgWait))), "mean wait"},
 			{string(text.AppendAbout(nil, sum.MaxWait)), "longest wait"},
 			{fmt.Sprintf("%.1f", sum.AvgSlowdown), "mean slowdown"}}}
-	p.Now = p.To
+	p.Now, p.Until = p.To, p.To
 	if t.cluster == nil {
 		return p
 	}

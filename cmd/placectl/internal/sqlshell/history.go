@@ -5,7 +5,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
+	"github.com/placectl/placectl/internal/bytejson"
 )
 
 const mostKept = 1000 // texts in the file

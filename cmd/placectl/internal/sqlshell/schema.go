@@ -12,6 +12,33 @@ import (
 	"github.com/placectl/placectl/query/values"
 )
 
+// Listing returns the command that a text means if it asks for tables or their columns: SHOW TABLES, DESCRIBE t, or
+// .tables and .schema themselves. Otherwise it returns "".
+func Listing(text string) string {
+	words := strings.Fields(strings.TrimRight(text, "; \t\r\n"))
+	if len(words) == 0 || len(words) > 2 {
+		return ""
+	}
+	switch first, last := strings.ToLower(words[0]), words[len(words)-1]; {
+	case first == ".tables", first == ".schema":
+		return strings.Join(words, " ")
+	case first == "show" && strings.EqualFold(last, "tables"):
+		return ".tables"
+	case (first == "describe" || first == "desc") && len(words) == 2:
+		return ".schema " + last
+	}
+	return ""
+}
+
+// List answers what Listing has returned, with a printer of the host.
+func List(host Host, command string, s Settings) error {
+	shell, err := New(host, nil, s)
+	if err != nil {
+		return err
+	}
+	return shell.do(command)
+}
+
 // tables lists tables and views, those LIKE a pattern if one is given.
 func (s *Shell) tables(arg string) error {
 	pattern := "%"
@@ -22,12 +49,13 @@ func (s *Shell) tables(arg string) error {
 		}
 	}
 	return s.answer(func(to *Settings) error {
+		p := s.host.Printer(output.Result{Columns: []output.Column{{Name: "table"}}}, to)
 		for _, name := range s.schema.Tables {
 			if values.Like(pattern, name) {
-				fmt.Fprintln(to.Out, name)
+				p.Row(name)
 			}
 		}
-		return nil
+		return p.Close()
 	})
 }
 
@@ -41,7 +69,7 @@ func (s *Shell) showSchema(arg string) error {
 		}
 		name = strings.ToLower(name)
 		if !slices.Contains(names, name) {
-			return usage.Of("shell", "no table %s%s", text.Quoted(name), index.DidYouMean(name, names))
+			return usage.Errorf("no table %s%s", text.Quoted(name), index.DidYouMean(name, names))
 		}
 		names = []string{name}
 	}

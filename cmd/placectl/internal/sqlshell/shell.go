@@ -163,8 +163,8 @@ func (s *Shell) rest() error {
 	return s.statements(text)
 }
 
-// commandOf returns the command on a line, "" for none. A command begins with a period, or is one of the
-// single words help, exit and quit, which begin no statement.
+// commandOf returns the command on a line, "" for none. A command begins with a period, or with a word that begins
+// no statement: help, exit and quit alone, SHOW TABLES, DESCRIBE.
 func commandOf(line string) string {
 	line = strings.TrimSpace(line)
 	if strings.HasPrefix(line, ".") {
@@ -174,7 +174,7 @@ func commandOf(line string) string {
 	case "help", "exit", "quit":
 		return "." + word
 	}
-	return ""
+	return Listing(line)
 }
 
 // whole reports whether a text is complete, so that nothing would be left pending.

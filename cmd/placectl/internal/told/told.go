@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
+	"github.com/placectl/placectl/internal/bytejson"
 	"golang.org/x/sys/unix"
 )
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 )
 
 // Job is what curves need to know about a job. Instants are Unix seconds.
@@ -16,9 +17,8 @@ type Job struct {
 	Start  int64 // 0: not started
 	End    int64 // 0: not ended; now while it runs
 	CPUs   int64
-	User   string
-	Class  string
-	Queue  string
+
+	User, Group, Account, Class, Queue string
 }
 
 // Point is a step of time.
@@ -89,12 +89,16 @@ func Over(jobs []Job, from, to, step, cpus int64) *Series {
 	return s
 }
 
-// AppendCSV appends the series, a line for each step, with times in Unix seconds.
+// AppendCSV appends the series, a line for each step, with times in UTC, or in seconds if it is undated.
 func (s *Series) AppendCSV(b []byte) []byte {
 	b = append(b, "time,cpus,used,running,waiting,started,mean_wait\n"...)
 	for i := range s.Points {
 		p := &s.Points[i]
-		b = strconv.AppendInt(b, p.At, 10)
+		if s.Undated {
+			b = strconv.AppendInt(b, p.At, 10)
+		} else {
+			b = time.Unix(p.At, 0).UTC().AppendFormat(b, time.RFC3339)
+		}
 		b = strconv.AppendInt(append(b, ','), s.CPUs, 10)
 		for _, v := range []float64{p.Used, p.Running, p.Waiting} {
 			b = strconv.AppendFloat(append(b, ','), v, 'f', 3, 64)
@@ -106,14 +110,15 @@ func (s *Series) AppendCSV(b []byte) []byte {
 	return b
 }
 
-// Group sums up the waits, in seconds, and the bounded slowdowns of the jobs of a user, a class or a queue:
-// the 50th, 90th and 99th percentiles, and the maximum. Percentiles are by nearest rank, so each is the
-// value of a job.
+// Group sums up the jobs of a user, a group, an account, a class or a queue in a period: what they used, and
+// the waits, in seconds, and the bounded slowdowns of those that started in it: the 50th, 90th and 99th
+// percentiles, and the maximum. Percentiles are by nearest rank, so each is the value of a job.
 type Group struct {
-	Name     string
-	Jobs     int // started jobs
-	Wait     Spread
-	Slowdown Spread
+	Name      string
+	Jobs      int     // that started in the period
+	CoreHours float64 // of all that ran in it
+	Wait      Spread
+	Slowdown  Spread
 }
 
 // Spread describes a distribution by five numbers.
@@ -122,20 +127,47 @@ type Spread struct{ Mean, P50, P90, P99, Max float64 }
 // shortest is the least run time, in seconds, that counts in bounded slowdowns.
 const shortest = 10
 
-// Waits sums up the jobs that have started by group, which of returns for each job. The group with the
-// most jobs comes first.
-func Waits(jobs []Job, of func(*Job) string) []Group {
-	type lists struct{ waits, slowdowns []float64 }
-	by := make(map[string]*lists)
+// GroupNames returns the names of the groups that By knows.
+func GroupNames() []string { return []string{"user", "group", "account", "class", "queue", "size"} }
+
+// By returns the function that names a job's group. The groups are users unless what says otherwise.
+func By(what string) func(*Job) string {
+	switch what {
+	case "group":
+		return func(j *Job) string { return j.Group }
+	case "account":
+		return func(j *Job) string { return j.Account }
+	case "class":
+		return func(j *Job) string { return j.Class }
+	case "queue":
+		return func(j *Job) string { return j.Queue }
+	case "size":
+		return Size
+	}
+	return func(j *Job) string { return j.User }
+}
+
+// Waits sums up the jobs of a period by group, which of returns for each job. The group that used most comes
+// first.
+func Waits(jobs []Job, from, to int64, of func(*Job) string) []Group {
+	type sums struct {
+		seconds          int64
+		waits, slowdowns []float64
+	}
+	by := make(map[string]*sums)
 	for i := range jobs {
 		j := &jobs[i]
-		if j.Start == 0 {
+		if j.Start == 0 || j.Start >= to || j.Start < from && j.End <= from {
 			continue
 		}
 		l := by[of(j)]
 		if l == nil {
-			l = new(lists)
+			l = new(sums)
 			by[of(j)] = l
+		}
+		l.seconds += max(min(j.End, to)-max(j.Start, from), 0) * j.CPUs
+		if j.Start < from {
+			continue
 		}
 		wait, run := float64(max(j.Start-j.Submit, 0)), float64(max(j.End-j.Start, 0))
 		l.waits = append(l.waits, wait)
@@ -143,15 +175,20 @@ func Waits(jobs []Job, of func(*Job) string) []Group {
 	}
 	var all []Group
 	for name, l := range by {
-		all = append(all, Group{name, len(l.waits), spreadOf(l.waits), spreadOf(l.slowdowns)})
+		hours := float64(l.seconds) / 3600
+		all = append(all, Group{name, len(l.waits), hours, spreadOf(l.waits), spreadOf(l.slowdowns)})
 	}
 	slices.SortFunc(all, func(a, b Group) int {
-		return cmp.Or(cmp.Compare(b.Jobs, a.Jobs), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(b.CoreHours, a.CoreHours), cmp.Compare(b.Jobs, a.Jobs),
+			cmp.Compare(a.Name, b.Name))
 	})
 	return all
 }
 
 func spreadOf(values []float64) Spread {
+	if len(values) == 0 {
+		return Spread{}
+	}
 	slices.Sort(values)
 	rank := func(percent int) float64 { return values[max((len(values)*percent+99)/100, 1)-1] }
 	sum := 0.0

@@ -76,18 +76,23 @@ func TestOverBySeconds(t *testing.T) {
 	})
 }
 
-// TestWaits: percentiles are values of jobs: at least that share is no greater, and less than that share is
-// smaller.
+// TestWaits: the groups share what Over counts as used and started. Percentiles are values of jobs: at least that
+// share is no greater, and less than that share is smaller.
 func TestWaits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		jobs := drawJobs(t)
-		n := 0
-		for _, g := range Waits(jobs, func(j *Job) string { return j.User }) {
-			n += g.Jobs
+		from := rapid.Int64Range(0, 4000).Draw(t, "from")
+		to := from + rapid.Int64Range(1, 4000).Draw(t, "period")
+		n, hours := 0, 0.0
+		for _, g := range Waits(jobs, from, to, By("user")) {
+			n, hours = n+g.Jobs, hours+g.CoreHours
+			if g.Jobs == 0 {
+				continue
+			}
 			for percent, v := range map[int]float64{50: g.Wait.P50, 90: g.Wait.P90, 99: g.Wait.P99, 100: g.Wait.Max} {
 				below, upTo := 0, 0
 				for _, j := range jobs {
-					if j.Start != 0 && j.User == g.Name {
+					if j.Start != 0 && j.Start >= from && j.Start < to && j.User == g.Name {
 						if w := float64(j.Start - j.Submit); w < v {
 							below++
 						} else if w == v {
@@ -101,13 +106,10 @@ func TestWaits(t *testing.T) {
 				}
 			}
 		}
-		for _, j := range jobs {
-			if j.Start != 0 {
-				n--
-			}
-		}
-		if n != 0 {
-			t.Errorf("the groups have %d jobs too many", n)
+		all := Over(jobs, from, to, to-from, 0).Points[0]
+		if n != all.Started || math.Abs(hours-all.Used*float64(to-from)/3600) > 1e-6*max(1, hours) {
+			t.Errorf("the groups have %d jobs and %g core hours, want %d and %g", n, hours, all.Started,
+				all.Used*float64(to-from)/3600)
 		}
 	})
 }

@@ -33,7 +33,7 @@ const whatItIs = "placectl queues jobs and runs them on a cluster that lives in 
 
 const helpAll = whatItIs + `
 USAGE
-{{code "placectl [global flags] VERB [flags] [arguments]\nplacectl help [--all] VERB"}}
+{{code "placectl [global flags] VERB [flags] [arguments]\nplacectl help [--all] VERB\nplacectl help sql|tables|policies|exit"}}
 BEGIN WITH
 ` + Examples + Overview + `
 GLOBAL FLAGS (before or after the verb)
@@ -49,7 +49,8 @@ BEGIN WITH
 EVERY DAY
 {{range .Daily}}{{entry .Name .Usage 12}}{{end}}
 placectl help VERB explains a verb. placectl help --all lists all of them, the
-global flags, how to write times and sizes, and the exit statuses.
+global flags, how to write times and sizes, and the exit statuses. placectl
+help sql, tables, policies and exit print those pages.
 `
 
 const brief = `{{wrap (print "placectl " .Path ": " .Usage) 2}}`
@@ -239,6 +240,9 @@ func (v *Verb[R]) meanings() (list []exit.Meaning) {
 	for _, m := range exit.Meanings {
 		if keyed && m.Code == exit.Unknown {
 			m = exit.UnknownKeyed
+		}
+		if own := v.Statuses[m.Code]; own != "" {
+			m.Brief, m.Text = own, own
 		}
 		if m.Code != exit.OK && m.Code != exit.Interrupted {
 			m.Code += more

@@ -24,7 +24,8 @@ type Invocation[R any] struct {
 	Dash    int // how many of Args stood before "--", -1 without one
 	Globals []Setting
 	Help    bool
-	All     bool // with Help: all of it
+	Topic   string // with Help: of what, if that is no verb
+	All     bool   // with Help: all of it
 }
 
 // Setting is a global flag as given.

@@ -27,6 +27,8 @@ func (w *walker[R]) word(word string) {
 		w.Args = append(w.Args, word)
 	case word == "help":
 		w.Help = true
+	case v == nil && w.Help && slices.Contains(topics(), word):
+		w.Topic = word
 	case v == nil && w.list.unlike(word) != "":
 		w.fail("unknown verb %s; here that is placectl %s", text.Quoted(word), w.list.unlike(word))
 	case v == nil && word == "undo":

@@ -21,7 +21,7 @@ func page(template string, data any, width int) string {
 	l := layout{min(max(cmp.Or(width, DefaultWidth), 40), 100)}
 	var b strings.Builder
 	cli.HelpPrinterCustom(&b, template, data, map[string]any{"wrap": l.wrap, "entry": l.entry, "prose": l.prose,
-		"code": l.code, "status": l.status})
+		"code": l.code, "status": l.status, "markdown": l.markdown})
 	return b.String()
 }
 

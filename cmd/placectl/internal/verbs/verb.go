@@ -5,11 +5,12 @@ package verbs
 
 import (
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -21,15 +22,15 @@ type Verb[R any] struct {
 	Usage       string // its purpose, in a line
 	Args        []Arg  // in order
 	Description string
-	Flags       []cli.Flag             // without --dry-run and --key, which all verbs that write have
-	Exclusive   []string               // flags that exclude each other: "at or-reserve wait"
-	May         store.Right            // the right it takes; flags may take a higher one
-	Takes       map[string]store.Right // by flag
+	Flags       []cli.Flag              // without --dry-run and --key, which all verbs that write have
+	Exclusive   []string                // flags that exclude each other: "at or-reserve wait"
+	May         engine.Right            // the right it takes; flags may take a higher one
+	Takes       map[string]engine.Right // by flag
 	Access      Access
-	Follows     []string // flags of what follows the commit: they are no part of a request with a key
-	Alone       bool     // it takes long, or several transactions: it cannot be part of one
-	Statuses    []int    // exit statuses besides those that Access implies
-	Example     string   // command lines, one a line
+	Follows     []string       // flags of what follows the commit: they are no part of a request with a key
+	Alone       bool           // it takes long, or several transactions: it cannot be part of one
+	Statuses    map[int]string // exit statuses besides those that Access implies, in the verb's words; "": in the usual
+	Example     string         // command lines, one a line
 	Hidden      bool
 	Command     bool   // a command follows its first argument, flags and all, also without --
 	Passes      bool   // its exit status is that of a command it runs: its own failures add exit.Own
@@ -45,7 +46,7 @@ type Verb[R any] struct {
 	// What the verb does: Run, or InTx for a verb that is one transaction from its first word to
 	// its answer. Access determines the kind of transaction.
 	Run  func(R, *cli.Context) error
-	InTx func(R, *store.Tx, *cli.Context) error
+	InTx func(R, *engine.Tx, *cli.Context) error
 	// Carry turns an invocation into the one to execute on the database's host. What that host
 	// lacks is sent along in its input. nil means that nothing need be sent.
 	Carry func(r R, inv Invocation[R], c *cli.Context, in io.Reader) (Invocation[R], io.Reader, error)
@@ -151,7 +152,7 @@ func (v *Verb[R]) Runs() bool { return v.Run != nil || v.InTx != nil }
 // AllStatuses returns the exit statuses besides 0, 1, 2, 70 and 130. If the verb passes on a
 // command's status, they are those besides 0 and 130. A group has those of its verbs.
 func (v *Verb[R]) AllStatuses() []int {
-	all := slices.Concat(accessStatuses[v.Access], v.Statuses)
+	all := slices.AppendSeq(slices.Clone(accessStatuses[v.Access]), maps.Keys(v.Statuses))
 	if !v.Runs() {
 		for _, sub := range v.Verbs {
 			all = append(all, sub.AllStatuses()...)

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/environ"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/internal/environ"
 	"github.com/placectl/placectl/internal/text"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
+	"github.com/placectl/placectl/internal/bytejson"
 )
 
 // json is -F json: objects with members in the order of attributes.

@@ -8,14 +8,14 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // Jobs calls fn for the selected jobs, by number.
 func (v *View) Jobs(s fronts.Selection, fn func(*fronts.Job) error) error {
-	one := func(j *store.Job) error {
+	one := func(j *engine.Job) error {
 		job, err := v.job(j, s)
 		if err != nil {
 			return err
@@ -34,7 +34,7 @@ func (v *View) Jobs(s fronts.Selection, fn func(*fronts.Job) error) error {
 		}
 		return nil
 	}
-	var list []*store.Job // jobs of one state come by number
+	var list []*engine.Job // jobs of one state come by number
 	if s.Ended {
 		known := false
 		if !s.Since.IsZero() {
@@ -44,7 +44,7 @@ func (v *View) Jobs(s fronts.Selection, fn func(*fronts.Job) error) error {
 			}
 		}
 		if !known {
-			return v.Tx.Jobs().Each(func(j *store.Job) error {
+			return v.Tx.Jobs().Each(func(j *engine.Job) error {
 				if !j.State.Live() && j.End.Before(s.Since) {
 					return nil
 				}
@@ -52,8 +52,8 @@ func (v *View) Jobs(s fronts.Selection, fn func(*fronts.Job) error) error {
 			})
 		}
 	}
-	live := slices.DeleteFunc(store.JobStates(), func(s store.JobState) bool { return !s.Live() })
-	if err := v.Tx.Jobs().Each(func(j *store.Job) error { list = append(list, j); return nil }, live...); err != nil {
+	live := slices.DeleteFunc(engine.JobStates(), func(s engine.JobState) bool { return !s.Live() })
+	if err := v.Tx.Jobs().Each(func(j *engine.Job) error { list = append(list, j); return nil }, live...); err != nil {
 		return err
 	}
 	slices.SortFunc(list, byNumber)
@@ -65,7 +65,7 @@ func (v *View) Jobs(s fronts.Selection, fn func(*fronts.Job) error) error {
 	return nil
 }
 
-func byNumber(a, b *store.Job) int {
+func byNumber(a, b *engine.Job) int {
 	switch {
 	case a.ID < b.ID:
 		return -1
@@ -76,11 +76,11 @@ func byNumber(a, b *store.Job) int {
 }
 
 // named finds jobs and the jobs of arrays by number. Unknown numbers are skipped.
-func (v *View) named(ids []uint64) (list []*store.Job, err error) {
+func (v *View) named(ids []uint64) (list []*engine.Job, err error) {
 	seen := make(map[uint64]bool)
 	for _, id := range ids {
 		jobs, err := v.Tx.Jobs().JobOrArray(id)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, engine.ErrNotFound) {
 			continue
 		}
 		if err != nil {
@@ -98,15 +98,15 @@ func (v *View) named(ids []uint64) (list []*store.Job, err error) {
 }
 
 // Row converts a job for front-ends.
-func (v *View) Row(j *store.Job) (*fronts.Job, error) { return v.job(j, fronts.Selection{}) }
+func (v *View) Row(j *engine.Job) (*fronts.Job, error) { return v.job(j, fronts.Selection{}) }
 
 // jobStates translates states. The attempt says how a job has failed.
-var jobStates = map[store.JobState]fronts.State{store.JobHeld: fronts.Held, store.JobQueued: fronts.Queued,
-	store.JobReserved: fronts.Queued, store.JobLate: fronts.Queued,
-	store.JobRunning: fronts.Running, store.JobFinished: fronts.Finished, store.JobFailed: fronts.Failed,
-	store.JobCancelled: fronts.Cancelled}
+var jobStates = map[engine.JobState]fronts.State{engine.JobHeld: fronts.Held, engine.JobQueued: fronts.Queued,
+	engine.JobReserved: fronts.Queued, engine.JobLate: fronts.Queued,
+	engine.JobRunning: fronts.Running, engine.JobFinished: fronts.Finished, engine.JobFailed: fronts.Failed,
+	engine.JobCancelled: fronts.Cancelled}
 
-func (v *View) job(j *store.Job, s fronts.Selection) (*fronts.Job, error) {
+func (v *View) job(j *engine.Job, s fronts.Selection) (*fronts.Job, error) {
 	d, err := v.demand(j.Select)
 	if err != nil {
 		return nil, err
@@ -187,7 +187,7 @@ func (v *View) whole(nodes []string, least int) (cpus int) {
 }
 
 // starts fills in when a waiting job is expected to start.
-func (v *View) starts(j *store.Job, out *fronts.Job) error {
+func (v *View) starts(j *engine.Job, out *fronts.Job) error {
 	if err := v.looks(); err != nil {
 		return err
 	}
@@ -216,20 +216,20 @@ func (v *View) limit(array uint64) (int, error) {
 }
 
 // outcome fills in how the last attempt ended.
-func (v *View) outcome(j *store.Job, out *fronts.Job) error {
+func (v *View) outcome(j *engine.Job, out *fronts.Job) error {
 	a, err := v.Tx.Attempts().Get(j.ID, 0)
 	if err != nil {
 		return err
 	}
 	switch {
-	case j.State != store.JobFailed:
-	case a.Outcome == store.OutcomeWalltime:
+	case j.State != engine.JobFailed:
+	case a.Outcome == engine.OutcomeWalltime:
 		out.State = fronts.Walltime
-	case a.Outcome == store.OutcomeOOM:
+	case a.Outcome == engine.OutcomeOOM:
 		out.State = fronts.OOM
-	case a.Outcome == store.OutcomeLost:
+	case a.Outcome == engine.OutcomeLost:
 		out.State = fronts.Lost
-	case a.Outcome == store.OutcomeSignal:
+	case a.Outcome == engine.OutcomeSignal:
 		out.Signal = a.Signal
 	}
 	if len(out.Nodes) == 0 {
@@ -239,19 +239,19 @@ func (v *View) outcome(j *store.Job, out *fronts.Job) error {
 }
 
 // waits translates what jobs wait for.
-var waits = map[store.Wait]fronts.Wait{store.WaitsNever: fronts.Never, store.WaitsNodes: fronts.ForNodes,
-	store.WaitsHeld: fronts.ForRelease, store.WaitsJob: fronts.ForJob, store.WaitsBegin: fronts.ForBegin,
-	store.WaitsClass: fronts.ForTurn, store.WaitsPlan: fronts.ForRoom, store.WaitsLate: fronts.ForRoom,
-	store.WaitsNot: fronts.ForTurn, store.WaitsRoom: fronts.ForTurn, store.WaitsLimit: fronts.ForLimit,
-	store.WaitsUser: fronts.ForTurn, store.WaitsTurn: fronts.ForTurn}
+var waits = map[engine.Wait]fronts.Wait{engine.WaitsNever: fronts.Never, engine.WaitsNodes: fronts.ForNodes,
+	engine.WaitsHeld: fronts.ForRelease, engine.WaitsJob: fronts.ForJob, engine.WaitsBegin: fronts.ForBegin,
+	engine.WaitsClass: fronts.ForTurn, engine.WaitsPlan: fronts.ForRoom, engine.WaitsLate: fronts.ForRoom,
+	engine.WaitsNot: fronts.ForTurn, engine.WaitsRoom: fronts.ForTurn, engine.WaitsLimit: fronts.ForLimit,
+	engine.WaitsUser: fronts.ForTurn, engine.WaitsTurn: fronts.ForTurn}
 
 // why says what a job waits for. Among jobs that only wait for room, the first waits for Resources, or
 // for nothing if there is room. The others wait for their turn.
-func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
+func (v *View) why(j *engine.Job, out *fronts.Job) (err error) {
 	if err := v.looks(); err != nil {
 		return err
 	}
-	if j.State == store.JobHeld {
+	if j.State == engine.JobHeld {
 		out.Wait = fronts.ForRelease
 		return nil
 	}
@@ -270,9 +270,9 @@ func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
 		out.Wait = fronts.ForThrottle
 	case out.Wait == fronts.ForTurn && j.Reservation != "":
 		out.Wait = fronts.ForReservation
-	case p.Wait == store.WaitsUser:
+	case p.Wait == engine.WaitsUser:
 		out.Wait = fronts.ForNothing
-	case out.Wait == fronts.ForTurn && p.Wait != store.WaitsClass:
+	case out.Wait == fronts.ForTurn && p.Wait != engine.WaitsClass:
 		next, err := v.look.Next(j)
 		if err != nil || !next {
 			return err
@@ -280,7 +280,7 @@ func (v *View) why(j *store.Job, out *fronts.Job) (err error) {
 		if p, err = v.look.Prospect(j); err != nil {
 			return err
 		}
-		if out.Wait = fronts.ForRoom; p.Wait == store.WaitsTurn { // there is room
+		if out.Wait = fronts.ForRoom; p.Wait == engine.WaitsTurn { // there is room
 			out.Wait = fronts.ForNothing
 		}
 	}
@@ -303,7 +303,7 @@ const LineVariable = "PLACECTL_SUBMIT_LINE"
 const ScriptVariable = "PLACECTL_SUBMIT_SCRIPT"
 
 // detail reads further rows about the job.
-func (v *View) detail(j *store.Job, out *fronts.Job) (*fronts.Detail, error) {
+func (v *View) detail(j *engine.Job, out *fronts.Job) (*fronts.Detail, error) {
 	d := new(fronts.Detail)
 	var words []string
 	p, err := v.Tx.Jobs().Payload(j.ID)

@@ -10,16 +10,16 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 	"pgregory.net/rapid"
 )
 
 // busy makes a database of one node, which a job has whole while other jobs wait.
-func busy(t testing.TB, submit func(*store.Tx) error) *store.DB {
+func busy(t testing.TB, submit func(*engine.Tx) error) *engine.DB {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "c.db")
-	err := store.Create(path, nil, func(tx *store.Tx) error {
+	err := engine.Create(path, nil, func(tx *engine.Tx) error {
 		n := &index.Node{Name: "n1"}
 		n.Set(index.NCPUs, index.Value{Num: 8})
 		if _, err := tx.Nodes().Put(n); err != nil {
@@ -34,7 +34,7 @@ func busy(t testing.TB, submit func(*store.Tx) error) *store.DB {
 	if err != nil {
 		t.Fatal(err)
 	}
-	db, err := store.Open(path, nil)
+	db, err := engine.Open(path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,21 +49,21 @@ func TestWhoIsNext(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		smallFirst := rapid.Bool().Draw(t, "small jobs first")
 		var want uint64
-		before := func(a, b *store.Job) int {
+		before := func(a, b *engine.Job) int {
 			if smallFirst {
 				return cmp.Or(cmp.Compare(a.Walltime, b.Walltime), cmp.Compare(a.ID, b.ID))
 			}
 			return cmp.Or(-cmp.Compare(a.Priority, b.Priority), cmp.Compare(a.ID, b.ID))
 		}
-		db := busy(outer, func(tx *store.Tx) error {
+		db := busy(outer, func(tx *engine.Tx) error {
 			if smallFirst {
 				if err := tx.Config().Set("job_priority", "0 - WALLTIME"); err != nil {
 					return err
 				}
 			}
-			var ready []*store.Job
+			var ready []*engine.Job
 			for i := range rapid.IntRange(0, 12).Draw(t, "jobs") {
-				s := store.Submission{
+				s := engine.Submission{
 					Request: placer.Request{Select: "1:ncpus=1",
 						Walltime: time.Duration(rapid.IntRange(1, 3).Draw(t, "hours")) * time.Hour, User: "ann"},
 					Priority: rapid.Int64Range(-1, 1).Draw(t, "priority"), Command: []string{"true"}}
@@ -74,12 +74,12 @@ func TestWhoIsNext(t *testing.T) {
 				case 1:
 					s.Begin = tx.Now().Add(time.Hour)
 				case 2:
-					s.After = []store.Dependency{
-						{When: store.AfterOK, Job: uint64(rapid.IntRange(1, i+1).Draw(t, "after"))}}
+					s.After = []engine.Dependency{
+						{When: engine.AfterOK, Job: uint64(rapid.IntRange(1, i+1).Draw(t, "after"))}}
 				case 3:
 					s.Select = "1:ncpus=9"
 				case 4:
-					s.After = []store.Dependency{{When: store.After, Job: 1}} // job 1 is running
+					s.After = []engine.Dependency{{When: engine.After, Job: 1}} // job 1 is running
 				}
 				jobs, err := tx.Jobs().Submit(s)
 				if err != nil {
@@ -95,7 +95,7 @@ func TestWhoIsNext(t *testing.T) {
 			return nil
 		})
 		var got []uint64
-		err := db.View(func(tx *store.Tx) error {
+		err := db.View(func(tx *engine.Tx) error {
 			got = nil
 			v := &View{Tx: tx}
 			return v.Jobs(fronts.Selection{Why: true}, func(j *fronts.Job) error {
@@ -113,7 +113,7 @@ func TestWhoIsNext(t *testing.T) {
 		}
 		// A query for one job compares it with the others, without sorting them.
 		for id := uint64(1); id <= 13; id++ {
-			err := db.View(func(tx *store.Tx) error {
+			err := db.View(func(tx *engine.Tx) error {
 				v := &View{Tx: tx}
 				return v.Jobs(fronts.Selection{IDs: []uint64{id}, Why: true}, func(j *fronts.Job) error {
 					if (j.Wait == fronts.ForRoom) != (j.ID == want) {
@@ -138,13 +138,14 @@ func BenchmarkWaiting(b *testing.B) {
 	}{{"", 10}, {"", 1000}, {"", 10_000}, {"PRIORITY + AGE/3600", 10_000}} {
 		b.Run(fmt.Sprint(c.order, "/", c.many), func(b *testing.B) {
 			last := uint64(0)
-			db := busy(b, func(tx *store.Tx) error {
+			db := busy(b, func(tx *engine.Tx) error {
 				if err := tx.Config().Set("job_priority", c.order); err != nil {
 					return err
 				}
 				for range c.many {
 					jobs, err := tx.Jobs().Submit(
-						store.Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"},
+						engine.Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour,
+							User: "ann"},
 							Command: []string{"true"}})
 					if err != nil {
 						return err
@@ -154,7 +155,7 @@ func BenchmarkWaiting(b *testing.B) {
 				return nil
 			})
 			for b.Loop() {
-				err := db.View(func(tx *store.Tx) error {
+				err := db.View(func(tx *engine.Tx) error {
 					v := &View{Tx: tx}
 					return v.Jobs(fronts.Selection{IDs: []uint64{last}, Ended: true, Why: true},
 						func(j *fronts.Job) error {

@@ -9,23 +9,23 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 	"pgregory.net/rapid"
 )
 
 // past is a database with a clock, where jobs end one after the other.
 type past struct {
-	*store.DB
+	*engine.DB
 	now time.Time
 }
 
 func newPast(t testing.TB) *past {
 	t.Helper()
 	p := &past{now: time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)}
-	opt := &store.Options{Now: func() time.Time { return p.now }, AnyTime: true}
+	opt := &engine.Options{Now: func() time.Time { return p.now }, AnyTime: true}
 	path := filepath.Join(t.TempDir(), "c.db")
-	err := store.Create(path, opt, func(tx *store.Tx) error {
+	err := engine.Create(path, opt, func(tx *engine.Tx) error {
 		n := &index.Node{Name: "n1"}
 		n.Set(index.NCPUs, index.Value{Num: 1000})
 		_, err := tx.Nodes().Put(n)
@@ -34,7 +34,7 @@ func newPast(t testing.TB) *past {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.DB, err = store.Open(path, &store.Options{Now: opt.Now}); err != nil {
+	if p.DB, err = engine.Open(path, &engine.Options{Now: opt.Now}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Close() }) //nolint:errcheck // the test is over
@@ -43,7 +43,7 @@ func newPast(t testing.TB) *past {
 
 // since returns the jobs of a selection without those that ended before an instant.
 func (p *past) since(s fronts.Selection, since time.Time) (list []uint64, err error) {
-	err = p.View(func(tx *store.Tx) error {
+	err = p.View(func(tx *engine.Tx) error {
 		list = nil
 		v := &View{Tx: tx}
 		return v.Jobs(s, func(j *fronts.Job) error {
@@ -65,7 +65,7 @@ func TestEndedSince(t *testing.T) {
 		var live []uint64
 		for range rapid.IntRange(1, 8).Draw(t, "steps") {
 			p.now = p.now.Add(time.Duration(rapid.IntRange(0, 4).Draw(t, "minutes")) * time.Minute)
-			err := p.Update(func(tx *store.Tx) error {
+			err := p.Update(func(tx *engine.Tx) error {
 				for range rapid.IntRange(0, 2).Draw(t, "begin") {
 					j, err := tx.Jobs().Place(
 						placer.Request{Select: "1:ncpus=1",
@@ -118,7 +118,7 @@ func BenchmarkRecent(b *testing.B) {
 		b.Run(fmt.Sprint(many), func(b *testing.B) {
 			p := newPast(b)
 			end := func(n int) {
-				err := p.Update(func(tx *store.Tx) error {
+				err := p.Update(func(tx *engine.Tx) error {
 					for range n {
 						j, err := tx.Jobs().Place(placer.Request{Select: "1:ncpus=1", Walltime: time.Hour, User: "ann"})
 						if err == nil {

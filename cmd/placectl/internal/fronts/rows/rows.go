@@ -9,18 +9,19 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/placer/subject"
 )
 
 // View is a transaction as front-ends see it.
 type View struct {
-	Tx       *store.Tx
+	Tx       *engine.Tx
 	Database string // the file's name
 	Host     *fronts.Host
 
 	defs    *index.Defs
-	look    *store.Outlook
+	look    *engine.Outlook
 	selects map[string]*demand
 	limits  map[uint64]int64 // how many jobs of an array may run at once, if limited
 }
@@ -57,7 +58,7 @@ func (v *View) About() (*fronts.About, error) {
 		a.Licenses = append(a.Licenses, fronts.License{Name: p.Name, Total: p.Amount, Used: p.Held + p.Outside,
 			Free: p.Free})
 	}
-	err = v.Tx.Reservations().Each(func(r *store.Reservation) error {
+	err = v.Tx.Reservations().Each(func(r *engine.Reservation) error {
 		one, err := v.reservation(r)
 		a.Reserved = append(a.Reserved, one)
 		return err
@@ -65,7 +66,7 @@ func (v *View) About() (*fronts.About, error) {
 	return a, err
 }
 
-func (v *View) reservation(r *store.Reservation) (out *fronts.Reservation, err error) {
+func (v *View) reservation(r *engine.Reservation) (out *fronts.Reservation, err error) {
 	out = &fronts.Reservation{Name: r.Name, Start: r.Start, End: r.End}
 	if out.Nodes, err = v.Tx.Nodes().Names(r.Nodes); err != nil {
 		return nil, err
@@ -82,12 +83,12 @@ func (v *View) reservation(r *store.Reservation) (out *fronts.Reservation, err e
 	}
 	for _, e := range r.Access {
 		switch e.Kind {
-		case placer.AccessUser:
-			out.Users = append(out.Users, e.Value)
-		case placer.AccessGroup:
-			out.Groups = append(out.Groups, e.Value)
-		case placer.AccessAccount:
-			out.Accounts = append(out.Accounts, e.Value)
+		case subject.User:
+			out.Users = append(out.Users, e.Name)
+		case subject.Group:
+			out.Groups = append(out.Groups, e.Name)
+		case subject.Account:
+			out.Accounts = append(out.Accounts, e.Name)
 		}
 	}
 	for _, p := range r.Pools {
@@ -98,7 +99,7 @@ func (v *View) reservation(r *store.Reservation) (out *fronts.Reservation, err e
 
 // Missing reports whether an error says that something of a kind does not exist.
 func (v *View) Missing(err error, kind string) bool {
-	var missing *store.MissingError
+	var missing *engine.MissingError
 	return errors.As(err, &missing) && (missing.Kind == kind || kind == "job" && missing.Kind == "job array")
 }
 
@@ -116,9 +117,9 @@ func (v *View) Nodes() (list []*fronts.Node, err error) {
 }
 
 // states translates the states of nodes.
-var states = map[store.NodeState]fronts.NodeState{store.NodeFree: fronts.Free, store.NodePartly: fronts.Partly,
-	store.NodeBusy: fronts.Busy,
-	store.NodeDown: fronts.Down, store.NodeOffline: fronts.Offline, store.NodeDrained: fronts.Drained}
+var states = map[engine.NodeState]fronts.NodeState{engine.NodeFree: fronts.Free, engine.NodePartly: fronts.Partly,
+	engine.NodeBusy: fronts.Busy,
+	engine.NodeDown: fronts.Down, engine.NodeOffline: fronts.Offline, engine.NodeDrained: fronts.Drained}
 
 func (v *View) node(n *index.Node) (*fronts.Node, error) {
 	o, err := v.Tx.Nodes().Occupancy(n)
@@ -130,7 +131,7 @@ func (v *View) node(n *index.Node) (*fronts.Node, error) {
 	for _, f := range n.Features {
 		out.Features = append(out.Features, strings.Clone(f))
 	}
-	if o.State != store.NodeFree {
+	if o.State != engine.NodeFree {
 		list, err := v.Tx.Nodes().Allocations(n.Number)
 		if err != nil {
 			return nil, err
@@ -176,7 +177,7 @@ func (v *View) node(n *index.Node) (*fronts.Node, error) {
 			out.GPUs, out.GPUsUsed = int(a.Value.Num), int(used.Num)
 		}
 	}
-	out.Excl = o.State == store.NodeBusy && len(out.Jobs) == 1
+	out.Excl = o.State == engine.NodeBusy && len(out.Jobs) == 1
 	return out, nil
 }
 

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
+	"github.com/placectl/placectl/internal/bytejson"
 )
 
 // jsonHead begins Slurm's documents.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
-	"github.com/placectl/placectl/cmd/placectl/internal/outname"
+	"github.com/placectl/placectl/internal/outname"
 	"github.com/placectl/placectl/internal/text"
 )
 

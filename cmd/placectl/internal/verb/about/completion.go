@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer/fairshare"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -26,12 +26,12 @@ func Completion() *session.Verb {
 		Name:     "completion",
 		Category: "Store",
 		Usage:    "print a completion script for a shell",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "bash|zsh|fish", Kind: verbs.KindWord}},
 		Example: "source <(placectl completion bash)      # in ~/.bashrc\nsource <(placectl completion zsh)       # " +
 			"in ~/.zshrc, behind compinit\n" +
 			"placectl completion fish | source       # in ~/.config/fish/config.fish",
-		Verbs: []*session.Verb{{Name: "words", Usage: "what the last of them may become", May: store.Anybody,
+		Verbs: []*session.Verb{{Name: "words", Usage: "what the last of them may become", May: engine.Anybody,
 			Hidden: true, Args: []verbs.Arg{{Name: "-- WORDS", Kind: verbs.KindCommand, Many: true}},
 			Run: completeWords}},
 		Run: completion,
@@ -119,13 +119,13 @@ func Complete(r *session.Run, line []string) []string {
 func assignmentsFrom(r *session.Run, begun string) (whole []string) {
 	name, value, named := strings.Cut(begun, "=")
 	if !named {
-		for _, name := range store.SettingNames() {
+		for _, name := range engine.SettingNames() {
 			whole = append(whole, name+"=")
 		}
 		return verbs.Beginning(begun, whole)
 	}
 	setting := strings.ReplaceAll(name, "-", "_")
-	words := store.SettingWords(setting)
+	words := engine.SettingWords(setting)
 	switch setting {
 	case "signature", "group_key", "topology":
 		at := strings.LastIndexByte(value, ',') + 1
@@ -167,7 +167,7 @@ func statementsFrom(r *session.Run, begun string) (whole []string) {
 	}
 	r.LockTimeout, r.Quiet = completionPatience, true
 	var tables []string
-	r.View(func(tx *store.Tx) (err error) { //nolint:errcheck // errors are not shown after a TAB
+	r.View(func(tx *engine.Tx) (err error) { //nolint:errcheck // errors are not shown after a TAB
 		tables, _, err = tx.QueryTables()
 		return err
 	})
@@ -189,13 +189,13 @@ var errEnough = errors.New("enough names")
 // namesOf lists the names of a kind with a prefix, none if the database cannot be read.
 func namesOf(r *session.Run, kind verbs.Kind, prefix string) (names []string) {
 	if kind == verbs.KindSetting {
-		return verbs.Beginning(prefix, store.SettingNames())
+		return verbs.Beginning(prefix, engine.SettingNames())
 	}
 	if kind < verbs.KindJob || kind > verbs.KindSetting {
 		return nil
 	}
 	r.LockTimeout, r.Quiet = completionPatience, true
-	r.View(func(tx *store.Tx) error { //nolint:errcheck // errors are not shown after a TAB
+	r.View(func(tx *engine.Tx) error { //nolint:errcheck // errors are not shown after a TAB
 		if kind == verbs.KindNodes {
 			var err error
 			names, err = tx.Nodes().Beginning(prefix, completionMost)
@@ -212,17 +212,17 @@ func namesOf(r *session.Run, kind verbs.Kind, prefix string) (names []string) {
 }
 
 // eachName calls fn for the names of one kind. Jobs that have ended are left out.
-func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
+func eachName(tx *engine.Tx, kind verbs.Kind, fn func(string) error) error {
 	switch kind {
 	case verbs.KindJob:
-		return tx.Jobs().Each(func(j *store.Job) error { return fn(listing.JobID(j)) }, session.LiveStates()...)
+		return tx.Jobs().Each(func(j *engine.Job) error { return fn(listing.JobID(j)) }, session.LiveStates()...)
 	case verbs.KindReservation:
-		return tx.Reservations().Each(func(res *store.Reservation) error { return fn(res.Name) })
+		return tx.Reservations().Each(func(res *engine.Reservation) error { return fn(res.Name) })
 	case verbs.KindBatch:
-		return tx.Batches().Each(func(b *store.Batch) error { return fn(b.Name) })
+		return tx.Batches().Each(func(b *engine.Batch) error { return fn(b.Name) })
 	case verbs.KindQueue:
 		queues, err := tx.Queues().All()
-		return eachOf(queues, err, func(q store.Queue) error { return fn(q.Name) })
+		return eachOf(queues, err, func(q engine.Queue) error { return fn(q.Name) })
 	case verbs.KindResource:
 		defs, err := tx.Config().Resources()
 		if err != nil {
@@ -236,9 +236,9 @@ func eachName(tx *store.Tx, kind verbs.Kind, fn func(string) error) error {
 		}
 		return eachOf(defs.Pools(), nil, fn)
 	case verbs.KindView:
-		return tx.Views().Each(func(v store.SQLView) error { return fn(v.Name) })
+		return tx.Views().Each(func(v engine.SQLView) error { return fn(v.Name) })
 	case verbs.KindAccount:
-		return tx.Accounts().Each(func(a store.Account) error { return fn(a.Name) })
+		return tx.Accounts().Each(func(a engine.Account) error { return fn(a.Name) })
 	case verbs.KindClass:
 		shares, err := tx.Shares().Get()
 		if err != nil {

@@ -7,8 +7,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer/priorityf"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -18,7 +18,7 @@ func Man() *session.Verb {
 		Name:     "man",
 		Category: "Store",
 		Usage:    "print the manual page of all verbs",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Example:  "placectl man | man -l -\nplacectl man > /usr/local/share/man/man1/placectl.1",
 		Run:      man,
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -16,7 +16,7 @@ func Version() *session.Verb {
 		Name:     "version",
 		Category: "Store",
 		Usage:    "show the version and the file format it writes",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Brief:    true,
 		Example:  "placectl version -o id",
 		Run:      version,
@@ -35,6 +35,6 @@ func version(r *session.Run, _ *cli.Context) error {
 		},
 	})
 	version, commit := session.BuildVersion()
-	p.Row(version, commit, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, store.Format)
+	p.Row(version, commit, runtime.Version(), runtime.GOOS+"/"+runtime.GOARCH, engine.Format)
 	return p.Close()
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -25,19 +25,18 @@ func Demo() *session.Verb {
 		Name:     "demo",
 		Category: "Store",
 		Usage:    "make a demo database with recorded jobs",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Six days of MetaCentrum's cluster wagap: 68 nodes, and twelve hundred jobs as scheduled here, " +
-			"moved in time\n" +
-			"so that the last day ends now. The failed node, the node with GPUs, and a few jobs on them are not in " +
-			"the record.\n" +
-			"Works offline. Makes a new ./" + demoDB + " each time, or the file that --db names, and says what to\n" +
-			"try on it. placectl simulate replays the whole record under other policies: bench/wagap-2013.md.",
+			"moved in time so that the last day ends now. The failed node, the node with GPUs and a few jobs on " +
+			"them are made up. Works offline. Makes ./" + demoDB + ", and replaces an earlier one, or makes " +
+			"the file that --db names, and says what to try on it. placectl simulate replays the whole record " +
+			"under other policies: bench/wagap-2013.md.",
 		Flags: []cli.Flag{
 			&cli.BoolFlag{Name: "force", Usage: "replace an earlier demo's file"},
 		},
 		Access:   verbs.Makes,
 		Asks:     true,
-		Statuses: []int{exit.Locked},
+		Statuses: map[int]string{exit.Locked: ""},
 		Example:  "placectl demo\nplacectl demo --db /tmp/demo.db --force",
 		Run:      makeDemo,
 	}
@@ -60,8 +59,8 @@ func makeDemo(r *session.Run, c *cli.Context) error {
 		}
 		var report *demo.Report
 		answer := func() error { return printDemo(r, report) }
-		opt := &store.LoadOptions{Options: *r.StoreOptions(), DryRun: c.Bool(verbs.DryRun)}
-		opt.Last = func(tx *store.Tx, _ store.Content) (err error) {
+		opt := &engine.LoadOptions{Options: *r.StoreOptions(), DryRun: c.Bool(verbs.DryRun)}
+		opt.Last = func(tx *engine.Tx, _ engine.Content) (err error) {
 			if report, err = demo.Read(tx, path); err != nil || !keep.Kept {
 				return err
 			}
@@ -69,7 +68,7 @@ func makeDemo(r *session.Run, c *cli.Context) error {
 		}
 		err := demo.Load(path, r.Instant(), opt)
 		switch {
-		case errors.Is(err, store.ErrExists):
+		case errors.Is(err, engine.ErrExists):
 			return fmt.Errorf("%w; --force makes it again, --db FILE makes another", err)
 		case err != nil || keep.Kept:
 			return err
@@ -119,15 +118,15 @@ func demoFile(r *session.Run, dry bool) (path string, named bool, done func(), e
 // removeDemo removes the file of an earlier demo, but no file that holds anything else: --force
 // and a forgotten PLACECTL_DB must not destroy a real database.
 func removeDemo(path string) error {
-	db, err := store.Open(path, nil)
-	if errors.Is(err, store.ErrNotFound) {
+	db, err := engine.Open(path, nil)
+	if errors.Is(err, engine.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
 	made := false
-	err = db.View(func(tx *store.Tx) (err error) {
+	err = db.View(func(tx *engine.Tx) (err error) {
 		made, err = demo.Made(tx)
 		return err
 	})
@@ -135,7 +134,7 @@ func removeDemo(path string) error {
 		return err
 	}
 	if !made {
-		return &store.Conflict{What: path, Why: "it does not hold an earlier demo, and nothing else is replaced"}
+		return &engine.Conflict{What: path, Why: "it does not hold an earlier demo, and nothing else is replaced"}
 	}
 	return os.Remove(path)
 }

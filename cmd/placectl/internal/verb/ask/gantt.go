@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -22,7 +22,7 @@ func Gantt() *session.Verb {
 		Name:     "gantt",
 		Category: "Asking",
 		Usage:    "draw running work, plans and free time",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Draws a row for each node, bucket or device. Neighbours that look the same share a row, and " +
 			"jobs that share a\n" +
 			"node have lanes of their own. The line above counts the nodes by state (docs/states.md). Ended " +
@@ -137,11 +137,11 @@ func ganttWidth(r *session.Run, c *cli.Context, svg bool) (int, error) {
 
 // ganttReader copies the data of a picture out of a transaction.
 type ganttReader struct {
-	tx      *store.Tx
+	tx      *engine.Tx
 	data    *chart.Gantt
 	bars    []chart.Bar // of all nodes, many in one array
 	buckets []uint32    // of each node
-	owners  map[store.Owner]int32
+	owners  map[engine.Owner]int32
 	named   bool // read the names of jobs
 	devices bool // a row for each device, if a node names devices
 }
@@ -149,7 +149,7 @@ type ganttReader struct {
 // readGantt reads the database once, and closes it before anything is drawn.
 func readGantt(r *session.Run, o *ganttOptions) (*chart.Gantt, error) {
 	g := &chart.Gantt{}
-	err := r.View(func(tx *store.Tx) (err error) {
+	err := r.View(func(tx *engine.Tx) (err error) {
 		g.Now = tx.Now().Unix()
 		if _, err := tx.Config().Resources(); err != nil { // shared nodes show what is free of these
 			return err
@@ -157,7 +157,7 @@ func readGantt(r *session.Run, o *ganttOptions) (*chart.Gantt, error) {
 		if o.byDevice {
 			g.Rows = "device"
 		}
-		in := &ganttReader{tx: tx, data: g, owners: map[store.Owner]int32{}, named: o.svg != "", devices: o.byDevice}
+		in := &ganttReader{tx: tx, data: g, owners: map[engine.Owner]int32{}, named: o.svg != "", devices: o.byDevice}
 		if o.nodes == "" {
 			err = tx.Nodes().Scan(in.node)
 		} else {
@@ -197,20 +197,21 @@ func (in *ganttReader) node(n *index.Node) error {
 	if err != nil {
 		return err
 	}
-	in.data.Nodes = append(in.data.Nodes, chart.Node{Name: n.Name, State: n.State, Partly: on.State == store.NodePartly,
-		Bars: in.bars[first:len(in.bars):len(in.bars)]})
+	in.data.Nodes = append(in.data.Nodes, chart.Node{Name: n.Name, State: n.State,
+		Partly: on.State == engine.NodePartly,
+		Bars:   in.bars[first:len(in.bars):len(in.bars)]})
 	in.buckets = append(in.buckets, n.Bucket)
 	return nil
 }
 
 // deviceRows draws a row for each device of a node, and one for what is planned there but has no
 // devices yet.
-func (in *ganttReader) deviceRows(n *index.Node, list []store.Allocation, bars []chart.Bar) error {
+func (in *ganttReader) deviceRows(n *index.Node, list []engine.Allocation, bars []chart.Bar) error {
 	all, err := in.tx.Devices().OfNode(n)
 	if err != nil {
 		return err
 	}
-	row := func(name string, state index.State, aside bool, of func(store.Allocation) bool) {
+	row := func(name string, state index.State, aside bool, of func(engine.Allocation) bool) {
 		var own []chart.Bar
 		for i, a := range list {
 			if of(a) {
@@ -228,15 +229,15 @@ func (in *ganttReader) deviceRows(n *index.Node, list []store.Allocation, bars [
 		if !d.InService() && state == index.Up {
 			state = index.Drained
 		}
-		row(n.Name+":"+d.Resource+"="+d.ID, state, false, func(a store.Allocation) bool {
+		row(n.Name+":"+d.Resource+"="+d.ID, state, false, func(a engine.Allocation) bool {
 			return d.Job != 0 && a.Job == d.Job
 		})
 	}
-	row(n.Name+" planned", n.State, true, func(a store.Allocation) bool { return a.Job == 0 || !a.Now })
+	row(n.Name+" planned", n.State, true, func(a engine.Allocation) bool { return a.Job == 0 || !a.Now })
 	return nil
 }
 
-func (in *ganttReader) bar(a store.Allocation) (chart.Bar, error) {
+func (in *ganttReader) bar(a engine.Allocation) (chart.Bar, error) {
 	owner, err := in.owner(a.Owner)
 	bar := chart.Bar{Owner: owner, Start: a.Start.Unix(), End: a.End.Unix(), Due: a.Due.Unix()}
 	switch {
@@ -254,7 +255,7 @@ func (in *ganttReader) bar(a store.Allocation) (chart.Bar, error) {
 }
 
 // owner returns an owner's index in the picture, and reads the owner's data once.
-func (in *ganttReader) owner(who store.Owner) (int32, error) {
+func (in *ganttReader) owner(who engine.Owner) (int32, error) {
 	if at, ok := in.owners[who]; ok {
 		return at, nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,7 +19,7 @@ func MCP() *session.Verb {
 		Name:     "mcp",
 		Category: "Asking",
 		Usage:    "serve agents by the Model Context Protocol",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Speaks JSON-RPC on standard input and output, one message a line, until the input ends. The " +
 			"tools are status,\n" +
 			"query, explain, when, logs and whatif. They change nothing: an agent changes jobs with placectl's " +
@@ -81,7 +81,7 @@ func askedByAgent(r *session.Run, ctx context.Context, words []string, text bool
 	e.Stdin, e.Stdout, e.Stderr, e.StdoutTTY, e.StderrTTY = strings.NewReader(""), &out, &complaint, false, false
 	e.Getenv = func(name string) string {
 		if name == session.StartVariable {
-			return store.StartManual // nothing is left behind or changed
+			return engine.StartManual // nothing is left behind or changed
 		}
 		return r.Getenv(name)
 	}
@@ -98,7 +98,7 @@ func askedByAgent(r *session.Run, ctx context.Context, words []string, text bool
 	e.Args = append(append(e.Args, form), words...)
 	sub := session.New(ctx, e, r.Verbs)
 	err := sub.Delivered(sub.Main())
-	sub.LeaveLogs()
+	sub.CloseAll()
 	if err == nil {
 		return out.Bytes(), nil
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,7 +19,7 @@ func Metrics() *session.Verb {
 		Name:     "metrics",
 		Category: "Asking",
 		Usage:    "write metrics for Prometheus",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Shows nodes, their resources and use, jobs by state, their waits, the last cycle and the file. " +
 			"Counters (_total,\n" +
 			"and the histogram of waits) increase in the commit that ends a job. They do not fall when jobs are " +
@@ -55,8 +55,8 @@ func printMetrics(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var m *store.Metrics
-	if err := r.Read(db, func(tx *store.Tx) error { m, err = tx.Ask().Metrics(); return err }); err != nil {
+	var m *engine.Metrics
+	if err := r.Read(db, func(tx *engine.Tx) error { m, err = tx.Ask().Metrics(); return err }); err != nil {
 		return err
 	}
 	version, _ := session.BuildVersion()

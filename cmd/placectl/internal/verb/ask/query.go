@@ -15,13 +15,13 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/sqlshell"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/query/fault"
 	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/query/values"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -31,14 +31,15 @@ func Query() *session.Verb {
 		Name:     "query",
 		Category: "Asking",
 		Usage:    "query nodes, jobs and plans in SQL",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "SQL", Kind: verbs.KindSQL, Unless: "file"}},
 		Description: "Runs SQLite's SELECT, with joins, subqueries, WITH, windows, UNION, GROUP BY and json_object. " +
 			"Sizes, durations\n" +
 			"and times in strings compare with columns of that kind: mem >= '64GiB', start < 'now+2h'. Separate " +
 			"statements by\n" +
-			"semicolons. The first error stops them. docs/sql.md has the language and thirty examples,\n" +
-			"docs/sql-tables.md all tables.\n\n" +
+			"semicolons. The first error stops them. SHOW TABLES lists the tables, DESCRIBE jobs the columns of one. " +
+			"placectl\n" +
+			"help sql has the language and thirty examples, help tables all tables.\n\n" +
 			"Functions: nodelist(name) folds names to n[1-9]; in_nodelist(name, 'n[1-9]') and has(features, " +
 			"'ssd') are\n" +
 			"conditions. Tables with arguments: free_slots(duration [, select]), earliest(select, place, walltime),\n" +
@@ -75,7 +76,11 @@ func runQuery(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	q := store.Query{Text: text, Limits: query.Limits{Rows: c.Int64("max-rows")}}
+	if listing := sqlshell.Listing(text); listing != "" {
+		return sqlshell.List(shellHost{r: r, view: r.View}, listing,
+			sqlshell.Settings{Format: r.Output, NoHeader: r.NoHeader, Out: r.Stdout, Terminal: r.Audience().Terminal})
+	}
+	q := engine.Query{Text: text, Limits: query.Limits{Rows: c.Int64("max-rows")}}
 	if err := readParams(r, c, &q); err != nil {
 		return err
 	}
@@ -130,7 +135,7 @@ func queryText(r *session.Run, c *cli.Context) (string, error) {
 }
 
 // readParams reads --params and --param.
-func readParams(r *session.Run, c *cli.Context, q *store.Query) error {
+func readParams(r *session.Run, c *cli.Context, q *engine.Query) error {
 	var given sqlshell.Settings
 	if c.IsSet("params") {
 		in, err := r.Input(c.String("params"))
@@ -161,7 +166,7 @@ func readParams(r *session.Run, c *cli.Context, q *store.Query) error {
 
 // ask runs one statement on what view reads, and prints its answer. Meanwhile it shows how many rows it
 // has read.
-func ask(r *session.Run, view func(func(*store.Tx) error) error, statement *syntax.Statement, q store.Query,
+func ask(r *session.Run, view func(func(*engine.Tx) error) error, statement *syntax.Statement, q engine.Query,
 	limit time.Duration) error {
 	ctx := r.Ctx
 	q.Zone = r.Loc
@@ -175,7 +180,7 @@ func ask(r *session.Run, view func(func(*store.Tx) error) error, statement *synt
 		defer bar.Done()
 		q.Progress = bar.Add
 	}
-	err := view(func(tx *store.Tx) error {
+	err := view(func(tx *engine.Tx) error {
 		rows, err := tx.Query(ctx, statement, q)
 		if err != nil {
 			return err
@@ -190,7 +195,7 @@ func ask(r *session.Run, view func(func(*store.Tx) error) error, statement *synt
 }
 
 // printRows prints an answer.
-func printRows(r *session.Run, rows *store.Rows) error {
+func printRows(r *session.Run, rows *engine.Rows) error {
 	var p *output.Printer
 	cells := make([]any, len(rows.Columns))
 	for row, err := range rows.All() {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
@@ -14,8 +15,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -25,29 +26,28 @@ func Report() *session.Verb {
 		Name:     "report",
 		Category: "Asking",
 		Usage:    "report use and waits, as a page or rows",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Reports on all stored jobs, or those between two times. On a terminal it shows the cpus used, " +
-			"the jobs waiting\n" +
-			"and the mean wait over time, then the waits and bounded slowdowns of users (or classes, queues) in " +
-			"percentiles.\n" +
-			"Other formats of -o have these as rows.\n\n" +
-			"--html makes one page that needs no network. It shows the jobs of each node, to zoom and search in, " +
-			"the queue\n" +
-			"with reasons and expected starts, utilisation by hour, and waits by user. With the flags of placectl " +
-			"whatif it\n" +
-			"also shows how long the waiting jobs would then wait.",
+			"the jobs waiting and the mean wait over time, then what users (or groups, accounts, classes, queues) " +
+			"used, and their waits and bounded slowdowns in percentiles. Other formats of -o have these as rows. " +
+			"core_hours counts the time within the period, the rest the jobs that started in it.\n\n--html makes one " +
+			"page that needs no network, to look at or to print. It shows the jobs of each node, to zoom and search " +
+			"in, the queue with reasons and expected starts, utilisation by hour, and use and waits by user, group " +
+			"and queue, first by what --by says. With the flags of placectl whatif it also shows how long the " +
+			"waiting jobs would then wait.",
 		Flags: slices.Concat([]cli.Flag{
 			&cli.StringFlag{Name: "since", Aliases: []string{"from"}, Usage: "begin at `TIME` (the first submission)"},
 			&cli.StringFlag{Name: "until", Aliases: []string{"to"}, Usage: "end at `TIME` (now)"},
 			&cli.StringFlag{Name: "html", Usage: "write a page into `FILE`, - for standard output"},
+			&cli.StringFlag{Name: "title", Usage: "head the page with `TEXT` (the database's name)"},
 			&cli.StringFlag{Name: "csv",
 				Usage: "write utilisation, queue length and waits over time into `FILE`, - for standard output"},
 			byFlag(),
 		}, supposeFlags("what if")),
 		Exclusive: []string{"html csv"},
 		Access:    verbs.Reads,
-		Statuses:  []int{exit.Conflict},
-		Example: "placectl report\nplacectl report --from now-7d --by queue\nplacectl report --html " +
+		Statuses:  map[int]string{exit.Conflict: ""},
+		Example: "placectl report\nplacectl report --since 'last month' --by group\nplacectl report --html " +
 			"cluster.html\nplacectl report --html bigger.html --add 'g[3-4] like g1'\nplacectl report --csv use.csv",
 		Run: makeReport,
 	}
@@ -55,7 +55,7 @@ func Report() *session.Verb {
 
 // byFlag returns --by, which groups the waits.
 func byFlag() cli.Flag {
-	return verbs.Choice(&cli.StringFlag{Name: "by", Usage: "group waits by `WHAT`"}, "user", "class", "queue", "size")
+	return verbs.Choice(&cli.StringFlag{Name: "by", Usage: "group use and waits by `WHAT`"}, trends.GroupNames()...)
 }
 
 func makeReport(r *session.Run, c *cli.Context) error {
@@ -68,9 +68,12 @@ func makeReport(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	if !from.IsZero() && !to.IsZero() && !from.Before(to) {
-		return usage.Errorf("--to must come after --from")
+		return usage.Errorf("--until must come after --since")
 	}
-	of, what, err := trendsBy(c)
+	if c.IsSet("title") && !c.IsSet("html") {
+		return usage.Errorf("--title is for --html")
+	}
+	what, err := trendsBy(c)
 	if err != nil {
 		return err
 	}
@@ -79,7 +82,7 @@ func makeReport(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	var h *daily.Record
-	err = r.View(func(tx *store.Tx) (err error) {
+	err = r.View(func(tx *engine.Tx) (err error) {
 		h, err = daily.ReadRecord(tx, from, to, c.IsSet("html"))
 		return err
 	})
@@ -88,7 +91,8 @@ func makeReport(r *session.Run, c *cli.Context) error {
 	}
 	switch {
 	case c.IsSet("html"):
-		made := h.Page("placectl " + filepath.Base(r.DB))
+		name := strings.TrimSuffix(filepath.Base(r.DB), filepath.Ext(r.DB))
+		made := h.Page(cmp.Or(c.String("title"), name), what)
 		made.Supposed = otherwise
 		page, err := made.HTML()
 		if err != nil {
@@ -98,7 +102,7 @@ func makeReport(r *session.Run, c *cli.Context) error {
 	case c.IsSet("csv"):
 		return pageFile(r, c, "csv", h.Series().AppendCSV(nil))
 	}
-	return printTrends(r, h.Series(), what, trends.Waits(h.Jobs, of))
+	return printTrends(r, h.Series(), what, h.Waits(what))
 }
 
 // supposedOnPage returns what a page should say about other nodes or rules, nil if no flag asks
@@ -155,23 +159,12 @@ func pageFile(r *session.Run, c *cli.Context, flag string, content []byte) error
 	return r.WriteFile(flag, c.String(flag), content)
 }
 
-// trendsBy returns the function that groups jobs as --by says, by default by user, and its name.
-func trendsBy(c *cli.Context) (of func(*trends.Job) string, what string, err error) {
-	what = "user"
-	if c.IsSet("by") {
-		if what, err = verbs.Chosen(c, "by"); err != nil {
-			return nil, "", err
-		}
+// trendsBy returns what --by groups jobs by.
+func trendsBy(c *cli.Context) (what string, err error) {
+	if !c.IsSet("by") {
+		return "user", nil
 	}
-	switch what {
-	case "class":
-		return func(j *trends.Job) string { return j.Class }, what, nil
-	case "size":
-		return trends.Size, what, nil
-	case "queue":
-		return func(j *trends.Job) string { return j.Queue }, what, nil
-	}
-	return func(j *trends.Job) string { return j.User }, what, nil
+	return verbs.Chosen(c, "by")
 }
 
 // printWaits prints percentiles of waits and slowdowns.
@@ -184,15 +177,20 @@ func printWaits(r *session.Run, what string, groups []trends.Group) error {
 	}
 	fields := output.Fields[*trends.Group]{
 		{Name: what, Value: func(g *trends.Group) any { return output.OrNil(g.Name) }},
+		{Name: "core_hours", Kind: output.Number, Value: func(g *trends.Group) any {
+			return math.Round(g.CoreHours*10) / 10
+		}},
 		{Name: "jobs", Kind: output.Integer, Value: func(g *trends.Group) any { return g.Jobs }},
 		{Name: "mean_wait", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 {
 			return g.Wait.Mean
 		})},
 		{Name: "wait_p50", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.P50 })},
 		{Name: "wait_p90", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.P90 })},
-		{Name: "wait_p99", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.P99 })},
+		{Name: "wait_p99", Kind: output.Duration, Detail: true, Value: seconds(func(g *trends.Group) float64 {
+			return g.Wait.P99
+		})},
 		{Name: "max_wait", Kind: output.Duration, Value: seconds(func(g *trends.Group) float64 { return g.Wait.Max })},
-		{Name: "slowdown_p50", Kind: output.Number, Value: slowdown(func(g *trends.Group) float64 {
+		{Name: "slowdown_p50", Kind: output.Number, Detail: true, Value: slowdown(func(g *trends.Group) float64 {
 			return g.Slowdown.P50
 		})},
 		{Name: "slowdown_p90", Kind: output.Number, Detail: true, Value: slowdown(func(g *trends.Group) float64 {

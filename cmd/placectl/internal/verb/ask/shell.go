@@ -7,16 +7,16 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/sqlshell"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/placectl/placectl/query"
 	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/tables"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 )
@@ -27,7 +27,7 @@ func Shell() *session.Verb {
 		Name:     "shell",
 		Category: "Asking",
 		Usage:    "query in SQL, interactively",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Statements end with a semicolon and may span lines. Tab completes tables, columns, functions " +
 			"and keywords. The\n" +
 			"arrows recall earlier statements, with a mark at their line ends; Ctrl-R finds one with the words of " +
@@ -51,7 +51,8 @@ func shell(r *session.Run, _ *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	host := shellHost{r, db, make(map[string]*syntax.View)}
+	read := func(fn func(*engine.Tx) error) error { return r.Read(db, fn) }
+	host := shellHost{r, read, make(map[string]*syntax.View)}
 	a := r.Audience()
 	s := sqlshell.Settings{Format: r.Output, NoHeader: r.NoHeader, Out: r.Stdout, Terminal: a.Terminal}
 	var shell *sqlshell.Shell
@@ -76,7 +77,7 @@ func shell(r *session.Run, _ *cli.Context) error {
 // shellHost runs the statements of a shell.
 type shellHost struct {
 	r     *session.Run
-	db    *store.DB
+	view  func(func(*engine.Tx) error) error
 	views map[string]*syntax.View
 }
 
@@ -85,8 +86,8 @@ func (h shellHost) Ask(ctx context.Context, text string, statement *syntax.State
 		return sqlshell.SetView(h.views, text, statement.View)
 	}
 	r := h.run(ctx, s)
-	return ask(r, func(fn func(*store.Tx) error) error { return r.Read(h.db, fn) }, statement,
-		store.Query{Text: text, Args: s.Args(), Named: s.Named, Views: h.views}, 0)
+	return ask(r, h.view, statement,
+		engine.Query{Text: text, Args: s.Args(), Named: s.Named, Views: h.views}, 0)
 }
 
 // run returns a run that prints as the settings say. It has a context of its own, so that an
@@ -106,12 +107,12 @@ func (h shellHost) Report(err error) { h.r.Report(err) }
 
 // Schema returns the tables and the views.
 func (h shellHost) Schema() (what sqlshell.Schema, err error) {
-	err = h.db.View(func(tx *store.Tx) error {
+	err = h.view(func(tx *engine.Tx) error {
 		if what.Tables, what.Columns, err = tx.QueryTables(); err != nil {
 			return err
 		}
 		what.Views = make(map[string]string)
-		err := tx.Views().Each(func(v store.SQLView) error {
+		err := tx.Views().Each(func(v engine.SQLView) error {
 			what.Views[v.Name] = v.Select
 			return nil
 		})
@@ -134,13 +135,13 @@ func (h shellHost) Schema() (what sqlshell.Schema, err error) {
 }
 
 // columns returns the columns of a view, or none if it cannot be queried now.
-func (h shellHost) columns(tx *store.Tx, view string) ([]tables.Column, error) {
+func (h shellHost) columns(tx *engine.Tx, view string) ([]tables.Column, error) {
 	text := "SELECT * FROM " + syntax.Name{Text: view}.String()
 	list, err := query.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.Query(h.r.Ctx, list[0], store.Query{Text: text, Zone: h.r.Loc, Views: h.views})
+	rows, err := tx.Query(h.r.Ctx, list[0], engine.Query{Text: text, Zone: h.r.Loc, Views: h.views})
 	if err != nil {
 		return nil, nil
 	}

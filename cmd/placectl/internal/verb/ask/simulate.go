@@ -10,13 +10,12 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/simulate"
-	"github.com/placectl/placectl/cmd/placectl/internal/trends"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/fairshare"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -29,41 +28,30 @@ func Simulate() *session.Verb {
 		Name:     "simulate",
 		Category: "Asking",
 		Usage:    "replay a workload trace under other policies",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "TRACE", Kind: verbs.KindFile}},
-		Description: "TRACE is a log in the Standard Workload Format, plain or gzip (- for standard input). By " +
-			"default only processors\n" +
-			"are counted. With --nodes the code of placectl place puts jobs on nodes, each as N chunks of a cpu. A " +
-			"chunk has\n" +
-			"the memory requested for a processor if nodes have memory. No database is touched.\n\n" +
-			"MetaCentrum's logs say after field 18 what jobs asked of nodes: jobs get that, and memory is bytes a " +
-			"job there.\n" +
-			"The answer has the jobs, and those skipped (without processors or run time, or wider than the " +
-			"machine). It has\n" +
-			"the average wait and bounded slowdown (wait plus run over run, of 10 s at least) and the longest " +
-			"wait. It has\n" +
-			"the share of the machine used until the last end (makespan).\n" +
-			"With --preempt it also has the number of preemptions (preempted) and the core hours lost. A job waits " +
-			"until its\n" +
-			"last start. No job is preempted in its first 10 min, or more than 3 times.\n" +
-			"With --by it has curves over time, then percentiles of waits and slowdowns by user, class, queue or " +
-			"size in cpus\n" +
-			"instead. With --compare it has the share of jobs that start more than 4 h later than under the " +
-			"first policy\n" +
-			"(later_4h, in per cent). For relaxed it counts jobs promised a start, jobs that used some slack, " +
-			"and broken\n" +
-			"promises.\n" +
-			"With --forecast each job that must wait gets a likely and a safe start at submission, learned from " +
-			"jobs that had\n" +
-			"ended by then. The answer has the share of jobs that started by the earliest start that a job has " +
-			"alone (alone),\n" +
-			"by their likely start, and by their safe start. It has the median errors, and the share by the safe " +
-			"start in the\n" +
-			"worst tenth of the log. It has the mean time to the safe start, and to the start by requested times\n" +
-			"(asked_wait). It also has the share by the safe start for short, middling and long likely waits.\n" +
-			"If a run is longer than its requested time, the two are swapped. Jobs without a requested time asked " +
-			"for their\n" +
-			"run time.",
+		Description: "TRACE is a log in the Standard Workload Format, plain or gzip (- for standard input). Only " +
+			"processors count; --nodes places jobs on nodes, a chunk for each processor. A run longer than " +
+			"requested is swapped with the requested time; without one, a job asked for its run time. Fields after " +
+			"18 are read as MetaCentrum writes them. No database is touched.\n\n" +
+			"A row has:\n\n" +
+			"  jobs, skipped           replayed; left out, without processors or run time, or too wide\n" +
+			"  avg_wait, max_wait      mean and longest wait, until the last start\n" +
+			"  avg_slowdown            mean of wait plus run over run, of 10 s at least\n" +
+			"  utilisation, makespan   share of the machine used until the last end; when that is\n" +
+			"  preempted, lost         with --preempt: preemptions, core hours lost; never in a job's\n" +
+			"                          first 10 min, nor more than 3 times\n" +
+			"  later_4h                with --compare: per cent that start 4 h later than under the first\n" +
+			"  promised, slack_used,   with relaxed: jobs promised a start, those that used some slack,\n" +
+			"  broken                  and broken promises\n\n" +
+			"With --forecast, a row about the starts foretold to jobs that wait at submission:\n\n" +
+			"  alone, likely, safe     share that starts by its earliest start alone, likely, safe start\n" +
+			"  alone_error, ..._error  median error of these\n" +
+			"  safe_worst              safe, in the worst tenth of the log\n" +
+			"  safe_wait, asked_wait   mean time to the safe start, and to that by requested times\n" +
+			"  safe_short, _middle,    safe, for short, middling and long likely waits\n" +
+			"  _long\n\n" +
+			"--by shows curves over time, then percentiles of waits and slowdowns by user, class, queue or size.",
 		Flags: []cli.Flag{
 			&cli.Int64Flag{Name: "procs", Usage: "number of processors `N` (the trace's)"},
 			verbs.Choice(&cli.StringFlag{Name: "policy", Value: backfill.EASY.String(), Usage: "backfill `POLICY`"},
@@ -152,14 +140,14 @@ func runSimulation(r *session.Run, c *cli.Context) error {
 		}
 	}
 	if c.IsSet("by") {
-		of, what, err := trendsBy(c)
+		what, err := trendsBy(c)
 		if err != nil {
 			return err
 		}
 		if o.Compare {
-			return printCompared(r, what, runs, t.Compare(runs, of))
+			return printCompared(r, what, runs, t.Compare(runs, what))
 		}
-		return printTrends(r, t.Series(runs[0]), what, trends.Waits(t.Trends(runs[0]), of))
+		return printTrends(r, t.Series(runs[0]), what, t.Waits(runs[0], what))
 	}
 	p := r.Printer(t.Result(o.Policies, !o.Compare))
 	for i := range runs {
@@ -204,7 +192,7 @@ func printCompared(r *session.Run, what string, runs []*simulate.Run, groups []s
 
 // knownShares returns the database's class shares.
 func knownShares(r *session.Run) (s *fairshare.Settings, err error) {
-	err = r.View(func(tx *store.Tx) (err error) { s, err = tx.Shares().Get(); return err })
+	err = r.View(func(tx *engine.Tx) (err error) { s, err = tx.Shares().Get(); return err })
 	if err == nil && len(s.Loads) == 0 {
 		err = usage.Errorf("--shares: %s has no classes; name them with --class NAME=LOAD", r.DB)
 	}

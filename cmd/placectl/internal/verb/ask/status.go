@@ -13,13 +13,13 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/fullscreen"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/process"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 )
@@ -30,16 +30,12 @@ func Status() *session.Verb {
 		Name:     "status",
 		Category: "Asking",
 		Usage:    "show nodes, jobs and warnings on one screen",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Warnings tell of jobs past their end, jobs that can never run or missed their planned start, " +
-			"and jobs held\n" +
-			"because they failed. They also tell of nodes that are down or were taken out for a reason, and of " +
-			"a failing\n" +
-			"hook. Below each is the command that helps. top shows the same, live. -o json has more: the sizes " +
-			"of the file\n" +
-			"and of the log that holds it, buckets, reservations, and when counting of node usage began " +
-			"(placectl node\n" +
-			"reset-usage).",
+			"and jobs held because they failed. They also tell of nodes that are down or were taken out for a " +
+			"reason, and of a failing hook. Below each is the command that helps. top shows the same, live. -o json " +
+			"has more: the sizes of the file and of the log that holds it, buckets, reservations, and when counting " +
+			"of node usage began (placectl node reset-usage).",
 		Access:  verbs.Reads,
 		Revives: true,
 		Example: "placectl status\nplacectl status -o json",
@@ -47,8 +43,8 @@ func Status() *session.Verb {
 	}
 }
 
-func status(r *session.Run, tx *store.Tx, _ *cli.Context) error {
-	s, err := daily.ReadStatus(tx, func(j *store.Job) (string, string, error) { return r.Unverified(tx, j) })
+func status(r *session.Run, tx *engine.Tx, _ *cli.Context) error {
+	s, err := daily.ReadStatus(tx, func(j *engine.Job) (string, string, error) { return r.Unverified(tx, j) })
 	if err != nil {
 		return err
 	}
@@ -60,15 +56,15 @@ func status(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		s.WarnOfCycles(why)
+		s.Warn("cycles", why, "")
 	}
 	why, help, err := r.StoppedKeeper(tx)
 	if err != nil {
 		return err
 	}
-	s.WarnOfKeeper(why, help)
-	s.WarnOfLocks(store.LocksOf(r.DB).Warning(r.DB))
-	if store.IsLog(r.DB) && r.Tx == nil {
+	s.Warn("keeper", why, help)
+	s.Warn("locks", engine.LocksOf(r.DB).Warning(r.DB), "placectl doctor")
+	if engine.IsLog(r.DB) && r.Tx == nil {
 		size, err := r.LogSize()
 		if err != nil {
 			return err
@@ -90,14 +86,12 @@ func Top() *session.Verb {
 		Name:     "top",
 		Category: "Asking",
 		Usage:    "watch running and waiting jobs",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Shows each resource's use by queue, running jobs (the next to end first), waiting jobs with " +
-			"reasons, and the\n" +
-			"latest events. Keys: q quits, s changes the order, / shows lines with a word, f shows events, ? shows " +
-			"help. The\n" +
-			"arrows choose a job: k cancels it if you say y, h holds and u unholds it, l shows its log, e explains. " +
-			"top reads\n" +
-			"the database when it has changed, and never keeps it open. Without a terminal it prints once.",
+			"reasons, and the latest events. Keys: q quits, s changes the order, / shows lines with a word, f shows " +
+			"events, ? shows help. The arrows choose a job: k cancels it if you say y, h holds and u unholds it, l " +
+			"shows its log, e explains. top reads the database when it has changed, and never keeps it open. Without " +
+			"a terminal it prints once.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "delay", Aliases: []string{"d"}, Value: "2s", Usage: "check for changes every `D`"},
 			&cli.StringFlag{Name: "user", Usage: "only jobs of a `USER`"},
@@ -136,7 +130,7 @@ func top(r *session.Run, c *cli.Context) error {
 	in, isFile := r.Stdin.(*os.File)
 	switch {
 	case !a.Table:
-		return v.Live.PrintJobs(r.Printer)
+		return daily.PrintLines(r.Printer, v.Live.Lines)
 	case !a.Terminal || !isFile || !term.IsTerminal(int(in.Fd())):
 		return r.Answer(append(bytes.Join(v.Lines(a.Width, 0), []byte("\n")), '\n'))
 	}
@@ -146,8 +140,8 @@ func top(r *session.Run, c *cli.Context) error {
 // look reads the database.
 func (v *topView) look() error {
 	v.seen = v.run.FileStamp()
-	return v.run.View(func(tx *store.Tx) (err error) {
-		if v.Live, err = daily.ReadLive(tx, v.Order, v.user, v.run.Loc); err != nil {
+	return v.run.View(func(tx *engine.Tx) (err error) {
+		if v.Live, err = daily.ReadLive(tx, v.Order, v.user, v.run.Loc, v.run.Audience().Table); err != nil {
 			return err
 		}
 		v.Top.Attended, err = v.run.Attended(tx)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/daily"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // BenchmarkTopTick measures a tick without a change.
@@ -17,7 +17,7 @@ func BenchmarkTopTick(b *testing.B) {
 	if err := os.WriteFile(r.DB, nil, 0o600); err != nil {
 		b.Fatal(err)
 	}
-	v := &topView{run: r, Top: daily.Top{Live: &daily.Live{Stats: &store.Stats{}}}, seen: r.FileStamp()}
+	v := &topView{run: r, Top: daily.Top{Live: &daily.Live{Stats: &engine.Stats{}}}, seen: r.FileStamp()}
 	for b.Loop() {
 		if v.hasChanged() {
 			b.Fatal("nothing has changed")

@@ -1,14 +1,17 @@
 package ask
 
 import (
+	"cmp"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -17,20 +20,16 @@ func Usage() *session.Verb {
 	return &session.Verb{
 		Name:     "usage",
 		Category: "Asking",
-		Usage:    "show resource usage by user, account or class",
-		May:      store.Anybody,
+		Usage:    "show resource usage by user, group, account or class",
+		May:      engine.Anybody,
 		Description: "Multiplies what jobs asked for by how long they held it: core_hours of ncpus, gpu_hours of " +
-			"ngpus, node_hours of\n" +
-			"nodes. Running jobs count up to now. jobs counts those that ended in the period and had started. " +
-			"waits is their\n" +
-			"total wait for their first starts, wait the mean. Days and months are in UTC. Jobs that were " +
-			"archived, or\n" +
-			"dropped by the setting keep_ended, still count in whole months. The SQL table usage has all this by " +
-			"month, user,\n" +
-			"account, class and queue at once, without running jobs.",
+			"ngpus, node_hours of nodes. Running jobs count up to now. jobs counts those that ended in the period " +
+			"and had started. waits is their total wait for their first starts, wait the mean. Days and months are " +
+			"in UTC. Jobs that were archived, or dropped by the setting keep_ended, still count in whole months. " +
+			"The SQL table usage has all of this by month at once, without running jobs.",
 		Flags: []cli.Flag{
-			verbs.Choice(&cli.StringFlag{Name: "by", Usage: "group by `WHAT`", Value: "user"}, "user", "account",
-				"class", "queue", "day", "month"),
+			verbs.Choice(&cli.StringFlag{Name: "by", Usage: "group by `WHAT`", Value: "user"}, "user", "group",
+				"account", "class", "queue", "day", "month"),
 			&cli.StringFlag{Name: "since", Aliases: []string{"from"}, Usage: "begin at `TIME` (the first job)"},
 			&cli.StringFlag{Name: "until", Aliases: []string{"to"}, Usage: "end at `TIME` (now)"},
 		},
@@ -46,11 +45,8 @@ func showUsage(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	spec := store.UsageSpec{By: store.UsageBy(by)}
+	spec := engine.UsageSpec{By: engine.UsageBy(by)}
 	for flag, to := range map[string]*time.Time{"since": &spec.From, "until": &spec.To} {
-		if !c.IsSet(flag) {
-			continue
-		}
 		at, err := r.Time(c, flag)
 		if err != nil {
 			return err
@@ -60,7 +56,7 @@ func showUsage(r *session.Run, c *cli.Context) error {
 	if !spec.From.IsZero() && !spec.To.IsZero() && spec.To.Before(spec.From) {
 		return usage.Errorf("--to is before --from")
 	}
-	return r.View(func(tx *store.Tx) error {
+	return r.View(func(tx *engine.Tx) error {
 		report, err := tx.Usage().Total(spec)
 		if err != nil {
 			return err
@@ -72,19 +68,34 @@ func showUsage(r *session.Run, c *cli.Context) error {
 	})
 }
 
-func printUsage(r *session.Run, by string, report *store.UsageReport) error {
-	first := output.Column{Name: by}
-	if r.Audience().Document {
-		first.Name = "name" // the column is called name, whatever the rows are about
+func printUsage(r *session.Run, by string, report *engine.UsageReport) error {
+	people, number := r.Audience().Table, output.Number
+	if people { // with one decimal
+		number = output.Text
 	}
-	p := r.Printer(
-		output.Result{Columns: []output.Column{first, {Name: "by", Detail: true}, {Name: "jobs", Kind: output.Integer},
-			{Name: "failed", Kind: output.Integer},
-			{Name: "preempted", Kind: output.Integer}, {Name: "core_hours", Kind: output.Number},
-			{Name: "gpu_hours", Kind: output.Number}, {Name: "node_hours", Kind: output.Number},
-			{Name: "waits", Kind: output.Duration}, {Name: "wait", Kind: output.Duration}}})
+	columns := []output.Column{{Name: by}, {Name: "by", Detail: true}, {Name: "jobs", Kind: output.Integer},
+		{Name: "failed", Kind: output.Integer, Sparse: true}, {Name: "preempted", Kind: output.Integer, Sparse: true},
+		{Name: "core_hours", Kind: number, Right: true, Sparse: true},
+		{Name: "gpu_hours", Kind: number, Right: true, Sparse: true},
+		{Name: "node_hours", Kind: number, Right: true, Sparse: true},
+		{Name: "waits", Kind: output.Duration, Sparse: true}, {Name: "wait", Kind: output.Duration, Sparse: true}}
+	if r.Audience().Document {
+		columns[0].Name = "name" // the column is called name, whatever the rows are about
+	}
+	if by != "day" && by != "month" { // the largest first
+		slices.SortStableFunc(report.Totals, func(a, b engine.UsageTotal) int {
+			return cmp.Or(cmp.Compare(b.Held["ncpus"], a.Held["ncpus"]), cmp.Compare(b.Held["nodes"], a.Held["nodes"]))
+		})
+	}
+	p := r.Printer(output.Result{Columns: columns})
 	for _, t := range report.Totals {
-		hours := func(name string) float64 { return float64(t.Held[name]) / 3600 }
+		hours := func(name string) any {
+			h := float64(t.Held[name]) / 3600
+			if people {
+				return strconv.FormatFloat(h, 'f', 1, 64)
+			}
+			return h
+		}
 		var wait any
 		if t.Jobs > 0 {
 			wait = t.Waits / time.Duration(t.Jobs)

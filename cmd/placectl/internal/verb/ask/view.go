@@ -4,7 +4,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -21,28 +21,28 @@ func View() *session.Verb {
 			"wrong with it.",
 		Example: "placectl view set gpus \"SELECT name, ngpus_free FROM nodes WHERE ngpus > 0\"",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list views", May: store.Anybody, Access: verbs.Reads, InTx: viewList,
+			{Name: "list", Usage: "list views", May: engine.Anybody, Access: verbs.Reads, InTx: viewList,
 				Example: "placectl view list"},
-			{Name: "set", Usage: "make or change a view", May: store.Operators,
+			{Name: "set", Usage: "make or change a view", May: engine.Operators,
 				Args: []verbs.Arg{name, {Name: "SELECT"}}, Access: verbs.Writes, InTx: viewSet,
 				Example: "placectl view set waiting \"SELECT job, user, wait FROM jobs WHERE state = 'queued'\""},
-			{Name: "rm", Usage: "delete a view", May: store.Operators, Args: []verbs.Arg{name}, Access: verbs.Writes,
+			{Name: "rm", Usage: "delete a view", May: engine.Operators, Args: []verbs.Arg{name}, Access: verbs.Writes,
 				InTx:    viewRemove,
 				Example: "placectl view rm waiting"},
 		},
 	}
 }
 
-func viewList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
-	var list []store.SQLView
-	if err := tx.Views().Each(func(v store.SQLView) error { list = append(list, v); return nil }); err != nil {
+func viewList(r *session.Run, tx *engine.Tx, _ *cli.Context) error {
+	var list []engine.SQLView
+	if err := tx.Views().Each(func(v engine.SQLView) error { list = append(list, v); return nil }); err != nil {
 		return err
 	}
 	return printViews(r, tx, list...)
 }
 
-func viewSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	v := store.SQLView{Name: c.Args().Get(0), Select: c.Args().Get(1)}
+func viewSet(r *session.Run, tx *engine.Tx, c *cli.Context) error {
+	v := engine.SQLView{Name: c.Args().Get(0), Select: c.Args().Get(1)}
 	if err := tx.Views().Set(v); err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func viewSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return printViews(r, tx, v)
 }
 
-func viewRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func viewRemove(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	v, err := tx.Views().Get(c.Args().First())
 	if err != nil {
 		return err
@@ -64,7 +64,7 @@ func viewRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return printViews(r, tx, v)
 }
 
-func printViews(r *session.Run, tx *store.Tx, list ...store.SQLView) error {
+func printViews(r *session.Run, tx *engine.Tx, list ...engine.SQLView) error {
 	p := r.Printer(
 		output.Result{Columns: []output.Column{{Name: "name"}, {Name: "select"}, {Name: "fault", Kind: output.Prose}}})
 	for _, v := range list {

@@ -16,9 +16,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer/backfill"
 	"github.com/placectl/placectl/placer/preempt"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -28,7 +28,7 @@ func Whatif() *session.Verb {
 		Name:     "whatif",
 		Category: "Asking",
 		Usage:    "show how a change would affect waiting jobs",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Plays the queue forward twice, with and without the change. Each job runs for its walltime, " +
 			"and no more jobs\n" +
 			"come. The answer has the mean waits from submission to start, of all jobs and by class and user. A " +
@@ -45,7 +45,7 @@ func Whatif() *session.Verb {
 		Example: "placectl whatif --add 'g[3-4] like g1'\n" +
 			"placectl whatif --drop n7 --backfill conservative\n" +
 			"placectl whatif --compare easy,conservative,relaxed\n" +
-			"placectl whatif --limit 'user:* ncpus=64'\n" +
+			"placectl whatif --limit 'user=* ncpus=64'\n" +
 			"placectl whatif --priority 'PRIORITY + 10*XFACTOR'",
 		Run: whatif,
 	}
@@ -58,7 +58,7 @@ func supposeFlags(heading string) []cli.Flag {
 		&cli.StringSliceFlag{Category: heading, Name: "add", Usage: "add nodes, `SPEC`: 'g[3-4] like g1'"},
 		&cli.StringFlag{Category: heading, Name: "drop", Usage: "start nothing new on nodes `NAMES`"},
 		&cli.StringSliceFlag{Category: heading, Name: "limit",
-			Usage: "set a limit, `RULE`: 'user:* ncpus=64', as for placectl limit set"},
+			Usage: "set a limit, `RULE`: 'user=* ncpus=64', as for placectl limit set"},
 		&cli.StringSliceFlag{Category: heading, Name: "preempt",
 			Usage: "preempt by `RULE`, as for placectl preempt set, without its protections"},
 		&cli.StringFlag{Category: heading, Name: "priority",
@@ -105,15 +105,15 @@ func whatifCompared(r *session.Run, c *cli.Context) error {
 		}
 		rules = append(rules, rule)
 	}
-	var plays [][]store.Played
+	var plays [][]engine.Played
 	var until time.Time
 	for _, rule := range rules {
-		spec := store.CycleSpec{}
-		if spec.Backfill, err = store.ParseBackfill(rule.Policy.String()); err != nil {
+		spec := engine.CycleSpec{}
+		if spec.Backfill, err = engine.ParseBackfill(rule.Policy.String()); err != nil {
 			return err
 		}
-		var list []store.Played
-		list, until, err = played(r, horizon, spec, func(tx *store.Tx) error {
+		var list []engine.Played
+		list, until, err = played(r, horizon, spec, func(tx *engine.Tx) error {
 			if err := tx.Config().Set("slack", fmt.Sprint(rule.Slack)); err != nil {
 				return err
 			}
@@ -158,34 +158,34 @@ func supposed(r *session.Run, c *cli.Context) ([]daily.WaitsUnder, error) {
 	if err != nil {
 		return nil, err
 	}
-	var other store.CycleSpec
-	if other.Backfill, err = store.ParseBackfill(c.String("backfill")); err != nil {
+	var other engine.CycleSpec
+	if other.Backfill, err = engine.ParseBackfill(c.String("backfill")); err != nil {
 		return nil, usage.Errorf("--backfill: %w", err)
 	}
-	before, _, err := played(r, horizon, store.CycleSpec{}, nil)
+	before, _, err := played(r, horizon, engine.CycleSpec{}, nil)
 	if err != nil {
 		return nil, err
 	}
-	after, until, err := played(r, horizon, other, func(tx *store.Tx) error { return suppose(r, tx, c) })
+	after, until, err := played(r, horizon, other, func(tx *engine.Tx) error { return suppose(r, tx, c) })
 	if err != nil {
 		return nil, err
 	}
-	return daily.WaitsByRule([][]store.Played{before, after}, until, nil), nil
+	return daily.WaitsByRule([][]engine.Played{before, after}, until, nil), nil
 }
 
 // played applies a change and plays the queue forward.
-func played(r *session.Run, horizon time.Duration, spec store.CycleSpec, change func(*store.Tx) error) (
-	list []store.Played, until time.Time, err error) {
-	err = r.View(func(tx *store.Tx) error {
+func played(r *session.Run, horizon time.Duration, spec engine.CycleSpec, change func(*engine.Tx) error) (
+	list []engine.Played, until time.Time, err error) {
+	err = r.View(func(tx *engine.Tx) error {
 		until = tx.Now().Add(horizon)
-		return tx.Suppose(func(tx *store.Tx) error {
+		return tx.Suppose(func(tx *engine.Tx) error {
 			if change != nil {
 				if err := change(tx); err != nil {
 					return err
 				}
 			}
 			spec.Enough = func() bool { return r.Ctx.Err() != nil }
-			list, err = tx.Cycle().Play(store.PlaySpec{Cycle: spec, Until: until, Done: spec.Enough})
+			list, err = tx.Cycle().Play(engine.PlaySpec{Cycle: spec, Until: until, Done: spec.Enough})
 			return cmp.Or(err, r.Ctx.Err())
 		})
 	})
@@ -193,7 +193,7 @@ func played(r *session.Run, horizon time.Duration, spec store.CycleSpec, change 
 }
 
 // suppose makes the changes that flags describe.
-func suppose(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func suppose(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	for _, text := range c.StringSlice("add") {
 		if err := addLike(tx, text); err != nil {
 			return err
@@ -246,7 +246,7 @@ func suppose(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 // addLike adds nodes with the same properties as another: 'g[3-4] like g1'.
-func addLike(tx *store.Tx, text string) error {
+func addLike(tx *engine.Tx, text string) error {
 	words := strings.Fields(text)
 	if len(words) != 3 || words[1] != "like" {
 		return usage.Errorf("--add %q: expected NAMES like NODE, such as 'g[3-4] like g1'", text)

@@ -9,9 +9,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -28,26 +28,26 @@ func Batch() *session.Verb {
 			"./run-job",
 		Verbs: []*session.Verb{
 			batchCreateVerb(),
-			{Name: "list", Usage: "list batches", May: store.Anybody, Access: verbs.Reads, InTx: batchList,
+			{Name: "list", Usage: "list batches", May: engine.Anybody, Access: verbs.Reads, InTx: batchList,
 				Example: "placectl batch list"},
 			batchShowVerb(),
 			batchWorkVerb(),
 			batchNextVerb(),
-			batchAnswerVerb("done", "take a host's results of jobs", store.Batches.Done),
-			batchAnswerVerb("fail", "take a host's report that it could not do jobs", store.Batches.Fail),
+			batchAnswerVerb("done", "take a host's results of jobs", engine.Batches.Done),
+			batchAnswerVerb("fail", "take a host's report that it could not do jobs", engine.Batches.Fail),
 			batchExpireVerb(),
 			batchRecomputeVerb(),
 			batchCursorsVerb(),
-			{Name: "rm", Usage: "delete a batch and all of its jobs", May: store.Anybody,
+			{Name: "rm", Usage: "delete a batch and all of its jobs", May: engine.Anybody,
 				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}}, Access: verbs.Writes, InTx: batchRemove,
 				Example: "placectl batch rm night-12"},
 		},
 	}
 }
 
-func batchList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+func batchList(r *session.Run, tx *engine.Tx, _ *cli.Context) error {
 	p := r.Printer(output.Result{Columns: listing.BatchFields.Columns()})
-	if err := tx.Batches().Each(func(b *store.Batch) error {
+	if err := tx.Batches().Each(func(b *engine.Batch) error {
 		return listing.BatchFields.Print(p, listing.Batch{Batch: b, Now: tx.Now().Unix()})
 	}); err != nil {
 		return err
@@ -55,7 +55,7 @@ func batchList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 	return p.Close()
 }
 
-func batchRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func batchRemove(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	b, err := tx.Batches().Remove(c.Args().First())
 	if err != nil {
 		return err
@@ -64,19 +64,19 @@ func batchRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 // printBatch prints one batch.
-func printBatch(r *session.Run, tx *store.Tx, b *store.Batch) error {
+func printBatch(r *session.Run, tx *engine.Tx, b *engine.Batch) error {
 	p := r.Printer(output.Result{Record: true, Columns: listing.BatchFields.Columns()})
 	listing.BatchFields.Print(p, listing.Batch{Batch: b, Now: tx.Now().Unix()})
 	return p.Close()
 }
 
 // batchAnswerVerb makes one of the verbs done and fail.
-func batchAnswerVerb(name, usage string, answer func(store.Batches, string, string, []int) ([]locality.Report,
+func batchAnswerVerb(name, usage string, answer func(engine.Batches, string, string, []int) ([]locality.Report,
 	error)) *session.Verb {
 	return &session.Verb{
 		Name:  name,
 		Usage: usage,
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}, {Name: "JOB", Many: true}},
 		Description: "Reports all of the jobs, or none. Status 7: the host does not hold a job, because its lease " +
 			"has expired or the\n" +
@@ -91,7 +91,7 @@ func batchAnswerVerb(name, usage string, answer func(store.Batches, string, stri
 			if err != nil {
 				return err
 			}
-			return r.Update(c, func(tx *store.Tx) error {
+			return r.Update(c, func(tx *engine.Tx) error {
 				reports, err := answer(tx.Batches(), c.Args().First(), c.String("host"), jobs)
 				if err != nil {
 					return err
@@ -132,7 +132,7 @@ func batchCursorsVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "cursors",
 		Usage: "list the ranges of a batch, with progress, hosts and time left",
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "rules shows which soft rules a team breaks: its fastest host should be no faster than the " +
 			"others together, and\n" +
@@ -146,7 +146,7 @@ func batchCursorsVerb() *session.Verb {
 
 func batchCursors(r *session.Run, c *cli.Context) error {
 	name := c.Args().First()
-	return r.View(func(tx *store.Tx) error {
+	return r.View(func(tx *engine.Tx) error {
 		b, err := tx.Batches().Get(name)
 		if err != nil {
 			return err
@@ -174,7 +174,7 @@ func batchCursors(r *session.Run, c *cli.Context) error {
 	})
 }
 
-func cursorRow(p *output.Printer, b *store.Batch, cur *locality.Cursor, t *locality.Team) error {
+func cursorRow(p *output.Printer, b *engine.Batch, cur *locality.Cursor, t *locality.Team) error {
 	at := b.Progress(cur)
 	var result, left any
 	if at.Result > 0 {

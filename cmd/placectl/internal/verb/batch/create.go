@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,7 +19,7 @@ func batchCreateVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "create",
 		Usage: "make a batch from lists of files and jobs",
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME"}},
 		Description: "Both lists are CSV with a header, or JSON, an object a line. One may be standard input (-). " +
 			"Files have name\n" +
@@ -79,7 +79,7 @@ func batchCreate(r *session.Run, c *cli.Context) error {
 			return session.Malformed(err)
 		}
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		b, err := makeBatch(r, tx, c.Args().First(), settings, in)
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func readList(r *session.Run, label, name string, read func(io.Reader, string, f
 }
 
 // makeBatch writes a new batch to the database.
-func makeBatch(r *session.Run, tx *store.Tx, name string, s locality.Settings, in *batchfile.Lists) (*store.Batch,
+func makeBatch(r *session.Run, tx *engine.Tx, name string, s locality.Settings, in *batchfile.Lists) (*engine.Batch,
 	error) {
 	m, err := tx.Batches().Make(name, s)
 	if err != nil {
@@ -131,7 +131,7 @@ func makeBatch(r *session.Run, tx *store.Tx, name string, s locality.Settings, i
 		if i%step == step-1 {
 			bar.Add(step)
 		}
-		if err := m.AddFile(store.BatchFile(f)); err != nil {
+		if err := m.AddFile(engine.BatchFile(f)); err != nil {
 			return nil, err
 		}
 	}
@@ -143,7 +143,7 @@ func makeBatch(r *session.Run, tx *store.Tx, name string, s locality.Settings, i
 			}
 		}
 		if err := m.AddJob(j); err != nil {
-			if errors.Is(err, store.ErrInvalid) {
+			if errors.Is(err, engine.ErrInvalid) {
 				err = &infile.Error{Position: in.At(i), Err: err}
 			}
 			return nil, err

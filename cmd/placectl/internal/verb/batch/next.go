@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,7 +19,7 @@ func batchNextVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "next",
 		Usage: "give a host work, with the files to fetch and delete",
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "Prints lines to carry out in order, each an action and a name: `delete FILE`, `fetch FILE`, " +
 			"then `job NUMBER`\n" +
@@ -39,7 +39,7 @@ func batchNextVerb() *session.Verb {
 		Exclusive: []string{"want seconds"},
 		Access:    verbs.Writes,
 		Asks:      true,
-		Statuses:  []int{exit.NotNow, exit.Never},
+		Statuses:  map[int]string{exit.NotNow: "no work for this host now", exit.Never: "the batch is finished"},
 		Example: "placectl batch next night-12 --host $(hostname) -o tsv --no-header | while read -r action name " +
 			"rest; do ...\n" +
 			"placectl batch next night-12 --host h7 --user ann --seconds 1h --lease 4h -o json",
@@ -53,8 +53,8 @@ func batchNext(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	var why error
-	err = r.Update(c, func(tx *store.Tx) error {
-		var g *store.BatchGrant
+	err = r.Update(c, func(tx *engine.Tx) error {
+		var g *engine.BatchGrant
 		g, why = tx.Batches().Next(c.Args().First(), c.String("host"), c.String("user"), want)
 		if g == nil {
 			return why
@@ -110,12 +110,12 @@ func batchWant(r *session.Run, c *cli.Context) (locality.Want, error) {
 }
 
 // printGrant prints what the host got, with -o id only the jobs.
-func printGrant(r *session.Run, g *store.BatchGrant) error {
+func printGrant(r *session.Run, g *engine.BatchGrant) error {
 	return r.Either(func(f output.Format) bool { return f == output.ID },
 		func() error { return printGranted(r, g, false) }, func() error { return printGranted(r, g, true) })
 }
 
-func printGranted(r *session.Run, g *store.BatchGrant, files bool) error {
+func printGranted(r *session.Run, g *engine.BatchGrant, files bool) error {
 	p := r.Printer(output.Result{ID: 1, Columns: []output.Column{{Name: "action"}, {Name: "name"},
 		{Name: "first", Kind: output.Integer}, {Name: "last", Kind: output.Integer},
 		{Name: "size", Kind: output.Size}, {Name: "until", Kind: output.Time}}})
@@ -137,7 +137,7 @@ func batchExpireVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "expire",
 		Usage: "take back jobs with expired leases, of one batch or all",
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
 		Description: "Hosts that no longer report also leave the sums. next does the same for its batch. Run this " +
 			"from cron if\n" +
@@ -151,7 +151,7 @@ func batchExpireVerb() *session.Verb {
 func batchExpire(r *session.Run, c *cli.Context) error {
 	return eachBatchNamed(r, c, []output.Column{{Name: "name"}, {Name: "leases", Kind: output.Integer},
 		{Name: "hosts", Kind: output.Integer}},
-		func(tx *store.Tx, p *output.Printer, name string) error {
+		func(tx *engine.Tx, p *output.Printer, name string) error {
 			x, err := tx.Batches().Expire(name)
 			if err != nil {
 				return err
@@ -164,7 +164,7 @@ func batchRecomputeVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "recompute",
 		Usage: "age host measurements and recompute sums of speeds",
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch, Optional: true}},
 		Description: "Measurements of a host count half after a week. Sums are always exact; this verb makes silent " +
 			"hosts count less.\n" +
@@ -178,7 +178,7 @@ func batchRecomputeVerb() *session.Verb {
 func batchRecompute(r *session.Run, c *cli.Context) error {
 	return eachBatchNamed(r, c, []output.Column{{Name: "name"}, {Name: "hosts", Kind: output.Integer},
 		{Name: "expavg_credit", Kind: output.Number}},
-		func(tx *store.Tx, p *output.Printer, name string) error {
+		func(tx *engine.Tx, p *output.Printer, name string) error {
 			if err := tx.Batches().Recompute(name); err != nil {
 				return err
 			}
@@ -193,11 +193,11 @@ func batchRecompute(r *session.Run, c *cli.Context) error {
 // eachBatchNamed calls fn for the batch that the argument names, or for all, in one transaction, and
 // prints the rows.
 func eachBatchNamed(r *session.Run, c *cli.Context, columns []output.Column,
-	fn func(*store.Tx, *output.Printer, string) error) error {
-	return r.Update(c, func(tx *store.Tx) error {
+	fn func(*engine.Tx, *output.Printer, string) error) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		names := c.Args().Slice()
 		if len(names) == 0 {
-			if err := tx.Batches().Each(func(b *store.Batch) error {
+			if err := tx.Batches().Each(func(b *engine.Batch) error {
 				names = append(names, b.Name)
 				return nil
 			}); err != nil {

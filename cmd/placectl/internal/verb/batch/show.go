@@ -4,8 +4,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/locality"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -13,7 +13,7 @@ func batchShowVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "show",
 		Usage: "show a batch: progress, expected end and files sent",
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}},
 		Description: "bound is the minimum number of transfers: each file once for every wanted result. ratio is the " +
 			"transfers so far\n" +
@@ -30,7 +30,7 @@ func batchShowVerb() *session.Verb {
 }
 
 func batchShow(r *session.Run, c *cli.Context) error {
-	return r.View(func(tx *store.Tx) error {
+	return r.View(func(tx *engine.Tx) error {
 		b, err := tx.Batches().Get(c.Args().First())
 		if err != nil {
 			return err
@@ -43,7 +43,7 @@ func batchShow(r *session.Run, c *cli.Context) error {
 }
 
 // printBatchJobs lists the jobs of a batch.
-func printBatchJobs(r *session.Run, tx *store.Tx, name string) error {
+func printBatchJobs(r *session.Run, tx *engine.Tx, name string) error {
 	names, err := batchHostNames(tx, name)
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func printBatchJobs(r *session.Run, tx *store.Tx, name string) error {
 	return p.Close()
 }
 
-func batchHostNames(tx *store.Tx, name string) (map[uint32]string, error) {
+func batchHostNames(tx *engine.Tx, name string) (map[uint32]string, error) {
 	names := make(map[uint32]string)
 	err := tx.Batches().EachHost(name, func(h *locality.Host, _ *locality.Member) error {
 		names[h.Number] = h.Name

@@ -12,15 +12,15 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/locality"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -28,7 +28,7 @@ func batchWorkVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "work",
 		Usage: "run a command for each job of a batch that this host gets",
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindBatch}, {Name: "-- COMMAND", Kind: verbs.KindCommand},
 			{Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "Takes jobs for this host, runs the command for each, and reports the job as done if the " +
@@ -130,8 +130,8 @@ func (w *worker) work(ctx context.Context, slots int) error {
 			switch {
 			case job != nil:
 				w.begin(job)
-			case errors.Is(err, store.ErrBatchIdle), errors.Is(err, store.ErrBatchOver),
-				errors.Is(err, store.ErrLocked):
+			case errors.Is(err, engine.ErrBatchIdle), errors.Is(err, engine.ErrBatchOver),
+				errors.Is(err, engine.ErrLocked):
 				seen, idle = w.r.FileStamp(), w.r.Env.Clock().Add(idleFor)
 			default:
 				over, why = true, err
@@ -165,8 +165,8 @@ type job struct {
 // next takes a job. There is none and no error once every job is done; if some have failed, the error says so.
 func (w *worker) next() (given *job, why error) {
 	var unneeded []string
-	err := w.r.Update(w.c, func(tx *store.Tx) error {
-		var g *store.BatchGrant
+	err := w.r.Update(w.c, func(tx *engine.Tx) error {
+		var g *engine.BatchGrant
 		given, unneeded = nil, nil
 		if g, why = tx.Batches().Next(w.name, w.host, "", locality.Want{Jobs: 1}); g == nil {
 			return why
@@ -217,26 +217,26 @@ func (w *worker) begin(j *job) {
 
 // report tells how a job ended, until it is taken, refused, or the lease is over.
 func (w *worker) report(o outcome) {
-	tell := store.Batches.Done
+	tell := engine.Batches.Done
 	switch {
 	case o.Err != nil:
-		tell = store.Batches.Fail
+		tell = engine.Batches.Fail
 		w.r.Loudf("job %d of batch %s failed: %v", o.Job, w.name, o.Err)
 	case o.Status != 0:
-		tell = store.Batches.Fail
+		tell = engine.Batches.Fail
 		w.r.Loudf("job %d of batch %s failed: exit status %d", o.Job, w.name, o.Status)
 	}
 	for {
-		err := w.r.Update(w.c, func(tx *store.Tx) error {
+		err := w.r.Update(w.c, func(tx *engine.Tx) error {
 			_, err := tell(tx.Batches(), w.name, w.host, []int{o.Job})
 			return err
 		})
-		again := errors.Is(err, store.ErrLocked) || errors.Is(err, store.ErrUnknown)
+		again := errors.Is(err, engine.ErrLocked) || errors.Is(err, engine.ErrUnknown)
 		if again && w.r.Ctx.Err() == nil && w.r.Env.Clock().Unix() < o.Until {
 			continue
 		}
 		switch {
-		case errors.Is(err, store.ErrConflict): // another host was faster, or has the job now
+		case errors.Is(err, engine.ErrConflict): // another host was faster, or has the job now
 			w.r.Notef("%v", err)
 		case err != nil:
 			w.r.Loudf("the result of job %d of batch %s is lost: %v", o.Job, w.name, err)
@@ -252,7 +252,7 @@ func (w *worker) cores() (n int, err error) {
 	if id == 0 {
 		return 1, nil
 	}
-	err = w.r.View(func(tx *store.Tx) error {
+	err = w.r.View(func(tx *engine.Tx) error {
 		j, err := tx.Jobs().Get(id)
 		if err != nil {
 			return err

@@ -4,8 +4,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -17,7 +17,7 @@ func Bucket() *session.Verb {
 		Usage:    "show nodes that are alike: same resources, queue, priority",
 		Example:  "placectl bucket list",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list the buckets, in the order they are tried", May: store.Anybody,
+			{Name: "list", Usage: "list the buckets, in the order they are tried", May: engine.Anybody,
 				Access: verbs.Reads, InTx: bucketList,
 				Description: "Counts each bucket's nodes that are up. Of those, free ones have nothing on them or " +
 					"planned, later ones only\n" +
@@ -30,7 +30,7 @@ func Bucket() *session.Verb {
 	}
 }
 
-func bucketList(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func bucketList(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	buckets, err := tx.Ask().Buckets()
 	if err != nil {
 		return err
@@ -56,7 +56,7 @@ func Set() *session.Verb {
 		Usage:    "show placement sets: nodes that share a value",
 		Example:  "placectl set list",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list the placement sets, in the order they are tried", May: store.Anybody,
+			{Name: "list", Usage: "list the placement sets, in the order they are tried", May: engine.Anybody,
 				Access: verbs.Reads, InTx: setList,
 				Flags: []cli.Flag{
 					&cli.StringFlag{Name: "queue", Usage: "only sets of the nodes of `QUEUE`"},
@@ -67,7 +67,7 @@ func Set() *session.Verb {
 	}
 }
 
-func setList(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func setList(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	sets, err := tx.Ask().PlacementSets(c.String("queue"), text.SplitList(c.String("group-key")))
 	if err != nil {
 		return err

@@ -12,13 +12,13 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
-	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/people"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -28,7 +28,7 @@ func Init() *session.Verb {
 		Name:     "init",
 		Category: "Cluster",
 		Usage:    "make a new, empty database",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "--local adds this machine as a node. ncpus, ngpus, mem, vmem, swap, disk, arch, os, host and " +
 			"vnode are built\n" +
 			"in; --resource declares more.\n\n" +
@@ -73,7 +73,7 @@ func initialise(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	var local *index.Node
-	setup := func(tx *store.Tx) error {
+	setup := func(tx *engine.Tx) error {
 		for _, def := range defs {
 			if err := tx.Config().AddResource(def); err != nil {
 				return err
@@ -92,7 +92,7 @@ func initialise(r *session.Run, c *cli.Context) error {
 		return nil
 	}
 	auto := false
-	fill := func(tx *store.Tx) error {
+	fill := func(tx *engine.Tx) error {
 		if err := setup(tx); err != nil {
 			return err
 		}
@@ -100,7 +100,7 @@ func initialise(r *session.Run, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		auto = settings.Start == store.StartAuto
+		auto = settings.Start == engine.StartAuto
 		return printMade(r, tx, defs, local)
 	}
 	if c.IsSet(verbs.Key) {
@@ -111,7 +111,7 @@ func initialise(r *session.Run, c *cli.Context) error {
 	r.Stdout = &answer
 	err = create(r, c, fill)
 	r.Stdout = out
-	if errors.Is(err, store.ErrExists) && c.IsSet(verbs.Key) {
+	if errors.Is(err, engine.ErrExists) && c.IsSet(verbs.Key) {
 		return madeBefore(r, c, err)
 	}
 	if err != nil {
@@ -130,11 +130,11 @@ func madeBefore(r *session.Run, c *cli.Context, exists error) error {
 	if err != nil {
 		return err
 	}
-	return r.Write(db, !c.Bool(verbs.DryRun), r.Once(c, func(*store.Tx) error { return exists }))
+	return r.Write(db, !c.Bool(verbs.DryRun), r.Once(c, func(*engine.Tx) error { return exists }))
 }
 
 // printMade describes the new database and its first node, if any.
-func printMade(r *session.Run, tx *store.Tx, defs []index.Def, local *index.Node) error {
+func printMade(r *session.Run, tx *engine.Tx, defs []index.Def, local *index.Node) error {
 	settings, err := tx.Config().Settings()
 	if err != nil {
 		return err
@@ -152,20 +152,20 @@ func printMade(r *session.Run, tx *store.Tx, defs []index.Def, local *index.Node
 			return err
 		}
 	}
-	p.Row(r.DB, store.Format, names, cmp.Or(settings.Start, store.StartManual), node)
+	p.Row(r.DB, engine.Format, names, cmp.Or(settings.Start, engine.StartManual), node)
 	return p.Close()
 }
 
 // create makes the file, or in a dry run a temporary one elsewhere.
-func create(r *session.Run, c *cli.Context, setup func(*store.Tx) error) error {
+func create(r *session.Run, c *cli.Context, setup func(*engine.Tx) error) error {
 	path := r.DB
 	if c.Bool(verbs.DryRun) {
-		if store.IsLog(path) {
-			if _, err := r.OpenNamed(path); !errors.Is(err, store.ErrNotFound) {
-				return cmp.Or(err, fmt.Errorf("%s: %w", path, store.ErrExists))
+		if engine.IsLog(path) {
+			if _, err := r.OpenNamed(path); !errors.Is(err, engine.ErrNotFound) {
+				return cmp.Or(err, fmt.Errorf("%s: %w", path, engine.ErrExists))
 			}
 		} else if _, err := os.Lstat(path); err == nil {
-			return fmt.Errorf("%s: %w", path, store.ErrExists)
+			return fmt.Errorf("%s: %w", path, engine.ErrExists)
 		}
 		dir, err := os.MkdirTemp("", "placectl-")
 		if err != nil {
@@ -176,12 +176,12 @@ func create(r *session.Run, c *cli.Context, setup func(*store.Tx) error) error {
 	}
 	opt := r.StoreOptions()
 	opt.AnyTime = c.Bool("any-time")
-	make := store.Create
+	make := engine.Create
 	if c.IsSet("from") {
 		if c.Bool("any-time") {
 			return usage.Errorf("--any-time is for a new database; --from keeps the source's")
 		}
-		make = func(path string, opt *store.Options, setup func(*store.Tx) error) error {
+		make = func(path string, opt *engine.Options, setup func(*engine.Tx) error) error {
 			return createFrom(r, c, path, opt, setup)
 		}
 	} else if c.Bool("force") {
@@ -189,7 +189,7 @@ func create(r *session.Run, c *cli.Context, setup func(*store.Tx) error) error {
 	}
 	gid := -1
 	if c.IsSet("group") {
-		if store.IsLog(path) {
+		if engine.IsLog(path) {
 			return usage.Errorf("--group is for files: etcd has its own users")
 		}
 		is, ok := people.System.GID(c.String("group"))
@@ -210,13 +210,12 @@ func create(r *session.Run, c *cli.Context, setup func(*store.Tx) error) error {
 }
 
 // createFrom makes a database from another.
-func createFrom(r *session.Run, c *cli.Context, path string, opt *store.Options, setup func(*store.Tx) error) error {
+func createFrom(r *session.Run, c *cli.Context, path string, opt *engine.Options, setup func(*engine.Tx) error) error {
 	from, err := r.OpenNamed(c.String("from"))
 	if err != nil {
 		return err
 	}
-	defer r.Done(from)
-	held, err := store.CreateFrom(path, from, &store.FromOptions{Options: *opt, Force: c.Bool("force"), Setup: setup})
+	held, err := engine.CreateFrom(path, from, &engine.FromOptions{Options: *opt, Force: c.Bool("force"), Setup: setup})
 	if len(held) > 0 {
 		r.Notef("%s held, because waiting jobs may have run; placectl unhold releases one",
 			text.Plural(len(held), "job"))
@@ -228,7 +227,7 @@ func createFrom(r *session.Run, c *cli.Context, path string, opt *store.Options,
 func initSettings(c *cli.Context) ([][2]string, error) {
 	var out [][2]string
 	if c.Bool("local") { // a model of other machines must not ssh to them
-		out = append(out, [2]string{"start", store.StartAuto})
+		out = append(out, [2]string{"start", engine.StartAuto})
 	}
 	if v := c.String("signature"); v != "" {
 		out = append(out, [2]string{"signature", v})
@@ -287,7 +286,7 @@ func parseDef(s string) (index.Def, error) {
 }
 
 // addLocalNode adds this machine as a node, with its cores, memory and GPUs.
-func addLocalNode(r *session.Run, tx *store.Tx) (*index.Node, error) {
+func addLocalNode(r *session.Run, tx *engine.Tx) (*index.Node, error) {
 	found, err := detectHosts(r, nil, "", false)
 	if err != nil {
 		return nil, err
@@ -299,7 +298,7 @@ func addLocalNode(r *session.Run, tx *store.Tx) (*index.Node, error) {
 }
 
 // introduced describes a new node in words. Programs get its name.
-func introduced(r *session.Run, tx *store.Tx, n *index.Node) (string, error) {
+func introduced(r *session.Run, tx *engine.Tx, n *index.Node) (string, error) {
 	if r.Audience().Document {
 		return n.Name, nil
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -59,14 +59,14 @@ const (
 type nodeChanges []nodeChange
 
 // note adds a node as it is after a change.
-func (list *nodeChanges) note(tx *store.Tx, n *index.Node, change string) error {
+func (list *nodeChanges) note(tx *engine.Tx, n *index.Node, change string) error {
 	on, err := tx.Nodes().Occupancy(n)
 	*list = append(*list, nodeChange{n.Name, on.State.String(), n.Reason, change})
 	return err
 }
 
 // changeNodes calls fn for every node of a list, and prints the changes that fn notes.
-func changeNodes(r *session.Run, tx *store.Tx, list string, fn func(*nodeChanges, *index.Node) error) error {
+func changeNodes(r *session.Run, tx *engine.Tx, list string, fn func(*nodeChanges, *index.Node) error) error {
 	var done nodeChanges
 	if err := session.EachNamed(tx, list, func(n *index.Node) error { return fn(&done, n) }); err != nil {
 		return err
@@ -133,7 +133,7 @@ func brief(f output.Format) bool { return f.Traits().Brief }
 // NodeStates returns the words for the states of nodes. See docs/states.md.
 func NodeStates() []string {
 	var out []string
-	for state := range store.NodeStates {
+	for state := range engine.NodeStates {
 		out = append(out, state.String())
 	}
 	return out
@@ -155,7 +155,7 @@ func nodeSetVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "set",
 		Usage: "change fields and resources of nodes",
-		May:   store.Operators,
+		May:   engine.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes}, {Name: "key=value", Optional: true, Many: true}},
 		Flags: []cli.Flag{session.UnitFlag(), deviceFlag(),
 			&cli.StringFlag{Name: "slices", Usage: "cut the devices into `N` equal slices, devices of gslices (RES=N " +
@@ -168,7 +168,7 @@ func nodeSetVerb() *session.Verb {
 	}
 }
 
-func nodeSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func nodeSet(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	switch {
 	case c.IsSet("device") || c.IsSet("slices"):
 		return cutDevices(r, tx, c)
@@ -203,7 +203,7 @@ func nodeRemoveVerb() *session.Verb {
 	return &session.Verb{
 		Name:    "rm",
 		Usage:   "delete nodes without jobs or plans",
-		May:     store.Operators,
+		May:     engine.Operators,
 		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Many: true}},
 		Access:  verbs.Writes,
 		Example: "placectl node rm n[100-128]",
@@ -211,7 +211,7 @@ func nodeRemoveVerb() *session.Verb {
 	}
 }
 
-func nodeRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func nodeRemove(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	return changeNodes(r, tx, nodesOf(c), func(done *nodeChanges, n *index.Node) error {
 		if err := done.note(tx, n, nodeRemoved); err != nil {
 			return err

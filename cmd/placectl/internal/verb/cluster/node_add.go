@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -17,7 +17,7 @@ func nodeAddVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "add",
 		Usage: "add nodes with the same values, all or none",
-		May:   store.Operators,
+		May:   engine.Operators,
 		Args: []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes},
 			{Name: "key=value", Optional: true, Many: true}},
 		Flags:       []cli.Flag{session.UnitFlag()},
@@ -33,7 +33,7 @@ func nodeAdd(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		defs, err := tx.Config().Resources()
 		if err != nil {
 			return err
@@ -84,7 +84,7 @@ func noPartOfNode(list string) error {
 	return nil
 }
 
-func addNodes(tx *store.Tx, names []string, p *nodefile.Patch) (nodeChanges, error) {
+func addNodes(tx *engine.Tx, names []string, p *nodefile.Patch) (nodeChanges, error) {
 	var taken []string
 	changes := make(nodeChanges, 0, len(names))
 	for _, name := range names {
@@ -114,14 +114,14 @@ func addNodes(tx *store.Tx, names []string, p *nodefile.Patch) (nodeChanges, err
 		if len(taken) > 1 {
 			what = "nodes "
 		}
-		return nil, fmt.Errorf("%s%s: %w; nothing was added", what, foldNames(taken), store.ErrExists)
+		return nil, fmt.Errorf("%s%s: %w; nothing was added", what, foldNames(taken), engine.ErrExists)
 	}
 	return changes, nil
 }
 
 // queueHint adds to an unknown queue's error how to make it.
 func queueHint(err error, queue string) error {
-	if queue == "" || !errors.Is(err, store.ErrNotFound) {
+	if queue == "" || !errors.Is(err, engine.ErrNotFound) {
 		return err
 	}
 	return &hinted{err, "; to make it: placectl queue add " + queue}

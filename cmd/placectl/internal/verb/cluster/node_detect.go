@@ -12,10 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
-	"github.com/placectl/placectl/cmd/placectl/internal/detect"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/nodefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
@@ -23,7 +20,10 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/bytejson"
+	"github.com/placectl/placectl/internal/detect"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/urfave/cli/v2"
 )
 
@@ -31,7 +31,7 @@ func nodeDetectVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "detect",
 		Usage: "find the cores, memory, GPUs and groups of machines",
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Args:  []verbs.Arg{{Name: "HOST", Optional: true, Many: true}},
 		Description: "Examines this machine, or each HOST over ssh; `node import` takes the answer. What counts is " +
 			"what this process\n" +
@@ -45,7 +45,7 @@ func nodeDetectVerb() *session.Verb {
 				Usage: "read `DIR`, a tree copied from a machine: sys, proc, and the output of programs in run"},
 			&cli.BoolFlag{Name: "apply", Usage: "add the nodes, or change existing ones"},
 		},
-		Takes:   map[string]store.Right{"apply": store.Operators},
+		Takes:   map[string]engine.Right{"apply": engine.Operators},
 		Access:  verbs.Writes,
 		Asks:    true,
 		Unkeyed: true,
@@ -100,7 +100,7 @@ func nodeDetect(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	if c.Bool("apply") {
-		return session.Malformed(r.Update(c, func(tx *store.Tx) error {
+		return session.Malformed(r.Update(c, func(tx *engine.Tx) error {
 			sum, f, err := applyDetected(r, tx, found)
 			if err != nil {
 				return err
@@ -231,7 +231,7 @@ func newDetected(name string, m *detect.Machine, here bool) *detected {
 }
 
 // applyDetected adds or changes nodes, and declares the slices of their GPUs.
-func applyDetected(r *session.Run, tx *store.Tx, found []*detected) (sum importSummary, f *nodefile.File, err error) {
+func applyDetected(r *session.Run, tx *engine.Tx, found []*detected) (sum importSummary, f *nodefile.File, err error) {
 	for _, d := range found {
 		for _, resource := range slices.Sorted(maps.Keys(d.Devices)) {
 			err := tx.Config().AddResource(index.Def{Name: resource, Type: index.Long, Consumable: true})

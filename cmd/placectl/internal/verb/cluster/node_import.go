@@ -15,7 +15,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -23,7 +23,7 @@ func nodeImportVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "import",
 		Usage: "add or change nodes from a file, all or nothing",
-		May:   store.Operators,
+		May:   engine.Operators,
 		Args:  []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "FILE (- for standard input) is CSV or JSON. CSV has a header with name, then any of queue, " +
 			"priority, state,\n" +
@@ -90,7 +90,7 @@ func nodeImport(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return session.Malformed(err)
 	}
-	return session.Malformed(r.Update(c, func(tx *store.Tx) error {
+	return session.Malformed(r.Update(c, func(tx *engine.Tx) error {
 		sum, err := importNodes(r, tx, f)
 		if err != nil {
 			return err
@@ -131,7 +131,7 @@ func sayImport(r *session.Run, f *nodefile.File, sum importSummary) error {
 // readNodeFile reads and parses the file, given the resources declared so far.
 func readNodeFile(r *session.Run, c *cli.Context, name, format string) (*nodefile.File, error) {
 	var defs *index.Defs
-	if err := r.View(func(tx *store.Tx) (err error) {
+	if err := r.View(func(tx *engine.Tx) (err error) {
 		defs, err = tx.Config().Resources()
 		return err
 	}); err != nil {
@@ -166,14 +166,14 @@ func readNodeFile(r *session.Run, c *cli.Context, name, format string) (*nodefil
 }
 
 // importNodes writes the contents of the file to the database.
-func importNodes(r *session.Run, tx *store.Tx, f *nodefile.File) (sum importSummary, err error) {
+func importNodes(r *session.Run, tx *engine.Tx, f *nodefile.File) (sum importSummary, err error) {
 	defs, err := tx.Config().Resources()
 	if err != nil {
 		return sum, err
 	}
 	if !slices.Equal(defs.All(), f.Base.All()) {
 		return sum,
-			&store.Conflict{What: "resources",
+			&engine.Conflict{What: "resources",
 				Why: "some were declared or forgotten while the file was read; run it again"}
 	}
 	for _, def := range f.Made {
@@ -207,7 +207,7 @@ func importNodes(r *session.Run, tx *store.Tx, f *nodefile.File) (sum importSumm
 }
 
 // makeQueues makes the queues of the file that do not exist yet, and returns their names.
-func makeQueues(tx *store.Tx, f *nodefile.File) ([]string, error) {
+func makeQueues(tx *engine.Tx, f *nodefile.File) ([]string, error) {
 	list, err := tx.Queues().All()
 	if err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func makeQueues(tx *store.Tx, f *nodefile.File) ([]string, error) {
 	}
 	slices.SortFunc(made, cmp.Compare)
 	for _, q := range made {
-		if err := tx.Queues().Add(store.Queue{Name: q}); err != nil {
+		if err := tx.Queues().Add(engine.Queue{Name: q}); err != nil {
 			return nil, err
 		}
 	}
@@ -235,7 +235,7 @@ func makeQueues(tx *store.Tx, f *nodefile.File) ([]string, error) {
 // notSplit refuses to add a node beside the parts into which it was split: its resources would
 // count twice. A node from PBS is in the file with its parts, and the file says what each has. A
 // split node nearly always has a part 0 or 1.
-func notSplit(tx *store.Tx, f *nodefile.File, name string) error {
+func notSplit(tx *engine.Tx, f *nodefile.File, name string) error {
 	for group := range 2 {
 		part := index.PartName(name, group)
 		number, exists, err := tx.Nodes().Number(part)
@@ -250,7 +250,7 @@ func notSplit(tx *store.Tx, f *nodefile.File, name string) error {
 			return err
 		}
 		if n.IsPart(name) {
-			return &store.Conflict{What: "node " + name,
+			return &engine.Conflict{What: "node " + name,
 				Why: "it is split, and " + part + " is a part of it; placectl node join " + name +
 					" makes it one again"}
 		}
@@ -259,7 +259,7 @@ func notSplit(tx *store.Tx, f *nodefile.File, name string) error {
 }
 
 // upsert adds a node, or changes it if it differs.
-func (sum *importSummary) upsert(tx *store.Tx, f *nodefile.File, p *nodefile.Patch) error {
+func (sum *importSummary) upsert(tx *engine.Tx, f *nodefile.File, p *nodefile.Patch) error {
 	number, exists, err := tx.Nodes().Number(p.Name)
 	if err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,7 +19,7 @@ func nodeListVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "list",
 		Usage: "list nodes and what is free on them",
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Optional: true, Many: true}},
 		Description: "A node is free (nothing is on it; FREE_UNTIL says until when), partly (in use, and jobs could " +
 			"have some of\n" +
@@ -88,13 +88,13 @@ func nodeList(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.View(func(tx *store.Tx) error {
+	return r.View(func(tx *engine.Tx) error {
 		return printNodes(r, tx, nodesOf(c), &filter)
 	})
 }
 
 // printNodes reads the nodes of a list, or all, twice: to find the columns, and to print.
-func printNodes(r *session.Run, tx *store.Tx, names string, filter *nodeFilter) error {
+func printNodes(r *session.Run, tx *engine.Tx, names string, filter *nodeFilter) error {
 	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func printNodes(r *session.Run, tx *store.Tx, names string, filter *nodeFilter) 
 
 // eachNode calls fn for the nodes of a list, or all, that the filter selects. A node is valid until
 // fn returns.
-func eachNode(tx *store.Tx, names string, f *nodeFilter, fn func(*listing.Node) error) error {
+func eachNode(tx *engine.Tx, names string, f *nodeFilter, fn func(*listing.Node) error) error {
 	if f.byQueue && f.queue != "" {
 		if _, err := tx.Queues().Get(f.queue); err != nil {
 			return err

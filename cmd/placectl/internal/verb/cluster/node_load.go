@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,7 +19,7 @@ func nodeLoadVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "load",
 		Usage: "record measured loads of nodes, all or none",
-		May:   store.Operators,
+		May:   engine.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
 		Description: "NAME is a node, or a node list whose nodes all get the load. LOAD is the number of busy " +
 			"processors, 0 or more,\n" +
@@ -49,7 +49,7 @@ func nodeLoad(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return session.Malformed(err)
 	}
-	return session.Malformed(r.Update(c, func(tx *store.Tx) error {
+	return session.Malformed(r.Update(c, func(tx *engine.Tx) error {
 		set := loadSetter{tx: tx, lines: lines, given: make(map[uint32]nodefile.Load)}
 		for _, l := range loads {
 			if err := set.load(l); err != nil {
@@ -91,7 +91,7 @@ func readLoads(r *session.Run, c *cli.Context) (loads []nodefile.Load, lines *in
 
 // loadSetter sets loads, and keeps the previous ones.
 type loadSetter struct {
-	tx      *store.Tx
+	tx      *engine.Tx
 	lines   *infile.Text             // the source of the loads, nil for arguments
 	given   map[uint32]nodefile.Load // by node
 	changes []loadChange
@@ -136,11 +136,11 @@ func nodeResetUsageVerb() *session.Verb {
 	return &session.Verb{
 		Name:        "reset-usage",
 		Usage:       "restart the usage statistics of all nodes",
-		May:         store.Operators,
+		May:         engine.Operators,
 		Description: "USAGE in a PRIORITYF is the part of a node's cpu time used by jobs since then.",
 		Access:      verbs.Writes,
 		Example:     "placectl node reset-usage",
-		InTx: func(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+		InTx: func(r *session.Run, tx *engine.Tx, _ *cli.Context) error {
 			if err := tx.Usage().Reset(); err != nil {
 				return err
 			}

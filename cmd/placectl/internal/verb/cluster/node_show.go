@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -18,7 +18,7 @@ func nodeShowVerb() *session.Verb {
 	return &session.Verb{
 		Name:        "show",
 		Usage:       "show nodes, their jobs and what is planned on them",
-		May:         store.Anybody,
+		May:         engine.Anybody,
 		Args:        []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Many: true}},
 		Description: "With -o json a single name gives an object, and a node list an array.",
 		Access:      verbs.Reads,
@@ -27,7 +27,7 @@ func nodeShowVerb() *session.Verb {
 	}
 }
 
-func nodeShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func nodeShow(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	names := nodesOf(c)
 	defs, err := tx.Config().Resources()
 	if err != nil {
@@ -86,7 +86,7 @@ func allocationValue(r *session.Run, n *listing.Node) any {
 }
 
 // allocationText describes what is allocated on a node in words, nil for nothing.
-func allocationText(r *session.Run, list []store.Allocation) any {
+func allocationText(r *session.Run, list []engine.Allocation) any {
 	var parts []string
 	for _, a := range list {
 		parts = append(parts, fmt.Sprintf("%s from %s to %s", a.Owner, text.AppendLocal(nil, a.Start.Unix(), r.Loc),

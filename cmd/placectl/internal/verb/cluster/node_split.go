@@ -4,7 +4,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -12,7 +12,7 @@ func nodeSplitVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "split",
 		Usage: "split nodes into parts, so that jobs stay inside one",
-		May:   store.Operators,
+		May:   engine.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Many: true}},
 		Description: "By numa, node g1 becomes g1.0 and g1.1, one for each group of its devices (see `node detect`). " +
 			"Each gets its\n" +
@@ -30,7 +30,7 @@ func nodeSplitVerb() *session.Verb {
 	}
 }
 
-func nodeSplit(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func nodeSplit(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	if _, err := verbs.Chosen(c, "by"); err != nil {
 		return err
 	}
@@ -52,7 +52,7 @@ func nodeJoinVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "join",
 		Usage: "undo node split: make one node of the parts",
-		May:   store.Operators,
+		May:   engine.Operators,
 		Args:  []verbs.Arg{{Name: "NAMES"}},
 		Description: "NAMES are the nodes that were split, such as g1, the host of the parts g1.0 and g1.1. The " +
 			"parts must have\n" +
@@ -63,7 +63,7 @@ func nodeJoinVerb() *session.Verb {
 	}
 }
 
-func nodeJoin(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func nodeJoin(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	names, err := namesToAdd(c.Args().First())
 	if err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -23,7 +23,7 @@ func nodeStateVerb(name string, state index.State, usage string) *session.Verb {
 	v := &session.Verb{
 		Name:    name,
 		Usage:   usage,
-		May:     store.Operators,
+		May:     engine.Operators,
 		Args:    []verbs.Arg{{Name: "NAMES", Kind: verbs.KindNodes, Many: true}},
 		Access:  verbs.Writes,
 		Example: "placectl node " + name + " n[001-016]",
@@ -57,7 +57,7 @@ func nodeState(r *session.Run, c *cli.Context, state index.State) error {
 		}
 		return deviceState(r, c, state)
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		return changeNodes(r, tx, nodesOf(c), func(done *nodeChanges, n *index.Node) error {
 			reason := n.Reason
 			if c.IsSet("reason") {
@@ -83,7 +83,7 @@ func nodeState(r *session.Run, c *cli.Context, state index.State) error {
 }
 
 // sayDrained names a node's devices that stay drained when the node is resumed.
-func sayDrained(r *session.Run, tx *store.Tx, n *index.Node) error {
+func sayDrained(r *session.Run, tx *engine.Tx, n *index.Node) error {
 	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
@@ -101,13 +101,13 @@ func sayDrained(r *session.Run, tx *store.Tx, n *index.Node) error {
 }
 
 // lose ends the attempts on a node's host if --lost says that the host is dead.
-func lose(r *session.Run, tx *store.Tx, c *cli.Context, n *index.Node) error {
+func lose(r *session.Run, tx *engine.Tx, c *cli.Context, n *index.Node) error {
 	if !c.Bool("lost") {
 		return nil
 	}
 	jobs, err := tx.Attempts().Lose(n.Number, "node "+n.Name+" went down")
 	for _, j := range jobs {
-		r.Notef("job %d is %s: %s", j.ID, j.State, j.Reason)
+		r.Notef("job %d %s: %s", j.ID, j.State.Is(), j.Reason)
 	}
 	return err
 }
@@ -136,7 +136,7 @@ func deviceState(r *session.Run, c *cli.Context, state index.State) error {
 	if err != nil {
 		return err
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		return changeDevices(r, tx, nodesOf(c), func(n *index.Node) (*index.Node, error) {
 			if state == index.Up {
 				return tx.Devices().Resume(n.Number, resource, ids)
@@ -147,7 +147,7 @@ func deviceState(r *session.Run, c *cli.Context, state index.State) error {
 }
 
 // cutDevices cuts devices into slices.
-func cutDevices(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func cutDevices(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	into, number, named := strings.Cut(c.String("slices"), "=")
 	if !named {
 		into, number = nodefile.DefaultSlices, into
@@ -171,11 +171,11 @@ func cutDevices(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 // changeDevices changes devices of the nodes of a list, and names the jobs that were planned again.
-func changeDevices(r *session.Run, tx *store.Tx, list string, fn func(*index.Node) (*index.Node, error)) error {
+func changeDevices(r *session.Run, tx *engine.Tx, list string, fn func(*index.Node) (*index.Node, error)) error {
 	err := changeNodes(r, tx, list, func(done *nodeChanges, old *index.Node) error {
 		n, err := fn(old)
 		switch {
-		case err != nil && errors.Is(err, store.ErrInvalid):
+		case err != nil && errors.Is(err, engine.ErrInvalid):
 			return usage.Errorf("%w", err)
 		case err != nil:
 			return err

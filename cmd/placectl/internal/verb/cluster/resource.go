@@ -5,7 +5,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -17,13 +17,13 @@ func Resource() *session.Verb {
 		Usage:    "manage the resources that nodes have and jobs request",
 		Example:  "placectl resource list",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list resources", May: store.Anybody, Access: verbs.Reads, InTx: resourceList,
+			{Name: "list", Usage: "list resources", May: engine.Anybody, Access: verbs.Reads, InTx: resourceList,
 				Example: "placectl resource list"},
-			{Name: "add", Usage: "declare resources", May: store.Operators,
+			{Name: "add", Usage: "declare resources", May: engine.Operators,
 				Args: []verbs.Arg{{Name: "NAME=TYPE[,consumable][,unique]", Many: true}}, Access: verbs.Writes,
 				Run:     resourceAdd,
 				Example: "placectl resource add color=string scratch=size,consumable serial=string,unique"},
-			{Name: "rm", Usage: "delete unused resources", May: store.Operators,
+			{Name: "rm", Usage: "delete unused resources", May: engine.Operators,
 				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindResource, Many: true}}, Access: verbs.Writes,
 				InTx:    resourceRemove,
 				Example: "placectl resource rm color"},
@@ -31,7 +31,7 @@ func Resource() *session.Verb {
 	}
 }
 
-func resourceList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+func resourceList(r *session.Run, tx *engine.Tx, _ *cli.Context) error {
 	return printResources(r, tx, nil)
 }
 
@@ -40,7 +40,7 @@ func resourceAdd(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		names := make(map[string]bool)
 		for _, def := range defs {
 			if err := tx.Config().AddResource(def); err != nil {
@@ -52,7 +52,7 @@ func resourceAdd(r *session.Run, c *cli.Context) error {
 	})
 }
 
-func resourceRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func resourceRemove(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	for _, name := range c.Args().Slice() {
 		if err := tx.Config().RemoveResource(name); err != nil {
 			return err
@@ -62,7 +62,7 @@ func resourceRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 // printResources lists the named resources, or all.
-func printResources(r *session.Run, tx *store.Tx, names map[string]bool) error {
+func printResources(r *session.Run, tx *engine.Tx, names map[string]bool) error {
 	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func printResources(r *session.Run, tx *store.Tx, names map[string]bool) error {
 	return p.Close()
 }
 
-func inSignature(defs *index.Defs, set *store.Settings, def index.Def) bool {
+func inSignature(defs *index.Defs, set *engine.Settings, def index.Def) bool {
 	if len(set.Signature) == 0 {
 		return defs.MaySign(def)
 	}

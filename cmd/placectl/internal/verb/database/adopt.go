@@ -5,8 +5,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -16,7 +16,7 @@ func Adopt() *session.Verb {
 		Name:     "adopt",
 		Category: "Store",
 		Usage:    "make a copied file a database that executes jobs",
-		May:      store.Owners,
+		May:      engine.Owners,
 		Description: "Nothing is executed from a copy of a database: its waiting jobs may have run in the original. " +
 			"backup, salvage\n" +
 			"and load make such files, and so do cp, rsync and a move to another file system. adopt makes the file " +
@@ -27,14 +27,14 @@ func Adopt() *session.Verb {
 		Flags:    []cli.Flag{&cli.BoolFlag{Name: "no-hold", Usage: "do not hold jobs: none of them runs elsewhere"}},
 		Access:   verbs.Writes,
 		Alone:    true,
-		Statuses: []int{exit.NotFound, exit.Locked},
+		Statuses: map[int]string{exit.NotFound: "", exit.Locked: ""},
 		Example:  "placectl --db /backup/cluster.db adopt\nplacectl --db since.db adopt --no-hold",
 		Run:      adopt,
 	}
 }
 
 func adopt(r *session.Run, c *cli.Context) error {
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		held, err := tx.Adopt(c.Bool("no-hold"))
 		if err != nil {
 			return err

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -20,7 +20,7 @@ func Backup() *session.Verb {
 		Name:     "backup",
 		Category: "Store",
 		Usage:    "copy the database while others use it",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "FILE holds the whole database at one instant, and is itself a database. The copy is verified " +
 			"and synced before\n" +
@@ -31,7 +31,7 @@ func Backup() *session.Verb {
 			"FILE until placectl adopt.",
 		Access:   verbs.Reads,
 		Alone:    true,
-		Statuses: []int{exit.Conflict, exit.Lost},
+		Statuses: map[int]string{exit.Conflict: "", exit.Lost: ""},
 		Example:  "placectl backup /backup/cluster-$(date +%F).db\nplacectl backup - | ssh vault 'cat > cluster.db'",
 		Run:      backup,
 	}
@@ -46,8 +46,8 @@ func backup(r *session.Run, c *cli.Context) error {
 	if name == "-" {
 		return backupToStdout(r, db)
 	}
-	var content store.Content
-	err = working(r, "backing up", sizeOf(r, r.DB), func(watch store.Watch) error {
+	var content engine.Content
+	err = working(r, "backing up", sizeOf(r, r.DB), func(watch engine.Watch) error {
 		content, err = db.Backup(name, watch)
 		return err
 	})
@@ -62,11 +62,11 @@ func backup(r *session.Run, c *cli.Context) error {
 	})
 }
 
-func backupToStdout(r *session.Run, db *store.DB) error {
+func backupToStdout(r *session.Run, db *engine.DB) error {
 	if r.StdoutTTY {
 		return usage.Errorf("refusing to write a database to a terminal: name a file, or use a pipe")
 	}
-	return working(r, "backing up", sizeOf(r, r.DB), func(watch store.Watch) error {
+	return working(r, "backing up", sizeOf(r, r.DB), func(watch engine.Watch) error {
 		content, err := db.BackupTo(r.Stdout, watch)
 		if err == nil {
 			r.Notef("%s of %s written: %s, %s", text.FormatSize(content.Bytes), r.DB,
@@ -83,7 +83,7 @@ func contentColumns() []output.Column {
 		{Name: "rows", Kind: output.Integer}}
 }
 
-func contentRow(name string, c store.Content) []any {
+func contentRow(name string, c engine.Content) []any {
 	return []any{name, c.Bytes, c.Nodes, c.Jobs, c.Events, c.Rows}
 }
 
@@ -92,7 +92,7 @@ func contentRow(name string, c store.Content) []any {
 const workMemory = 40 << 20
 
 // working shows the progress of a long work, and ends it when the run is interrupted.
-func working(r *session.Run, label string, total int64, work func(store.Watch) error) error {
+func working(r *session.Run, label string, total int64, work func(engine.Watch) error) error {
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(workMemory))
 	bar := r.Progress(label, total)
 	defer bar.Done()
@@ -117,7 +117,7 @@ func Restore() *session.Verb {
 		Name:     "restore",
 		Category: "Store",
 		Usage:    "replace the database with a backup",
-		May:      store.Owners,
+		May:      engine.Owners,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile}},
 		Description: "Replaces the database with FILE's content in one step; FILE stays. An existing database, sound " +
 			"or damaged, is\n" +
@@ -133,7 +133,7 @@ func Restore() *session.Verb {
 		},
 		Access:   verbs.Makes,
 		Alone:    true,
-		Statuses: []int{exit.NotFound, exit.Locked},
+		Statuses: map[int]string{exit.NotFound: "", exit.Locked: ""},
 		Example:  "placectl restore /backup/cluster-2026-11-21.db\nplacectl job list --state held",
 		Run:      restore,
 	}
@@ -144,21 +144,21 @@ func restore(r *session.Run, c *cli.Context) error {
 	if name == "-" {
 		return usage.Errorf("a backup must be a file: standard input cannot be restored")
 	}
-	opt := &store.RestoreOptions{Options: *r.StoreOptions(), NoHold: c.Bool("no-hold"), Force: c.Bool("force"),
+	opt := &engine.RestoreOptions{Options: *r.StoreOptions(), NoHold: c.Bool("no-hold"), Force: c.Bool("force"),
 		DryRun: c.Bool(verbs.DryRun)}
 	return r.KeyedWithin(c, r.DB, func(keep session.Keeper) error {
-		opt.Last = func(tx *store.Tx, done *store.Restored) error {
+		opt.Last = func(tx *engine.Tx, done *engine.Restored) error {
 			return keep.Answer(tx, func() error { return printRestored(r, done) })
 		}
-		return working(r, "restoring", sizeOf(r, name), func(watch store.Watch) error {
+		return working(r, "restoring", sizeOf(r, name), func(watch engine.Watch) error {
 			opt.Watch = watch
-			_, err := store.Restore(r.DB, name, opt)
+			_, err := engine.Restore(r.DB, name, opt)
 			return err
 		})
 	})
 }
 
-func printRestored(r *session.Run, done *store.Restored) error {
+func printRestored(r *session.Run, done *engine.Restored) error {
 	if n := len(done.Held); n > 0 {
 		r.Notef("%s held, because waiting jobs may have run since the backup; placectl unhold releases one",
 			text.Plural(n, "job"))

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/bytejson"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -33,7 +33,7 @@ func Check() *session.Verb {
 		Name:     "check",
 		Category: "Store",
 		Usage:    "check the database for damage and contradictions",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Verifies the pages of the file, the checksum of every row, the sum of every table, and every " +
 			"index against its\n" +
 			"rows. It also checks reservations, class shares, batches, the clock, and that no more is taken of a " +
@@ -47,10 +47,10 @@ func Check() *session.Verb {
 			verbs.KeyFlag(),
 			verbs.DryRunFlag(),
 		},
-		Takes:    map[string]store.Right{verbs.Repair: store.Owners},
+		Takes:    map[string]engine.Right{verbs.Repair: engine.Owners},
 		Access:   verbs.Reads, // --repair writes, but only what follows from the rows
 		Alone:    true,
-		Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
+		Statuses: map[int]string{exit.Failed: "damage found", exit.Conflict: "", exit.Unknown: "", exit.Lost: ""},
 		Example:  "placectl check\nplacectl check --repair",
 		Run:      check,
 	}
@@ -65,11 +65,11 @@ func check(r *session.Run, c *cli.Context) error {
 	}
 	look := func() ([]string, error) { return checkInChild(r) }
 	if c.Bool(inProcess) {
-		look = func() ([]string, error) { return findingsOf(r, (*store.DB).Check) }
+		look = func() ([]string, error) { return findingsOf(r, (*engine.DB).Check) }
 	}
 	findings, err := look()
 	if err == nil && len(findings) > 0 {
-		err = fmt.Errorf("%w: %s in %s", store.ErrDamaged, text.Plural(len(findings), "finding"), r.DB)
+		err = fmt.Errorf("%w: %s in %s", engine.ErrDamaged, text.Plural(len(findings), "finding"), r.DB)
 	}
 	answer := func() error { return printFindings(r, findings) }
 	if c.Bool(inProcess) && err != nil { // its parent reads the findings
@@ -78,9 +78,9 @@ func check(r *session.Run, c *cli.Context) error {
 	if err := r.Failing("findings", err, answer); err != nil {
 		return err
 	}
-	_ = r.View(func(*store.Tx) error { return nil }) // a copy says that it is one
+	_ = r.View(func(*engine.Tx) error { return nil }) // a copy says that it is one
 	r.Notef("%s is sound", r.DB)
-	if !store.IsLog(r.DB) {
+	if !engine.IsLog(r.DB) {
 		return nil
 	}
 	size, err := r.LogSize()
@@ -93,9 +93,9 @@ func check(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	format, err := log.Format()
-	if err == nil && format < store.Format {
+	if err == nil && format < engine.Format {
 		r.Notef("it is kept in format %d for machines with an older version; placectl upgrade converts it to %d",
-			format, store.Format)
+			format, engine.Format)
 	}
 	return err
 }
@@ -103,9 +103,9 @@ func check(r *session.Run, c *cli.Context) error {
 // repair rebuilds derived data. It still reports what it cannot repair without guessing.
 func repair(r *session.Run, c *cli.Context) error {
 	var findings []string
-	repair, done := (*store.DB).Repair, "repaired"
+	repair, done := (*engine.DB).Repair, "repaired"
 	if c.Bool(verbs.DryRun) {
-		repair, done = (*store.DB).DryRepair, "would be repaired"
+		repair, done = (*engine.DB).DryRepair, "would be repaired"
 	}
 	return r.KeyedWork(c, r.DB, func() (err error) {
 		if findings, err = findingsOf(r, repair); err != nil {
@@ -130,7 +130,7 @@ func printFindings(r *session.Run, findings []string) error {
 }
 
 // findingsOf runs a check in this process.
-func findingsOf(r *session.Run, look func(*store.DB, func(string)) error) (list []string, err error) {
+func findingsOf(r *session.Run, look func(*engine.DB, func(string)) error) (list []string, err error) {
 	db, err := r.Open()
 	if err != nil {
 		return nil, err
@@ -151,7 +151,7 @@ func checkInChild(r *session.Run) ([]string, error) {
 		10),
 		"--lock-timeout", r.LockTimeout.String(), "-q", "-o", "jsonl", "check", "--"+inProcess)
 	if err != nil {
-		return findingsOf(r, (*store.DB).Check)
+		return findingsOf(r, (*engine.DB).Check)
 	}
 	findings := readFindings(out)
 	switch {
@@ -166,7 +166,7 @@ func checkInChild(r *session.Run) ([]string, error) {
 	case status == exit.Damaged && len(findings) > 0:
 		return findings, nil
 	case status == exit.Locked:
-		return findings, fmt.Errorf("%w: %s", store.ErrLocked, errorMessage(complaint))
+		return findings, fmt.Errorf("%w: %s", engine.ErrLocked, errorMessage(complaint))
 	case status == exit.Damaged:
 		return append(findings, errorMessage(complaint)), nil
 	}

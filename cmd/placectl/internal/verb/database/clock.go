@@ -7,7 +7,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,7 +19,7 @@ func Clock() *session.Verb {
 		Usage:    "correct the database's clock",
 		Verbs: []*session.Verb{
 			{Name: "reset", Usage: "set the database's clock back after a wrong clock",
-				May: store.Owners,
+				May: engine.Owners,
 				Description: "A database records the time of its last write, and refuses writes with an earlier " +
 					"clock (7). A write with a\n" +
 					"clock that was ahead locks out all others. This verb sets the time back, by default to now, and " +
@@ -43,10 +43,10 @@ func clockReset(r *session.Run, c *cli.Context) error {
 		}
 	}
 	r.Behind = true
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		if !c.IsSet("to") && !tx.Now().After(to) {
 			r.Notef("the database stands at %s: there is nothing to reset", tx.Now().UTC().Format(time.RFC3339))
-			return printReset(r, tx, &store.ClockReset{Was: tx.Now(), Now: tx.Now()})
+			return printReset(r, tx, &engine.ClockReset{Was: tx.Now(), Now: tx.Now()})
 		}
 		done, err := tx.ResetClock(to)
 		if err != nil {
@@ -58,7 +58,7 @@ func clockReset(r *session.Run, c *cli.Context) error {
 
 // printReset answers with what started and ended by the wrong clock: a document with both instants,
 // or a list.
-func printReset(r *session.Run, tx *store.Tx, done *store.ClockReset) error {
+func printReset(r *session.Run, tx *engine.Tx, done *engine.ClockReset) error {
 	return r.Either(func(f output.Format) bool { return f.Traits().Document }, func() error {
 		p := r.Printer(
 			output.Result{Record: true, Columns: []output.Column{{Name: "was", Kind: output.Time, Required: true},

@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -18,7 +18,7 @@ func Compact() *session.Verb {
 		Name:     "compact",
 		Category: "Store",
 		Usage:    "rewrite the file without its free pages",
-		May:      store.Owners,
+		May:      engine.Owners,
 		Description: "The file keeps the space of removed rows for new ones. compact gives it back: it copies the " +
 			"rows into a new file\n" +
 			"in the same folder, compares and syncs it, and replaces the old one in one step. You may kill it at " +
@@ -40,16 +40,16 @@ func compact(r *session.Run, c *cli.Context) error {
 	if c.Bool(verbs.DryRun) {
 		work = db.CompactTrial
 	}
-	var done store.Compacted
+	var done engine.Compacted
 	return r.KeyedWork(c, r.DB, func() error {
-		return working(r, "compacting", sizeOf(r, r.DB), func(watch store.Watch) (err error) {
+		return working(r, "compacting", sizeOf(r, r.DB), func(watch engine.Watch) (err error) {
 			done, err = work(watch)
 			return err
 		})
 	}, func() error { return printCompacted(r, done) })
 }
 
-func printCompacted(r *session.Run, done store.Compacted) error {
+func printCompacted(r *session.Run, done engine.Compacted) error {
 	p := r.Printer(
 		output.Result{Record: true, Columns: []output.Column{{Name: "file"}, {Name: "before", Kind: output.Size},
 			{Name: "after", Kind: output.Size}}})
@@ -63,7 +63,7 @@ func Archive() *session.Verb {
 		Name:     "archive",
 		Category: "Store",
 		Usage:    "move ended jobs and reservations into an archive",
-		May:      store.Owners,
+		May:      engine.Owners,
 		Description: "Moves jobs that ended before T, their events, those of nodes and reservations, and ended " +
 			"batches from the\n" +
 			"database into FILE, which has a line for each row, as dump writes them. An existing archive of this " +
@@ -102,10 +102,10 @@ func archive(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var done *store.Archived
+	var done *engine.Archived
 	return r.KeyedWork(c, r.DB, func() error {
-		err := working(r, "archiving", 0, func(watch store.Watch) (err error) {
-			done, err = db.Archive(to, before, &store.ArchiveOptions{DryRun: c.Bool(verbs.DryRun), Watch: watch})
+		err := working(r, "archiving", 0, func(watch engine.Watch) (err error) {
+			done, err = db.Archive(to, before, &engine.ArchiveOptions{DryRun: c.Bool(verbs.DryRun), Watch: watch})
 			return err
 		})
 		if err != nil {
@@ -115,7 +115,7 @@ func archive(r *session.Run, c *cli.Context) error {
 	}, func() error { return printArchived(r, to, done) })
 }
 
-func printArchived(r *session.Run, to string, done *store.Archived) error {
+func printArchived(r *session.Run, to string, done *engine.Archived) error {
 	if done.Stay > 0 {
 		r.Notef("%s ended before that and are kept: other jobs depend on them or on their array",
 			text.Plural(int(done.Stay), "job"))
@@ -125,7 +125,7 @@ func printArchived(r *session.Run, to string, done *store.Archived) error {
 			{Name: "events", Kind: output.Integer}, {Name: "batches", Kind: output.Integer},
 			{Name: "stay", Kind: output.Integer}}})
 	var file any = to
-	if *done == (store.Archived{Stay: done.Stay}) {
+	if *done == (engine.Archived{Stay: done.Stay}) {
 		r.Notef("nothing to archive")
 		file = nil
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -23,17 +23,20 @@ func Config() *session.Verb {
 		Name:     "config",
 		Category: "Cluster",
 		Usage:    "show and change settings",
-		Description: "list shows each setting's purpose, possible values and default. In names, - and _ are the " +
-			"same. A verb's flag\n" +
-			"with the name of a setting overrides it.",
+		Description: "list shows settings that were set, --all also those that have their default, and -v says what " +
+			"each is for;\n" +
+			"-o json and csv have it all. In names, - and _ are the same. A verb's flag with the name of a setting " +
+			"overrides\n" +
+			"it.",
 		Example: "placectl config list\nplacectl config set overdue=finish",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list all settings", May: store.Anybody, Access: verbs.Reads, InTx: configList,
-				Example: "placectl config list"},
-			{Name: "get", Usage: "show one setting", May: store.Anybody,
+			{Name: "list", Usage: "list settings", May: engine.Anybody, Access: verbs.Reads, InTx: configList,
+				Flags:   []cli.Flag{&cli.BoolFlag{Name: "all", Usage: "include those that have their default"}},
+				Example: "placectl config list\nplacectl config list --all -v"},
+			{Name: "get", Usage: "show one setting", May: engine.Anybody,
 				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindSetting}}, Access: verbs.Reads, InTx: configGet,
 				Example: "placectl config get group_key"},
-			{Name: "set", Usage: "change settings; an empty value restores the default", May: store.Operators,
+			{Name: "set", Usage: "change settings; an empty value restores the default", May: engine.Operators,
 				Args: []verbs.Arg{{Name: "NAME=VALUE", Kind: verbs.KindAssignment, Many: true}}, Access: verbs.Writes,
 				Run:     configSet,
 				Example: "placectl config set group_key=switch default_walltime=1800"},
@@ -41,31 +44,48 @@ func Config() *session.Verb {
 	}
 }
 
-var settingFields = output.Fields[store.Setting]{
-	{Name: "name", Value: func(s store.Setting) any { return s.Name }},
-	{Name: "value", Value: func(s store.Setting) any { return s.Value }},
-	{Name: "default", Value: func(s store.Setting) any { return s.Default }},
-	{Name: "set", Kind: output.Boolean, Value: func(s store.Setting) any { return s.Set }},
-	{Name: "doc", Value: func(s store.Setting) any { return s.Doc }},
+var settingFields = output.Fields[engine.Setting]{
+	{Name: "name", Value: func(s engine.Setting) any { return s.Name }},
+	{Name: "value", Value: func(s engine.Setting) any { return s.Value }},
+	{Name: "default", Value: func(s engine.Setting) any { return s.Default }},
+	{Name: "set", Kind: output.Boolean, Value: func(s engine.Setting) any { return s.Set }},
+	{Name: "doc", Value: func(s engine.Setting) any { return s.Doc }},
 }
 
-func configList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+func configList(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	settings, err := tx.Config().AllSettings()
 	if err != nil {
 		return err
 	}
-	return session.PrintAll(r, settingFields, settings...)
+	if all := len(settings); r.Audience().Table && !c.Bool("all") {
+		settings = slices.DeleteFunc(settings, func(s engine.Setting) bool { return !s.Set })
+		r.Notef("%s at the default; placectl config list --all lists all", text.Plural(all-len(settings), "setting"))
+	}
+	return printSettings(r, settings)
 }
 
-func configGet(r *session.Run, tx *store.Tx, c *cli.Context) error {
+// printSettings prints settings: what people want to know first, in a table.
+func printSettings(r *session.Run, settings []engine.Setting) error {
+	fields := settingFields
+	switch {
+	case r.Audience().Table && r.Verbose:
+		fields = fields.Pick("name value doc")
+	case r.Audience().Table:
+		fields = fields.Pick("name value")
+	}
+	return session.PrintAll(r, fields, settings...)
+}
+
+func configGet(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	settings, err := tx.Config().AllSettings()
 	if err != nil {
 		return err
 	}
 	name := settingName(c.Args().First())
-	i := slices.IndexFunc(settings, func(s store.Setting) bool { return s.Name == name })
+	i := slices.IndexFunc(settings, func(s engine.Setting) bool { return s.Name == name })
 	if i < 0 {
-		return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, store.SettingNames()), store.ErrNotFound)
+		return fmt.Errorf("no setting %q%s: %w", name, index.DidYouMean(name, engine.SettingNames()),
+			engine.ErrNotFound)
 	}
 	p := r.Printer(output.Result{Record: true, ID: 1, Columns: settingFields.Columns()})
 	settingFields.Print(p, settings[i])
@@ -80,7 +100,7 @@ func configSet(r *session.Run, c *cli.Context) error {
 	for _, arg := range c.Args().Slice() {
 		name, value, ok := strings.Cut(arg, "=")
 		if !ok {
-			if names := store.SettingNames(); c.NArg() == 2 && slices.Contains(names, settingName(arg)) {
+			if names := engine.SettingNames(); c.NArg() == 2 && slices.Contains(names, settingName(arg)) {
 				return usage.Errorf("%q is not NAME=VALUE: write %s=%s", arg, arg, text.ShellWord(c.Args().Get(1)))
 			}
 			return usage.Errorf("%q is not NAME=VALUE", arg)
@@ -90,7 +110,7 @@ func configSet(r *session.Run, c *cli.Context) error {
 	if err := session.CheckSettings(pairs); err != nil {
 		return err
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		for _, kv := range pairs {
 			if err := tx.Config().Set(kv[0], kv[1]); err != nil {
 				return err
@@ -100,8 +120,8 @@ func configSet(r *session.Run, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return session.PrintAll(r, settingFields, slices.DeleteFunc(settings, func(s store.Setting) bool {
+		return printSettings(r, slices.DeleteFunc(settings, func(s engine.Setting) bool {
 			return !slices.ContainsFunc(pairs, func(kv [2]string) bool { return kv[0] == s.Name })
-		})...)
+		}))
 	})
 }

@@ -5,28 +5,28 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/people"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
+	"github.com/placectl/placectl/internal/keeper"
+	"github.com/placectl/placectl/internal/people"
 )
 
 // examineBoot says what a reboot, a logout and the end of a container do to a queue that runs
 // without a supervisor.
-func examineBoot() (all []attempts.Finding) {
-	all = append(all, attempts.Finding{What: "reboot", State: attempts.Works,
+func examineBoot() (all []keeper.Finding) {
+	all = append(all, keeper.Finding{What: "reboot", State: keeper.Works,
 		Detail: "your next command goes on with the queue; docs/recipes.md has a crontab line for it"})
 	name := people.System.Name(uint32(os.Getuid()))
 	_, lingers := os.Stat("/var/lib/systemd/linger/" + name)
 	switch {
 	case killsUserProcesses() && lingers != nil:
-		all = append(all, attempts.Finding{What: "logout", State: attempts.Limited,
+		all = append(all, keeper.Finding{What: "logout", State: keeper.Limited,
 			Detail: "ends what you have left running, jobs too (KillUserProcesses=yes in logind.conf): loginctl " +
 				"enable-linger keeps it"})
 	default:
-		all = append(all, attempts.Finding{What: "logout", State: attempts.Works,
-			Detail: "jobs and the process that attends to the queue go on"})
+		all = append(all, keeper.Finding{What: "logout", State: keeper.Works,
+			Detail: "jobs and the queue runner go on"})
 	}
 	if in := container(); in != "" {
-		all = append(all, attempts.Finding{What: "container", State: attempts.Limited,
+		all = append(all, keeper.Finding{What: "container", State: keeper.Limited,
 			Detail: in + ": when its first process ends, jobs end with it, and are lost"})
 	}
 	return all

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -21,7 +21,7 @@ func Dump() *session.Verb {
 		Name:     "dump",
 		Category: "Store",
 		Usage:    "write every row as a line of JSON",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Writes all rows of one instant to standard output, except those derived from others. The first " +
 			"line describes\n" +
 			"the dump. A line {\"table\",\"key\",\"row\"} follows for each row, then a line with their number. load " +
@@ -39,7 +39,7 @@ func dump(r *session.Run, _ *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return working(r, "dumping", 0, func(watch store.Watch) error {
+	return working(r, "dumping", 0, func(watch engine.Watch) error {
 		content, err := db.Dump(r.Stdout, watch)
 		if err == nil {
 			r.Debugf("%s of %s written", text.Plural(int(content.Rows), "row"), r.DB)
@@ -54,7 +54,7 @@ func Load() *session.Verb {
 		Name:     "load",
 		Category: "Store",
 		Usage:    "make a database from a dump",
-		May:      store.Owners,
+		May:      engine.Owners,
 		Args:     []verbs.Arg{{Name: "FILE", Kind: verbs.KindFile, Optional: true}},
 		Description: "FILE is the output of dump, plain or compressed by gzip. Without FILE, or with -, load reads " +
 			"standard input. It\n" +
@@ -70,10 +70,10 @@ func Load() *session.Verb {
 
 func load(r *session.Run, c *cli.Context) error {
 	name := cmp.Or(c.Args().First(), "-")
-	opt := &store.LoadOptions{Options: *r.StoreOptions(), DryRun: c.Bool(verbs.DryRun)}
+	opt := &engine.LoadOptions{Options: *r.StoreOptions(), DryRun: c.Bool(verbs.DryRun)}
 	return r.KeyedWithin(c, r.DB, func(keep session.Keeper) error {
 		if keep.Kept {
-			opt.Last = func(tx *store.Tx, content store.Content) error {
+			opt.Last = func(tx *engine.Tx, content engine.Content) error {
 				return keep.Answer(tx, func() error { return printLoaded(r, content) })
 			}
 		}
@@ -85,7 +85,7 @@ func load(r *session.Run, c *cli.Context) error {
 	})
 }
 
-func loadFrom(r *session.Run, name string, opt *store.LoadOptions) (content store.Content, err error) {
+func loadFrom(r *session.Run, name string, opt *engine.LoadOptions) (content engine.Content, err error) {
 	from := r.Stdin // not read as a part of the request: a dump may be larger than memory
 	if name != "-" {
 		in, err := os.Open(name)
@@ -95,12 +95,12 @@ func loadFrom(r *session.Run, name string, opt *store.LoadOptions) (content stor
 		defer in.Close()
 		from = in
 	}
-	err = working(r, "loading", sizeOf(r, name), func(watch store.Watch) (err error) {
+	err = working(r, "loading", sizeOf(r, name), func(watch engine.Watch) (err error) {
 		opt.Watch = watch
-		content, err = store.Load(r.DB, from, opt)
+		content, err = engine.Load(r.DB, from, opt)
 		return err
 	})
-	var line *store.LineError
+	var line *engine.LineError
 	switch {
 	case errors.As(err, &line):
 		err = usage.Errorf("%s: %w", session.ShownFile(name), err)
@@ -110,7 +110,7 @@ func loadFrom(r *session.Run, name string, opt *store.LoadOptions) (content stor
 	return content, err
 }
 
-func printLoaded(r *session.Run, content store.Content) error {
+func printLoaded(r *session.Run, content engine.Content) error {
 	p := r.Printer(output.Result{Record: true, Columns: contentColumns()})
 	p.Row(contentRow(r.DB, content)...)
 	return p.Close()

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -20,7 +20,7 @@ func Log() *session.Verb {
 		Name:     "log",
 		Category: "Store",
 		Usage:    "show the log of a database in etcd",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Each transaction is an entry: its position, time, user, host, verb, and number of changed " +
 			"rows, by table.\n" +
 			"Entries before the second newest snapshot are gone.",
@@ -29,19 +29,20 @@ func Log() *session.Verb {
 		Example: "placectl --db etcd://e1:2379,e2:2379,e3:2379/cluster log --since 1200",
 		Verbs: []*session.Verb{
 			{Name: "check", Usage: "check the log and this machine's replica",
-				May:         store.Anybody,
+				May:         engine.Anybody,
 				Description: "The entries must be consecutive, and a new replica must equal this machine's.",
-				Access:      verbs.Reads, Alone: true, Run: logCheck, Statuses: []int{exit.Conflict, exit.Unknown,
-					exit.Lost},
+				Access:      verbs.Reads, Alone: true, Run: logCheck, Statuses: map[int]string{exit.Conflict: "",
+					exit.Unknown: "", exit.Lost: ""},
 				Example: "placectl --db etcd://e1:2379/cluster log check"},
 			{Name: "trim", Usage: "write a snapshot and delete old entries",
-				May: store.Owners,
+				May: engine.Owners,
 				Description: "The snapshot is at the log's end; entries before the previous one are deleted. " +
 					"placectl does this itself when it\n" +
 					"is due; cycle checks first. The database's content does not change.",
 				Flags:  []cli.Flag{verbs.DryRunFlag()},
-				Access: verbs.Reads, Alone: true, Run: logTrim, Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
-				Example: "placectl --db etcd://e1:2379/cluster log trim"},
+				Access: verbs.Reads, Alone: true, Run: logTrim,
+				Statuses: map[int]string{exit.Conflict: "", exit.Unknown: "", exit.Lost: ""},
+				Example:  "placectl --db etcd://e1:2379/cluster log trim"},
 		},
 	}
 }
@@ -61,7 +62,7 @@ func log(r *session.Run, c *cli.Context) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "entry", Kind: output.Integer},
 		{Name: "time", Kind: output.Time}, {Name: "host"}, {Name: "user"}, {Name: "verb"},
 		{Name: "rows", Kind: output.Integer}, {Name: "bytes", Kind: output.Size}, {Name: "tables", Kind: output.List}}})
-	err = log.Each(since, func(e *store.LogEntry) error {
+	err = log.Each(since, func(e *engine.LogEntry) error {
 		p.Row(int64(e.Position), e.Now, e.Host, e.User, e.Verb, int64(e.Rows), int64(e.Bytes), e.Tables)
 		return r.Ctx.Err()
 	})
@@ -82,7 +83,7 @@ func logCheck(r *session.Run, _ *cli.Context) error {
 		return printed
 	}
 	if err == nil && len(findings) > 0 {
-		err = fmt.Errorf("%w: %s in %s", store.ErrDamaged, text.Plural(len(findings), "finding"), r.DB)
+		err = fmt.Errorf("%w: %s in %s", engine.ErrDamaged, text.Plural(len(findings), "finding"), r.DB)
 	}
 	if err == nil {
 		r.Notef("%s is sound", r.DB)

@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -18,7 +18,7 @@ func Salvage() *session.Verb {
 		Name:     "salvage",
 		Category: "Store",
 		Usage:    "recover what is readable from a damaged database",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "DAMAGED", Kind: verbs.KindFile}},
 		Description: "NEW becomes a sound database of every row of DAMAGED that can be read and verified. DAMAGED " +
 			"does not change.\n" +
@@ -30,7 +30,7 @@ func Salvage() *session.Verb {
 		Flags:    []cli.Flag{&cli.StringFlag{Name: "to", Usage: "database to write, `NEW`", Required: true}},
 		Access:   verbs.Makes,
 		Alone:    true,
-		Statuses: []int{exit.NotFound, exit.Locked},
+		Statuses: map[int]string{exit.NotFound: "", exit.Locked: ""},
 		Example:  "placectl salvage placectl.db --to new.db",
 		Run:      salvage,
 	}
@@ -38,17 +38,17 @@ func Salvage() *session.Verb {
 
 func salvage(r *session.Run, c *cli.Context) error {
 	name, to := c.Args().First(), c.String("to")
-	opt := &store.SalvageOptions{Options: *r.StoreOptions(), DryRun: c.Bool(verbs.DryRun)}
+	opt := &engine.SalvageOptions{Options: *r.StoreOptions(), DryRun: c.Bool(verbs.DryRun)}
 	return r.KeyedWithin(c, to, func(keep session.Keeper) error {
 		if keep.Kept {
-			opt.Last = func(tx *store.Tx, out *store.Salvaged) error {
+			opt.Last = func(tx *engine.Tx, out *engine.Salvaged) error {
 				return keep.Answer(tx, func() error { return printSalvaged(r, name, to, out) })
 			}
 		}
-		var out *store.Salvaged
-		err := working(r, "salvaging", 0, func(watch store.Watch) (err error) {
+		var out *engine.Salvaged
+		err := working(r, "salvaging", 0, func(watch engine.Watch) (err error) {
 			opt.Watch = watch
-			out, err = store.Salvage(name, to, opt)
+			out, err = engine.Salvage(name, to, opt)
 			return err
 		})
 		if err == nil && !keep.Kept {
@@ -58,7 +58,7 @@ func salvage(r *session.Run, c *cli.Context) error {
 	})
 }
 
-func printSalvaged(r *session.Run, name, to string, out *store.Salvaged) error {
+func printSalvaged(r *session.Run, name, to string, out *engine.Salvaged) error {
 	for _, note := range out.Notes {
 		r.Notef("%s: %s", name, note)
 	}

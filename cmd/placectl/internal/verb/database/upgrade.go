@@ -7,8 +7,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -18,7 +18,7 @@ func Upgrade() *session.Verb {
 		Name:     "upgrade",
 		Category: "Store",
 		Usage:    "upgrade the database to this version's format",
-		May:      store.Owners,
+		May:      engine.Owners,
 		Description: "The first verb that writes to a file upgrades it. A database in etcd needs this verb, because " +
 			"machines with an\n" +
 			"older version can then no longer read it (8). Until then, all write what that version reads, and data " +
@@ -34,7 +34,7 @@ func Upgrade() *session.Verb {
 		},
 		Access:   verbs.Reads, // the signatures it writes add no data
 		Alone:    true,
-		Statuses: []int{exit.Conflict, exit.Unknown, exit.Lost},
+		Statuses: map[int]string{exit.Conflict: "", exit.Unknown: "", exit.Lost: ""},
 		Example:  "placectl --db etcd://e1:2379/cluster upgrade",
 		Run:      upgrade,
 	}
@@ -53,30 +53,30 @@ func upgrade(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	r.Changed = was != store.Format && !r.Dry
+	r.Changed = was != engine.Format && !r.Dry
 	if err := unsigned(r, db, c.Bool("sign")); err != nil {
 		return err
 	}
 	p := r.Printer(
 		output.Result{Record: true, Columns: []output.Column{{Name: "db"}, {Name: "was", Kind: output.Integer},
 			{Name: "format", Kind: output.Integer}}})
-	p.Row(r.DB, was, store.Format)
+	p.Row(r.DB, was, engine.Format)
 	return p.Close()
 }
 
 // unsigned lists the waiting jobs without a signature if passes ask for one. With sign it signs
 // those of this user.
-func unsigned(r *session.Run, db *store.DB, sign bool) error {
-	if store.Others(r.DB) == "" {
+func unsigned(r *session.Run, db *engine.DB, sign bool) error {
+	if engine.Others(r.DB) == "" {
 		return nil
 	}
 	var waiting []uint64
 	signed := 0
-	look := func(tx *store.Tx) error {
+	look := func(tx *engine.Tx) error {
 		waiting, signed = nil, 0
 		var mine []uint64
-		err := tx.Jobs().Each(func(j *store.Job) error {
-			if len(j.Signature) > 0 || j.Attended || len(j.Command) == 0 && j.Payload == (store.PayloadKey{}) {
+		err := tx.Jobs().Each(func(j *engine.Job) error {
+			if len(j.Signature) > 0 || j.Attended || len(j.Command) == 0 && j.Payload == (engine.PayloadKey{}) {
 				return nil
 			}
 			own, err := r.Dispatched("", os.Getuid()).Mine(tx, j)
@@ -86,7 +86,7 @@ func unsigned(r *session.Run, db *store.DB, sign bool) error {
 				waiting = append(waiting, j.ID)
 			}
 			return err
-		}, store.JobHeld, store.JobQueued, store.JobReserved)
+		}, engine.JobHeld, engine.JobQueued, engine.JobReserved)
 		for _, id := range mine {
 			if err == nil && !r.Dry {
 				err = tx.Jobs().Sign(id, r.Sign)

@@ -18,13 +18,13 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts/pbs"
 	frontrows "github.com/placectl/placectl/cmd/placectl/internal/fronts/rows"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts/slurm"
-	"github.com/placectl/placectl/cmd/placectl/internal/people"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/queue"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/people"
 	"github.com/urfave/cli/v2"
 )
 
@@ -65,7 +65,7 @@ func frontVerb(f *fronts.System, example string) *session.Verb {
 		Name:     verbOf(f),
 		Category: "Queue",
 		Usage:    "run a command of " + f.Name + " on this cluster",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args: []verbs.Arg{{Name: "COMMAND", Kind: verbs.KindText},
 			{Name: "WORDS", Kind: verbs.KindText, Optional: true, Many: true}},
 		Description: "COMMAND is one of " + strings.Join(f.Names(), ", ") +
@@ -151,7 +151,7 @@ func frontHost(r *session.Run) (*fronts.Host, error) {
 	}
 	h := &fronts.Host{User: me.Name, UID: int(me.UID), Zone: r.Loc, Dir: dir, Exec: me.Host, People: people.System,
 		Open: func(name string) (io.ReadCloser, error) { return os.Open(name) }}
-	h.Master = store.Permit(r.DB, r.StoreOptions(), store.Operators, "jobs of others") == nil
+	h.Master = engine.Permit(r.DB, r.StoreOptions(), engine.Operators, "jobs of others") == nil
 	return h, nil
 }
 
@@ -161,17 +161,17 @@ type cluster struct {
 	host *fronts.Host
 }
 
-func (cl *cluster) rows(tx *store.Tx) *frontrows.View {
+func (cl *cluster) rows(tx *engine.Tx) *frontrows.View {
 	return &frontrows.View{Tx: tx, Database: cl.r.DB, Host: cl.host}
 }
 
 func (cl *cluster) View(fn func(fronts.View) error) error {
-	return denied(cl.r.View(func(tx *store.Tx) error { return fn(cl.rows(tx)) }))
+	return denied(cl.r.View(func(tx *engine.Tx) error { return fn(cl.rows(tx)) }))
 }
 
 // denied converts a refusal of permission into the error that front-ends know.
 func denied(err error) error {
-	if errors.Is(err, store.ErrNotPermitted) {
+	if errors.Is(err, engine.ErrNotPermitted) {
 		return fmt.Errorf("%w: %w", fronts.ErrDenied, err)
 	}
 	return err
@@ -192,13 +192,13 @@ func (cl *cluster) Update(fn func(fronts.Change) error) error {
 	}
 	signals := queue.NewSignals(cl.r, 10*time.Second)
 	do := func() error {
-		return cl.r.Update(c, func(tx *store.Tx) error {
+		return cl.r.Update(c, func(tx *engine.Tx) error {
 			return signals.Within(func() error { return fn(&change{cl.rows(tx), cl.r, signals}) })
 		})
 	}
 	return denied(signals.Deliver(func() error {
 		err := do()
-		if errors.Is(err, store.ErrUnknown) {
+		if errors.Is(err, engine.ErrUnknown) {
 			err = do()
 		}
 		return err
@@ -248,7 +248,7 @@ func (ch *change) Do(what fronts.Deed, job uint64) (err error) {
 	case fronts.Cancel:
 		_, err = ch.Tx.Jobs().Cancel(job, "")
 	case fronts.Kill:
-		var j *store.Job
+		var j *engine.Job
 		if j, err = ch.Tx.Jobs().Cancel(job, ""); err == nil && j.Ending {
 			_, err = ch.Tx.Attempts().GiveBack(job)
 		}

@@ -11,8 +11,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -22,14 +22,14 @@ func InstallFrontends() *session.Verb {
 		Name:     "install-frontends",
 		Category: "Store",
 		Usage:    "install links named qsub, sbatch and so on",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "pbs|slurm", Kind: verbs.KindWord}, {Name: "DIR", Kind: verbs.KindFile}},
 		Description: "Makes DIR if it is missing, and replaces existing links of placectl. If another file has such " +
 			"a name, nothing is\n" +
 			"done unless you give --force. Notes say whether DIR comes first in PATH, and which database is used.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "force", Usage: "replace files of other programs"},
 			verbs.DryRunFlag()},
-		Statuses: []int{exit.Conflict},
+		Statuses: map[int]string{exit.Conflict: "another program is there"},
 		Example:  "placectl install-frontends slurm .",
 		Run:      installFrontends,
 	}
@@ -56,7 +56,7 @@ func installFrontends(r *session.Run, c *cli.Context) error {
 	for _, name := range commands {
 		path := filepath.Join(dir, name)
 		if !c.Bool("force") && !oursOrNone(path, program) {
-			return fmt.Errorf("%w: %s exists and is not a link of ours: --force replaces it", store.ErrExists, path)
+			return fmt.Errorf("%w: %s exists and is not a link of ours: --force replaces it", engine.ErrExists, path)
 		}
 	}
 	if !r.Dry {

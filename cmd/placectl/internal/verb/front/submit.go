@@ -13,14 +13,14 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/fronts"
 	frontrows "github.com/placectl/placectl/cmd/placectl/internal/fronts/rows"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/queue"
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/run"
 	"github.com/placectl/placectl/internal/attribute"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 )
 
 // Submit submits as our own verb does. The options of qsub or sbatch become flags of submit, and
@@ -88,7 +88,7 @@ func bounded(notes []string) []string {
 }
 
 // complete adds to a submission what qsub and sbatch give a job and submit does not.
-func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *queue.Script, umask, chdir bool) error {
+func (ch *change) complete(sub *engine.Submission, s *fronts.Submission, sc *queue.Script, umask, chdir bool) error {
 	settings, err := ch.Tx.Config().Settings()
 	if err != nil {
 		return err
@@ -97,7 +97,7 @@ func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *queu
 	if err != nil {
 		return err
 	}
-	if sub.Queue == settings.Partition && !slices.ContainsFunc(queues, func(q store.Queue) bool {
+	if sub.Queue == settings.Partition && !slices.ContainsFunc(queues, func(q engine.Queue) bool {
 		return q.Name == sub.Queue
 	}) {
 		sub.Queue = ""
@@ -124,7 +124,7 @@ func (ch *change) complete(sub *store.Submission, s *fronts.Submission, sc *queu
 
 // asPBS makes a job begin in the home directory, with output files named as PBS does, in the
 // directory where the job was submitted.
-func (ch *change) asPBS(p *store.Payload, sub *store.Submission, s *fronts.Submission, server string, joined, umask,
+func (ch *change) asPBS(p *engine.Payload, sub *engine.Submission, s *fronts.Submission, server string, joined, umask,
 	chdir bool) {
 	dir := strings.ReplaceAll(ch.Host.Dir, "%", "%%")
 	number, id := "%j", "%j."+server
@@ -164,17 +164,20 @@ type typed struct {
 
 // Allocate does what run does, for a job requested with options of sbatch.
 func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*fronts.Job) []string) (int, error) {
-	r, program, words := h.cl.r, "/proc/self/exe", s.Args
+	r, program, words := h.cl.r, launch.Itself(), s.Args
 	if words[0] != fronts.Ourselves {
 		var err error
 		if program, err = launch.Find(words[0]); err != nil {
 			return 0, err
 		}
 	}
-	own := run.InForeground(r)
+	own, err := run.InForeground(r)
+	if err != nil {
+		return 0, err
+	}
 	defer own.End()
-	var job *store.Job
-	err := h.cl.Update(func(ch fronts.Change) error {
+	var job *engine.Job
+	err = h.cl.Update(func(ch fronts.Change) error {
 		jobs, err := ch.Submit(s)
 		if err != nil {
 			return &fronts.Refusal{View: ch, Err: err}
@@ -188,7 +191,7 @@ func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*
 	if err != nil {
 		return 0, err
 	}
-	if job.State != store.JobRunning {
+	if job.State != engine.JobRunning {
 		waits, err := h.row(job)
 		if err != nil {
 			return 0, err
@@ -219,8 +222,8 @@ func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*
 }
 
 // row converts a job for front-ends.
-func (h *typed) row(job *store.Job) (row *fronts.Job, err error) {
-	err = h.cl.r.View(func(tx *store.Tx) error {
+func (h *typed) row(job *engine.Job) (row *fronts.Job, err error) {
+	err = h.cl.r.View(func(tx *engine.Tx) error {
 		row, err = h.cl.rows(tx).Row(job)
 		return err
 	})
@@ -228,7 +231,7 @@ func (h *typed) row(job *store.Job) (row *fronts.Job, err error) {
 }
 
 // planned returns when and where a job would start, without making it.
-func (ch *change) planned(sub store.Submission) ([]*fronts.Job, error) {
+func (ch *change) planned(sub engine.Submission) ([]*fronts.Job, error) {
 	after := ch.Tx.Now()
 	if sub.Begin.After(after) {
 		after = sub.Begin
@@ -277,7 +280,7 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 		return err
 	}
 	for _, g := range sc.Counts {
-		if j.State == store.JobRunning && !store.AltersRunning(attribute.FieldName(g.Name())) {
+		if j.State == engine.JobRunning && !engine.AltersRunning(attribute.FieldName(g.Name())) {
 			return queue.Fixed(g)
 		}
 	}
@@ -293,7 +296,7 @@ func (ch *change) Alter(job uint64, family directives.Family, given []directives
 		return err
 	}
 	if sub.Queue == settings.Partition {
-		if _, err := ch.Tx.Queues().Get(sub.Queue); errors.Is(err, store.ErrNotFound) {
+		if _, err := ch.Tx.Queues().Get(sub.Queue); errors.Is(err, engine.ErrNotFound) {
 			sub.Queue = ""
 		}
 	}

@@ -13,9 +13,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -25,12 +25,12 @@ func Explain() *session.Verb {
 		Name:     "explain",
 		Category: "Placing",
 		Usage:    "explain why a job waits and what would help",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT | JOB", Kind: verbs.KindRequest, Optional: true}},
 		Description: "For a request it shows the verdict and, for each chunk, why nodes cannot serve it now. For a " +
 			"job it shows what\n" +
-			"it waits for. It changes nothing. A lone number is a job if there is one; -l 12 makes it a " +
-			"select. The exit\n" +
+			"it waits for. It changes nothing. A single number means that job, if it exists; -l 12 makes " +
+			"it a select. The exit\n" +
 			"status is 0 whatever the verdict.\n\n" +
 			"For a request, all nodes are counted by the first reason against them, with the earliest time at " +
 			"which one of\n" +
@@ -51,7 +51,7 @@ func Explain() *session.Verb {
 				Usage: "show the `N` best nodes of a policy that scores nodes; 0 for none"}),
 		Access:   verbs.Reads,
 		Revives:  true,
-		Statuses: []int{exit.Conflict},
+		Statuses: map[int]string{exit.Conflict: ""},
 		Example: "placectl explain 16:ncpus=8 --place scatter:excl -t 4h\n" +
 			"placectl explain -l 2:ngpus=1 --queue fast --nodes g[01-04]\n" +
 			"placectl explain 8:ncpus=1 --policy priority --limit 5\n" +
@@ -82,7 +82,7 @@ func explainIt(r *session.Run, c *cli.Context, what *explaining) (err error) {
 	if err != nil {
 		return err
 	}
-	return r.View(func(tx *store.Tx) error {
+	return r.View(func(tx *engine.Tx) error {
 		if what.nodes != "" {
 			if what.ask.Nodes, err = tx.Nodes().Resolve(what.nodes); err != nil {
 				return err
@@ -111,13 +111,13 @@ func explainIt(r *session.Run, c *cli.Context, what *explaining) (err error) {
 
 // wouldStop finds the jobs that a cycle would stop for this job if rules allow it, by making a
 // cycle and discarding it. Verbs within a transaction leave it out.
-func wouldStop(r *session.Run, what *explaining) (stops []store.MadeWay, err error) {
+func wouldStop(r *session.Run, what *explaining) (stops []engine.MadeWay, err error) {
 	if what.job == "" || r.Tx != nil {
 		return nil, nil
 	}
 	var id uint64
 	may := false
-	err = r.View(func(tx *store.Tx) error {
+	err = r.View(func(tx *engine.Tx) error {
 		if id, err = r.Names(tx).Next(what.job); err == nil {
 			may, err = tx.Cycle().MayStop(id)
 		}
@@ -126,8 +126,8 @@ func wouldStop(r *session.Run, what *explaining) (stops []store.MadeWay, err err
 	if err != nil || !may {
 		return nil, nil
 	}
-	err = r.View(func(tx *store.Tx) error {
-		return tx.Suppose(func(tx *store.Tx) error {
+	err = r.View(func(tx *engine.Tx) error {
+		return tx.Suppose(func(tx *engine.Tx) error {
 			stops, err = tx.Cycle().WouldStop(id)
 			return err
 		})
@@ -170,7 +170,7 @@ func flagsGiven(c *cli.Context) bool {
 }
 
 // explained explains the named job if it exists, and otherwise the request.
-func explained(r *session.Run, tx *store.Tx, what *explaining) (*store.Explained, error) {
+func explained(r *session.Run, tx *engine.Tx, what *explaining) (*engine.Explained, error) {
 	if what.job != "" {
 		id, err := r.Names(tx).Next(what.job)
 		if err == nil {
@@ -181,7 +181,7 @@ func explained(r *session.Run, tx *store.Tx, what *explaining) (*store.Explained
 		if err == nil {
 			return tx.Ask().ExplainJob(id, what.ask)
 		}
-		if !isSelect || !errors.Is(err, store.ErrNotFound) && id != 0 {
+		if !isSelect || !errors.Is(err, engine.ErrNotFound) && id != 0 {
 			return nil, err
 		}
 	}

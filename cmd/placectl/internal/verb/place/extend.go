@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,11 +19,10 @@ func Extend() *session.Verb {
 		Name:     "extend",
 		Category: "Placing",
 		Usage:    "change the walltime of a job",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
-		Description: "The walltime counts from the job's start. With a + in front it is added to the present one. " +
-			"The change is\n" +
-			"refused if another job or reservation takes one of the nodes before the new end.",
+		Description: "The walltime counts from the job's start; +1h adds an hour. It is refused if another job or " +
+			"reservation takes one of the nodes before the new end.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Required: true,
 				Usage: "walltime `D` from the start, or +D more"},
@@ -41,7 +40,7 @@ func extend(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return usage.Errorf("--walltime: %w", err)
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		walltime := d.Truncate(time.Second)
 		id, err := r.Names(tx).One(c.Args().First())
 		if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -23,7 +23,7 @@ func Place() *session.Verb {
 		Name:     "place",
 		Category: "Placing",
 		Usage:    "place a request on nodes, now or planned",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "The job holds its nodes until you release it, even past its walltime. If it does not fit " +
 			"now, the exit\n" +
@@ -39,7 +39,7 @@ func Place() *session.Verb {
 		Access:    verbs.Writes,
 		Asks:      true,
 		Brief:     true,
-		Statuses:  []int{exit.NotNow, exit.Never},
+		Statuses:  map[int]string{exit.NotNow: "does not fit now", exit.Never: "can never fit"},
 		Example: "placectl place 2:ncpus=4 --place scatter:excl -t 1h\n" +
 			"placectl place 2:ncpus=4 --place scatter:excl --or-reserve\n" +
 			"job=$(placectl place -l 1:ncpus=1 --place excl --wait 10m -o id)",
@@ -61,7 +61,7 @@ func place(r *session.Run, c *cli.Context) error {
 	}
 	try := func() error {
 		return r.Ordered(&q, func() error {
-			return r.Update(c, func(tx *store.Tx) error {
+			return r.Update(c, func(tx *engine.Tx) error {
 				if err := localorder.Wanted(tx, &q); err != nil {
 					return err
 				}
@@ -84,7 +84,7 @@ func place(r *session.Run, c *cli.Context) error {
 }
 
 // bucketsFor tells the sizes of the four maps of each bucket that serves a request.
-func bucketsFor(tx *store.Tx, q placer.Request) (string, error) {
+func bucketsFor(tx *engine.Tx, q placer.Request) (string, error) {
 	explained, err := tx.Ask().Explain(q, placer.Explain{})
 	if err != nil {
 		return "", err
@@ -107,18 +107,18 @@ func bucketsFor(tx *store.Tx, q placer.Request) (string, error) {
 }
 
 // placeHow reads from the flags how to place, and for how long to try.
-func placeHow(r *session.Run, c *cli.Context) (decide func(*store.Tx, placer.Request) (*store.Job, error),
+func placeHow(r *session.Run, c *cli.Context) (decide func(*engine.Tx, placer.Request) (*engine.Job, error),
 	patience time.Duration, err error) {
-	decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) { return tx.Jobs().Place(q) }
+	decide = func(tx *engine.Tx, q placer.Request) (*engine.Job, error) { return tx.Jobs().Place(q) }
 	switch {
 	case c.Bool("or-reserve"):
-		decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) { return tx.Jobs().PlaceOrReserve(q) }
+		decide = func(tx *engine.Tx, q placer.Request) (*engine.Job, error) { return tx.Jobs().PlaceOrReserve(q) }
 	case c.IsSet("at"):
 		at, err := r.Time(c, "at")
 		if err != nil {
 			return nil, 0, err
 		}
-		decide = func(tx *store.Tx, q placer.Request) (*store.Job, error) {
+		decide = func(tx *engine.Tx, q placer.Request) (*engine.Job, error) {
 			return tx.Jobs().PlaceAt(q, notPast(at, tx))
 		}
 	case c.IsSet("wait"):
@@ -132,7 +132,7 @@ func placeHow(r *session.Run, c *cli.Context) (decide func(*store.Tx, placer.Req
 const startSlack = time.Minute
 
 // notPast replaces a start a moment ago with now.
-func notPast(at time.Time, tx *store.Tx) time.Time {
+func notPast(at time.Time, tx *engine.Tx) time.Time {
 	if now := tx.Now(); at.Before(now) && !at.Before(now.Add(-startSlack)) {
 		return now
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -24,7 +24,7 @@ func Reserve() *session.Verb {
 		Name:     "reserve",
 		Category: "Placing",
 		Usage:    "reserve nodes for some jobs, or from all jobs",
-		May:      store.Operators,
+		May:      engine.Operators,
 		Args:     []verbs.Arg{{Name: "NAME"}, {Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "Reserves the nodes of --nodes, or chooses nodes once for a request, as for a job of that " +
 			"--user, --group and\n" +
@@ -49,7 +49,7 @@ func Reserve() *session.Verb {
 			&cli.StringFlag{Category: itsTimes, Name: "zone",
 				Usage: "time zone `Z` of the rule, such as Europe/Berlin (yours)"}),
 		Access:   verbs.Writes,
-		Statuses: []int{exit.NotNow, exit.Never},
+		Statuses: map[int]string{exit.NotNow: "nodes are not free then", exit.Never: "can never fit"},
 		Example: "placectl reserve maintenance --nodes n[01-16] --start 'tomorrow 08:00' -t 4h\n" +
 			"placectl reserve course 4:ngpus=1 --place excl --start now+1h -t 2h --allow group=students\n" +
 			"placectl reserve nightly --nodes n[01-08] --start 22:00 -t 8h --repeat daily --depth 7 --allow " +
@@ -63,7 +63,7 @@ func reserve(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		spec := spec
 		spec.Start = notPast(start, tx)
 		if list := c.String("nodes"); list != "" {
@@ -87,8 +87,8 @@ func reserve(r *session.Run, c *cli.Context) error {
 }
 
 // reserveSpec reads a reservation, except for its nodes, and its start.
-func reserveSpec(r *session.Run, c *cli.Context) (store.ReserveSpec, time.Time, error) {
-	spec := store.ReserveSpec{Name: c.Args().First(), Depth: c.Int("depth")}
+func reserveSpec(r *session.Run, c *cli.Context) (engine.ReserveSpec, time.Time, error) {
+	spec := engine.ReserveSpec{Name: c.Args().First(), Depth: c.Int("depth")}
 	var err error
 	if spec.Request, err = r.Request(c, c.Args().Tail()); err != nil {
 		return spec, time.Time{}, err
@@ -119,7 +119,7 @@ func reserveSpec(r *session.Run, c *cli.Context) (store.ReserveSpec, time.Time, 
 }
 
 // checkReserveFlags refuses flags that are missing, or that would have no effect beside the others.
-func checkReserveFlags(c *cli.Context, spec *store.ReserveSpec) error {
+func checkReserveFlags(c *cli.Context, spec *engine.ReserveSpec) error {
 	nodes := c.String("nodes")
 	switch {
 	case (nodes == "") == (spec.Request.Select == ""):

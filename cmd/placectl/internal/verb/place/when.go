@@ -13,9 +13,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -25,19 +25,14 @@ func When() *session.Verb {
 		Name:     "when",
 		Category: "Placing",
 		Usage:    "show when a request or a waiting job could start",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
-		Description: "A planned job (--job) starts as planned. For a job without a plan, the start comes from " +
-			"playing the queue\n" +
-			"forward: no more jobs come, and each runs as long as jobs like it did. The exit status is 3 if " +
-			"the start is\n" +
-			"unknown: the job is held or late, or waits for something of unknown end, such as nodes out of " +
-			"service. It is 4\n" +
-			"if the job can never run.\n\n" +
-			"start is the likely start: half of such jobs start sooner. Nine of ten have started by safe. asked is " +
-			"the start\n" +
-			"if all jobs run as long as they asked for. record is how many of the last jobs started by their " +
-			"safe start.",
+		Description: "--job plays the queue forward: no more jobs come, and each runs as long as jobs like it did. A " +
+			"planned job starts no later than planned. The exit status is 3 if the start is unknown: the job is held " +
+			"or late, or waits for something of unknown end, such as nodes out of service. It is 4 if the job can " +
+			"never run.\n\nstart is the likely start: half of such jobs start sooner. 90 % of such jobs have started " +
+			"by safe. asked is the start if all jobs run as long as they asked for. In JSON, record is how many of " +
+			"the last jobs started by their safe start: 28/30.",
 		Flags: append(append(request.Flags(), request.Size()...), request.OverLimits(),
 			&cli.StringFlag{Name: "job", Usage: "show the start of waiting job `N`"},
 			&cli.IntFlag{Name: "count", Value: 1,
@@ -45,7 +40,7 @@ func When() *session.Verb {
 		Access:   verbs.Reads,
 		Revives:  true,
 		Brief:    true,
-		Statuses: []int{exit.NotNow, exit.Never, exit.Conflict},
+		Statuses: map[int]string{exit.NotNow: "start unknown", exit.Never: "can never run", exit.Conflict: ""},
 		Example: "placectl when 16:ncpus=8 --place scatter:excl -t 4h\nplacectl when -l 2 --place excl --count " +
 			"3\nplacectl when --job 12",
 		Run: when,
@@ -74,7 +69,7 @@ func when(r *session.Run, c *cli.Context) error {
 
 // printStarts prints the first starts of a request.
 func printStarts(r *session.Run, q placer.Request, count int) error {
-	return r.View(func(tx *store.Tx) error {
+	return r.View(func(tx *engine.Tx) error {
 		if err := localorder.Wanted(tx, &q); err != nil {
 			return err
 		}
@@ -94,13 +89,13 @@ func printStarts(r *session.Run, q placer.Request, count int) error {
 
 // startView is a start as shown in answers.
 type startView struct {
-	store.Opening
+	engine.Opening
 	now   time.Time
 	nodes []string
-	waits []store.Owner
+	waits []engine.Owner
 	guess uint64
-	of    store.Forecast // of a job
-	known *store.Forecasts
+	of    engine.Forecast // of a job
+	known *engine.Forecasts
 }
 
 var startFields = output.Fields[*startView]{
@@ -117,13 +112,13 @@ var startFields = output.Fields[*startView]{
 var expectedFields = append(slices.Clip(startFields), output.Fields[*startView]{
 	{Name: "safe", Kind: output.Time, Value: func(v *startView) any { return output.OrNil(v.of.Safe) }},
 	{Name: "asked", Kind: output.Time, Value: func(v *startView) any { return output.OrNil(v.of.Asked) }},
-	{Name: "as_of", Kind: output.Time, Value: func(v *startView) any {
+	{Name: "as_of", Kind: output.Time, Detail: true, Value: func(v *startView) any {
 		if v.known == nil || v.of.Likely.IsZero() {
 			return nil
 		}
 		return v.known.AsOf
 	}},
-	{Name: "record", Value: func(v *startView) any {
+	{Name: "record", Detail: true, Value: func(v *startView) any {
 		if v.known == nil || v.of.Likely.IsZero() {
 			return nil
 		}
@@ -132,7 +127,7 @@ var expectedFields = append(slices.Clip(startFields), output.Fields[*startView]{
 	}},
 }...)
 
-func viewStart(r *session.Run, tx *store.Tx, start store.Opening) (v *startView, err error) {
+func viewStart(r *session.Run, tx *engine.Tx, start engine.Opening) (v *startView, err error) {
 	v = &startView{Opening: start, now: tx.Now()}
 	if v.nodes, err = tx.Nodes().Names(start.Plan.NodeNumbers()); err != nil {
 		return nil, err
@@ -149,7 +144,7 @@ func viewStart(r *session.Run, tx *store.Tx, start store.Opening) (v *startView,
 
 // whenJob prints the expected start of a job.
 func whenJob(r *session.Run, c *cli.Context) error {
-	return r.View(func(tx *store.Tx) error {
+	return r.View(func(tx *engine.Tx) error {
 		id, err := r.Names(tx).Next(c.String("job"))
 		if err != nil {
 			return err

@@ -14,7 +14,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/internal/attribute"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -47,17 +47,13 @@ func Alter() *session.Verb {
 		Name:     "alter",
 		Category: "Queue",
 		Usage:    "change waiting jobs",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
-		Description: "The flags are those of submit; what you do not name stays. Limits, rights and deadlines " +
-			"apply as at\n" +
-			"submission. A job with a planned start loses it, and is planned again. You can change a running " +
-			"job's name,\n" +
-			"comment, priority and walltime (+30m: so much more). Only the job's own user, who signs the change, " +
-			"can change\n" +
-			"the directory, the environment, the output, retries and mail. If one of several jobs cannot be " +
-			"changed, none\n" +
-			"is.",
+		Description: "The flags are those of submit; what you do not name stays. Limits, rights and deadlines apply " +
+			"as at submission. A job with a planned start loses it, and is planned again. You can change a running " +
+			"job's name, comment, priority and walltime (+30m: so much more). Only the job's own user, who signs the " +
+			"change, can change the directory, the environment, the output, retries and mail. If one of several jobs " +
+			"cannot be changed, none is.",
 		Flags:    flags,
 		Access:   verbs.Writes,
 		Brief:    true,
@@ -85,7 +81,7 @@ func alter(r *session.Run, c *cli.Context) error {
 			return err
 		}
 	}
-	var sub store.Submission
+	var sub engine.Submission
 	var err error
 	if sub.Request, err = r.Request(c, nil); err != nil {
 		return err
@@ -98,7 +94,7 @@ func alter(r *session.Run, c *cli.Context) error {
 	if err := readAttributes(r, c, &sub); err != nil {
 		return err
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		sub := sub
 		if err := Dependencies(r, tx, c, &sub); err != nil {
 			return err
@@ -117,7 +113,7 @@ func alter(r *session.Run, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
+		return changeEach(r, tx, jobs, func(tx *engine.Tx, id uint64) (*engine.Job, error) {
 			a := a
 			if !longer && dependencies == nil {
 				return tx.Jobs().Alter(id, a)
@@ -154,7 +150,7 @@ var alteredWith = map[string]string{"cpus": "select", "gpus": "select", "mem": "
 
 // Alteration returns the changes to a job that the options make, with the values in sub. A flag changes
 // the field of its name.
-func Alteration(r *session.Run, c *cli.Context, sub *store.Submission, given []verbs.Given) (a store.Alteration,
+func Alteration(r *session.Run, c *cli.Context, sub *engine.Submission, given []verbs.Given) (a engine.Alteration,
 	err error) {
 	from, err := process(r)
 	if err != nil {
@@ -166,7 +162,10 @@ func Alteration(r *session.Run, c *cli.Context, sub *store.Submission, given []v
 		case to.Kind() == reflect.Pointer:
 			to.Set(reflect.ValueOf(sub).Elem().FieldByName(field).Addr())
 		case slices.Contains(request.OfPayload, g.Name()):
-			a.Payload, a.Sign = func(p *store.Payload) error { return cmp.Or(from.Change(c, p), counts(r, &p.Ending)) },
+			a.Payload, a.Sign = func(p *engine.Payload) error {
+				return cmp.Or(from.Change(c, p), counts(r,
+					&p.Ending))
+			},
 				r.Sign
 		default:
 			return a, Fixed(g)

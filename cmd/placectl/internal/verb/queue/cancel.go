@@ -8,7 +8,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -18,11 +18,11 @@ func Cancel() *session.Verb {
 		Name:     "cancel",
 		Category: "Queue",
 		Usage:    "end waiting or running jobs",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
 		Description: "Waiting jobs leave the queue, and running ones free their nodes. Without JOB, --user, --name " +
 			"and --all select\n" +
-			"jobs that have not ended; none is no error.\n\n" +
+			"jobs that have not ended; no error if none match.\n\n" +
 			"The next cycle tells the launchers of running jobs to stop them. " + endsFirst,
 		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, immediatelyFlag(),
 			&cli.StringFlag{Name: "user", Usage: "all jobs of `USER`"},
@@ -46,15 +46,15 @@ func cancel(r *session.Run, c *cli.Context) error {
 	case !named && !chosen:
 		return usage.Errorf("name the jobs to cancel, or select them with --user, --name or --all")
 	}
-	change := atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) {
+	change := atOnce(c, func(tx *engine.Tx, id uint64) (*engine.Job, error) {
 		return tx.Jobs().Cancel(id, c.String("reason"))
 	})
 	if c.Bool("waiting") {
 		whatever := change
-		change = func(tx *store.Tx, id uint64) (*store.Job, error) {
+		change = func(tx *engine.Tx, id uint64) (*engine.Job, error) {
 			j, err := tx.Jobs().Get(id)
-			if err == nil && j.State == store.JobRunning {
-				err = &store.Conflict{What: "job " + strconv.FormatUint(id, 10), Why: "it has started"}
+			if err == nil && j.State == engine.JobRunning {
+				err = &engine.Conflict{What: "job " + strconv.FormatUint(id, 10), Why: "it has started"}
 			}
 			if err != nil {
 				return nil, err
@@ -62,7 +62,7 @@ func cancel(r *session.Run, c *cli.Context) error {
 			return whatever(tx, id)
 		}
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		if !chosen {
 			jobs, _, err := liveNamed(r.SeveralNames(tx), c.Args().Slice(), anyJob)
 			if err != nil {
@@ -83,19 +83,19 @@ func cancel(r *session.Run, c *cli.Context) error {
 
 // choose finds the jobs that have not ended and that --user, --name, --all and --waiting select.
 // Without --user they are those of the calling user.
-func choose(r *session.Run, tx *store.Tx, c *cli.Context) (jobs []*store.Job, err error) {
+func choose(r *session.Run, tx *engine.Tx, c *cli.Context) (jobs []*engine.Job, err error) {
 	user := cmp.Or(c.String("user"), r.Self())
 	states := session.LiveStates()
 	if c.Bool("waiting") {
-		states = slices.DeleteFunc(states, func(s store.JobState) bool { return s == store.JobRunning })
+		states = slices.DeleteFunc(states, func(s engine.JobState) bool { return s == engine.JobRunning })
 	}
-	err = tx.Jobs().Each(func(j *store.Job) error {
+	err = tx.Jobs().Each(func(j *engine.Job) error {
 		if j.User == user && (!c.IsSet("name") || j.Name == c.String("name")) {
 			jobs = append(jobs, j)
 		}
 		return nil
 	}, states...)
-	slices.SortFunc(jobs, func(a, b *store.Job) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(jobs, func(a, b *engine.Job) int { return cmp.Compare(a.ID, b.ID) })
 	return jobs, err
 }
 
@@ -105,7 +105,7 @@ func Requeue() *session.Verb {
 		Name:        "requeue",
 		Category:    "Queue",
 		Usage:       "stop running jobs and queue them again",
-		May:         store.Anybody,
+		May:         engine.Anybody,
 		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "Only for submitted jobs. The next cycle tells their launchers to stop them. " + endsFirst,
 		Flags: []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}, immediatelyFlag(),
@@ -114,7 +114,7 @@ func Requeue() *session.Verb {
 		Brief:   true,
 		Example: "placectl requeue 12 --reason 'node n3 went down'",
 		Run: func(r *session.Run, c *cli.Context) error {
-			return changeJobs(r, c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) {
+			return changeJobs(r, c, atOnce(c, func(tx *engine.Tx, id uint64) (*engine.Job, error) {
 				if c.Bool("hold") {
 					return tx.Jobs().RequeueHeld(id, c.String("reason"))
 				}
@@ -130,7 +130,7 @@ func Release() *session.Verb {
 		Name:        "release",
 		Category:    "Placing",
 		Usage:       "end running jobs and free their nodes",
-		May:         store.Anybody,
+		May:         engine.Anybody,
 		Args:        []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: endsFirst,
 		Flags:       []cli.Flag{immediatelyFlag()},
@@ -142,13 +142,13 @@ func Release() *session.Verb {
 }
 
 func release(r *session.Run, c *cli.Context) error {
-	return changeJobs(r, c, atOnce(c, func(tx *store.Tx, id uint64) (*store.Job, error) {
+	return changeJobs(r, c, atOnce(c, func(tx *engine.Tx, id uint64) (*engine.Job, error) {
 		return tx.Jobs().Release(id)
 	}))
 }
 
 // endsFirst is help for verbs that stop jobs: a command that is executed here ends in its own time.
-const endsFirst = "If a supervisor or run executes a job, it is ending first: it keeps its nodes until its command " +
+const endsFirst = "If a keeper or run executes a job, it is ending first: it keeps its nodes until its command " +
 	"ends or its\n" +
 	"grace is over."
 
@@ -158,12 +158,12 @@ func immediatelyFlag() cli.Flag {
 }
 
 // atOnce makes a job give its nodes back without waiting for its command if --immediately is set.
-func atOnce(c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) func(*store.Tx, uint64) (*store.Job,
+func atOnce(c *cli.Context, change func(*engine.Tx, uint64) (*engine.Job, error)) func(*engine.Tx, uint64) (*engine.Job,
 	error) {
 	if !c.Bool("immediately") {
 		return change
 	}
-	return func(tx *store.Tx, id uint64) (*store.Job, error) {
+	return func(tx *engine.Tx, id uint64) (*engine.Job, error) {
 		j, err := change(tx, id)
 		if err == nil && j.Ending {
 			return tx.Attempts().GiveBack(id)

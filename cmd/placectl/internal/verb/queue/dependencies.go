@@ -8,14 +8,14 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
 // Dependencies reads the flags that name other jobs.
-func Dependencies(r *session.Run, tx *store.Tx, c *cli.Context, s *store.Submission) error {
+func Dependencies(r *session.Run, tx *engine.Tx, c *cli.Context, s *engine.Submission) error {
 	names := r.Names(tx)
-	for when := store.After; when <= store.AfterAny; when++ {
+	for when := engine.After; when <= engine.AfterAny; when++ {
 		for _, list := range c.StringSlice(when.String()) {
 			words := jobref.Words(list)
 			if len(words) == 0 { // --afterok "$job" of a submit that failed
@@ -27,7 +27,7 @@ func Dependencies(r *session.Run, tx *store.Tx, c *cli.Context, s *store.Submiss
 					return err
 				}
 				for _, t := range found {
-					s.After = append(s.After, store.Dependency{When: when, Job: t.Number})
+					s.After = append(s.After, engine.Dependency{When: when, Job: t.Number})
 				}
 			}
 		}
@@ -49,7 +49,7 @@ func Dependencies(r *session.Run, tx *store.Tx, c *cli.Context, s *store.Submiss
 }
 
 // Singleton makes a submission wait for the jobs of the same user and name.
-func Singleton(tx *store.Tx, c *cli.Context, s *store.Submission) error {
+func Singleton(tx *engine.Tx, c *cli.Context, s *engine.Submission) error {
 	live, err := namesakes(tx, c)
 	if err != nil {
 		return err
@@ -60,42 +60,42 @@ func Singleton(tx *store.Tx, c *cli.Context, s *store.Submission) error {
 }
 
 // liveJobs are the jobs that --singleton may wait for: all that have not ended. It is nil without the flag.
-type liveJobs []*store.Job
+type liveJobs []*engine.Job
 
-func namesakes(tx *store.Tx, c *cli.Context) (list liveJobs, err error) {
+func namesakes(tx *engine.Tx, c *cli.Context) (list liveJobs, err error) {
 	if !c.Bool("singleton") {
 		return nil, nil
 	}
 	list = liveJobs{}
-	err = tx.Jobs().Each(func(j *store.Job) error {
+	err = tx.Jobs().Each(func(j *engine.Job) error {
 		list = append(list, j)
 		return nil
-	}, store.JobHeld, store.JobQueued, store.JobReserved, store.JobRunning)
+	}, engine.JobHeld, engine.JobQueued, engine.JobReserved, engine.JobRunning)
 	return list, err
 }
 
 // before returns the dependencies on those of a user and name with lower numbers than a job.
-func (list liveJobs) before(id uint64, user, name string) (after []store.Dependency, err error) {
+func (list liveJobs) before(id uint64, user, name string) (after []engine.Dependency, err error) {
 	if list != nil && name == "" {
 		return nil, usage.Errorf("--singleton needs a name: add --name")
 	}
-	same := slices.DeleteFunc(slices.Clone(list), func(j *store.Job) bool {
+	same := slices.DeleteFunc(slices.Clone(list), func(j *engine.Job) bool {
 		return j.ID >= id || j.Name != name || j.User != user
 	})
 	for _, t := range jobref.Whole(same) {
-		after = append(after, store.Dependency{When: store.AfterAny, Job: t.Number})
+		after = append(after, engine.Dependency{When: engine.AfterAny, Job: t.Number})
 	}
 	return after, nil
 }
 
 // jobDependencies are the dependencies of altered jobs that differ by job: of --aftercorr and --singleton.
 type jobDependencies struct {
-	after        []store.Dependency // of all
-	counterparts store.Counterparts
+	after        []engine.Dependency // of all
+	counterparts engine.Counterparts
 	namesakes    liveJobs
 }
 
-func readJobDependencies(tx *store.Tx, c *cli.Context, s *store.Submission) (*jobDependencies, error) {
+func readJobDependencies(tx *engine.Tx, c *cli.Context, s *engine.Submission) (*jobDependencies, error) {
 	if len(s.AfterCorr) == 0 && !c.Bool("singleton") {
 		return nil, nil
 	}
@@ -108,7 +108,7 @@ func readJobDependencies(tx *store.Tx, c *cli.Context, s *store.Submission) (*jo
 }
 
 // of returns the dependencies of a job that gets a user and a name, nil for those it has.
-func (d *jobDependencies) of(j *store.Job, user, name *string) (*[]store.Dependency, error) {
+func (d *jobDependencies) of(j *engine.Job, user, name *string) (*[]engine.Dependency, error) {
 	if len(d.counterparts) > 0 && j.Array == 0 {
 		return nil, usage.Errorf("--aftercorr: job %d is not of an array", j.ID)
 	}

@@ -5,7 +5,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -18,11 +18,11 @@ func History() *session.Verb {
 		Name:     "history",
 		Category: "Queue",
 		Usage:    "list ended jobs and what they used",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Lists the last 20 jobs to end, or all since a time, latest first. TOOK is the run time, OF the " +
-			"walltime. CPU\n" +
-			"and MEM are what the processes used, if passes of work executed them. EXIT is the status. The setting\n" +
-			"keep_ended says how long jobs are kept; placectl archive moves them into a file.",
+			"walltime. CPU and MEM are what the processes used, if passes of work executed them. EXIT is the status. " +
+			"REASON is why a job failed otherwise, or was cancelled. The setting keep_ended says how long jobs are " +
+			"kept; placectl archive moves them into a file.",
 		Flags: append(jobFilterFlags(),
 			&cli.IntFlag{Name: "last", Usage: "the last `N` jobs to end, at most"},
 		),
@@ -53,7 +53,7 @@ func history(r *session.Run, c *cli.Context) error {
 	case last == 0 && f.Since.IsZero():
 		last = historyLength
 	}
-	return r.View(func(tx *store.Tx) error {
+	return r.View(func(tx *engine.Tx) error {
 		return daily.PrintHistory(r.Printer, tx, r.Loc, &f, last, r.Audience().Table)
 	})
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -20,19 +20,18 @@ func Hold() *session.Verb {
 		Name:     "hold",
 		Category: "Queue",
 		Usage:    "keep waiting jobs from starting",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "The jobs lose their planned starts. You cannot hold running jobs: requeue them. Of an array, a " +
-			"range, or a\n" +
-			"name of several of your jobs, the waiting ones are held.",
+			"range or a name, the waiting jobs are held.",
 		Flags:   []cli.Flag{&cli.StringFlag{Name: "reason", Usage: "reason to record, `WHY`"}},
 		Access:  verbs.Writes,
 		Brief:   true,
 		Example: "placectl hold 12 '13[0-4]'",
 		Run: func(r *session.Run, c *cli.Context) error {
-			return r.Update(c, func(tx *store.Tx) error {
-				waits := func(j *store.Job) bool {
-					return j.Queued && (j.State == store.JobQueued || j.State == store.JobReserved)
+			return r.Update(c, func(tx *engine.Tx) error {
+				waits := func(j *engine.Job) bool {
+					return j.Queued && (j.State == engine.JobQueued || j.State == engine.JobReserved)
 				}
 				jobs, over, err := liveNamed(r.SeveralNames(tx), c.Args().Slice(), waits)
 				if err != nil {
@@ -42,7 +41,7 @@ func Hold() *session.Verb {
 					return allEnded(c)
 				}
 				noteRunning(r, over)
-				return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
+				return changeEach(r, tx, jobs, func(tx *engine.Tx, id uint64) (*engine.Job, error) {
 					return tx.Jobs().Hold(id, c.String("reason"))
 				})
 			})
@@ -52,14 +51,14 @@ func Hold() *session.Verb {
 
 // allEnded is the failure of a verb for waiting jobs whose words name none that lives.
 func allEnded(c *cli.Context) error {
-	return &store.Conflict{What: strings.Join(c.Args().Slice(), " "), Why: "all its jobs have ended"}
+	return &engine.Conflict{What: strings.Join(c.Args().Slice(), " "), Why: "all its jobs have ended"}
 }
 
 // noteRunning names those of several jobs that hold leaves alone because they run.
-func noteRunning(r *session.Run, jobs []*store.Job) {
+func noteRunning(r *session.Run, jobs []*engine.Job) {
 	var ids []uint64
 	for _, j := range jobs {
-		if j.State == store.JobRunning {
+		if j.State == engine.JobRunning {
 			ids = append(ids, j.ID)
 		}
 	}
@@ -74,7 +73,7 @@ func Unhold() *session.Verb {
 		Name:     "unhold",
 		Category: "Queue",
 		Usage:    "release held jobs to wait for their turn",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Access:   verbs.Writes,
 		Brief:    true,
@@ -83,8 +82,8 @@ func Unhold() *session.Verb {
 			"placectl show at what it executes.",
 		Example: "placectl unhold 12",
 		Run: func(r *session.Run, c *cli.Context) error {
-			return r.Update(c, func(tx *store.Tx) error {
-				held := func(j *store.Job) bool { return j.State == store.JobHeld }
+			return r.Update(c, func(tx *engine.Tx) error {
+				held := func(j *engine.Job) bool { return j.State == engine.JobHeld }
 				jobs, _, err := liveNamed(r.SeveralNames(tx), c.Args().Slice(), held)
 				if err != nil {
 					return err
@@ -92,7 +91,7 @@ func Unhold() *session.Verb {
 				if len(jobs) == 0 {
 					return allEnded(c)
 				}
-				return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
+				return changeEach(r, tx, jobs, func(tx *engine.Tx, id uint64) (*engine.Job, error) {
 					return UnholdJob(r, tx, id)
 				})
 			})
@@ -104,7 +103,7 @@ func jobThrottleVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "throttle",
 		Usage: "limit how many jobs of an array run at once",
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Args:  []verbs.Arg{{Name: "ARRAY", Kind: verbs.KindJob}, {Name: "N"}},
 		Description: "Like --array 100%10 of placectl submit, but later. Running jobs go on. With 0 no more start; " +
 			"with none any\n" +
@@ -124,7 +123,7 @@ func jobThrottle(r *session.Run, c *cli.Context) error {
 			return usage.Errorf("%w, or none", err)
 		}
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		array, err := r.Names(tx).Array(c.Args().First())
 		if err != nil {
 			return err
@@ -136,12 +135,12 @@ func jobThrottle(r *session.Run, c *cli.Context) error {
 		if err != nil {
 			return err
 		}
-		return printChanged(r, tx, slices.DeleteFunc(jobs, func(j *store.Job) bool { return !j.State.Live() }))
+		return printChanged(r, tx, slices.DeleteFunc(jobs, func(j *engine.Job) bool { return !j.State.Live() }))
 	})
 }
 
 // UnholdJob releases a held job. If the job is this user's, UnholdJob also signs what it executes.
-func UnholdJob(r *session.Run, tx *store.Tx, id uint64) (*store.Job, error) {
+func UnholdJob(r *session.Run, tx *engine.Tx, id uint64) (*engine.Job, error) {
 	was, err := tx.Jobs().Get(id)
 	if err != nil {
 		return nil, err
@@ -152,7 +151,7 @@ func UnholdJob(r *session.Run, tx *store.Tx, id uint64) (*store.Job, error) {
 		r.Warnf("unsigned", "job %d will be held again: %s", id, why)
 	}
 	j, err := tx.Jobs().Unhold(id)
-	if err != nil || store.Others(r.DB) == "" {
+	if err != nil || engine.Others(r.DB) == "" {
 		return j, err
 	}
 	signed, signature, err := tx.Jobs().Signed(id)

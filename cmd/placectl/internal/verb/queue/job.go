@@ -12,8 +12,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -25,15 +25,15 @@ func Job() *session.Verb {
 		Usage:    "show waiting, running and ended jobs",
 		Example:  "placectl job list",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list jobs that have not ended", May: store.Anybody, Access: verbs.Reads,
+			{Name: "list", Usage: "list jobs that have not ended", May: engine.Anybody, Access: verbs.Reads,
 				Revives: true, Run: jobList,
-				Description: "Lists jobs by next event: running jobs by end, planned ones by start, then the queue. " +
-					"WHEN shows its time, and\n" +
-					"why it is not sooner; explain JOB says more. What does not fit the terminal is cut (+). --wide " +
-					"shows all\n" +
-					"columns; so do -o csv, json and the like, sorted by state and number. -o " +
-					"job,likely,safe,forecast_at shows by\n" +
-					"when waiting jobs start.",
+				Description: "Lists running jobs by end, then waiting ones by expected start. WHEN shows that " +
+					"time, and why it is not\n" +
+					"sooner; explain JOB says more. Alike elements of an array share a line: 224[20-59]. What does " +
+					"not fit the\n" +
+					"terminal is cut (+). --wide shows a line for each job, with all columns; so do -o csv, json " +
+					"and the like,\n" +
+					"sorted by state and number. -o job,likely,safe,forecast_at shows by when waiting jobs start.",
 				Flags: append(jobFilterFlags(),
 					&cli.BoolFlag{Name: "all", Usage: "include ended jobs, newest first"},
 					&cli.BoolFlag{Name: "wide", Usage: "show all columns"},
@@ -52,7 +52,7 @@ func Show() *session.Verb {
 		Name:     "show",
 		Category: "Placing",
 		Usage:    "show all about a job, an array or jobs by name",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
 		Description: "For several jobs a table has a line for each, or for alike jobs of an array. In JSON the " +
 			"answer is a list with\n" +
@@ -117,7 +117,7 @@ func jobList(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.View(func(tx *store.Tx) error { return printJobs(r, tx, &f, order, c.Bool("wide")) })
+	return r.View(func(tx *engine.Tx) error { return printJobs(r, tx, &f, order, c.Bool("wide")) })
 }
 
 // jobOrder returns --order, or the default for the form of the answer.
@@ -134,27 +134,28 @@ func jobOrder(r *session.Run, c *cli.Context) (daily.Order, error) {
 	return daily.Next, nil
 }
 
-// printJobs prints jobs. People get a line for each, unless they want all columns.
-func printJobs(r *session.Run, tx *store.Tx, f *daily.Filter, order daily.Order, wide bool) error {
-	var p interface {
-		Print(*store.Job) error
-		Close() error
-	}
+// printJobs prints jobs. People get lines, unless they want all columns.
+func printJobs(r *session.Run, tx *engine.Tx, f *daily.Filter, order daily.Order, wide bool) error {
 	if r.Audience().Table && !wide {
-		lines, err := daily.PrintLines(r.Printer, tx, r.Loc)
+		lines, err := daily.NewLines(tx, r.Loc, true)
+		if err == nil {
+			err = f.EachIn(tx, order, lines.Add)
+		}
 		if err != nil {
 			return err
 		}
-		p = lines
-	} else {
-		look, err := tx.Ask().Outlook()
+		list, err := lines.Lines()
 		if err != nil {
 			return err
 		}
-		jobs := r.Jobs(tx, false, jobListColumns+jobMoreColumns)
-		jobs.Look = look
-		p = jobs
+		return daily.PrintLines(r.Printer, list)
 	}
+	look, err := tx.Ask().Outlook()
+	if err != nil {
+		return err
+	}
+	p := r.Jobs(tx, false, jobListColumns+jobMoreColumns)
+	p.Look = look
 	if err := f.EachIn(tx, order, p.Print); err != nil {
 		return err
 	}
@@ -162,16 +163,16 @@ func printJobs(r *session.Run, tx *store.Tx, f *daily.Filter, order daily.Order,
 }
 
 // jobStates returns the states that --state, --all and --since select. None means all.
-func jobStates(c *cli.Context) (states []store.JobState, err error) {
+func jobStates(c *cli.Context) (states []engine.JobState, err error) {
 	if !c.IsSet("state") {
 		if c.Bool("all") || c.IsSet("since") {
 			return nil, nil
 		}
 		return session.LiveStates(), nil
 	}
-	known := make(map[string]store.JobState)
+	known := make(map[string]engine.JobState)
 	var names []string
-	for _, s := range store.JobStates() {
+	for _, s := range engine.JobStates() {
 		known[s.String()], names = s, append(names, s.String())
 	}
 	for word := range strings.SplitSeq(strings.ToLower(c.String("state")), ",") {
@@ -186,9 +187,9 @@ func jobStates(c *cli.Context) (states []store.JobState, err error) {
 	return states, nil
 }
 
-func jobShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
-	var jobs []*store.Job
-	err := r.SeveralNames(tx).Each(c.Args().Slice(), func(j *store.Job, _ bool) error {
+func jobShow(r *session.Run, tx *engine.Tx, c *cli.Context) error {
+	var jobs []*engine.Job
+	err := r.SeveralNames(tx).Each(c.Args().Slice(), func(j *engine.Job, _ bool) error {
 		jobs = append(jobs, j)
 		return nil
 	})
@@ -211,7 +212,7 @@ func jobShow(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 // printShown prints all that is known of jobs.
-func printShown(r *session.Run, tx *store.Tx, jobs []*store.Job, env bool) error {
+func printShown(r *session.Run, tx *engine.Tx, jobs []*engine.Job, env bool) error {
 	look, err := tx.Ask().Outlook()
 	if err != nil {
 		return err
@@ -226,7 +227,7 @@ func printShown(r *session.Run, tx *store.Tx, jobs []*store.Job, env bool) error
 	for _, j := range jobs {
 		sees, err := tx.Roles().Sees(j)
 		if err == nil && env && !sees {
-			err = fmt.Errorf("%w: the environment of job %d is for %s", store.ErrNotPermitted, j.ID, j.User)
+			err = fmt.Errorf("%w: the environment of job %d is for %s", engine.ErrNotPermitted, j.ID, j.User)
 		}
 		if err == nil {
 			err = r.NoteLowered(tx, j)
@@ -240,8 +241,8 @@ func printShown(r *session.Run, tx *store.Tx, jobs []*store.Job, env bool) error
 }
 
 // changeJobs changes every job that the arguments name in one transaction, and prints the result.
-func changeJobs(r *session.Run, c *cli.Context, change func(*store.Tx, uint64) (*store.Job, error)) error {
-	return r.Update(c, func(tx *store.Tx) error {
+func changeJobs(r *session.Run, c *cli.Context, change func(*engine.Tx, uint64) (*engine.Job, error)) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		jobs, _, err := liveNamed(r.Names(tx), c.Args().Slice(), anyJob)
 		if err != nil {
 			return err
@@ -250,27 +251,27 @@ func changeJobs(r *session.Run, c *cli.Context, change func(*store.Tx, uint64) (
 	})
 }
 
-func anyJob(*store.Job) bool { return true }
+func anyJob(*engine.Job) bool { return true }
 
 // liveNamed returns the jobs that words name. Of an array, a range or a name of several it leaves out
 // those that have ended, and the live ones that do not fit, unless none does: those are left over. Of a
 // name one must not have ended.
-func liveNamed(names jobref.Names, words []string, fits func(*store.Job) bool) (jobs, over []*store.Job, err error) {
+func liveNamed(names jobref.Names, words []string, fits func(*engine.Job) bool) (jobs, over []*engine.Job, err error) {
 	for _, word := range words {
-		var last *store.Job
-		var fit, live []*store.Job
-		err := names.Each([]string{word}, func(j *store.Job, one bool) error {
+		var last *engine.Job
+		var fit, live []*engine.Job
+		err := names.Each([]string{word}, func(j *engine.Job, one bool) error {
 			if last = j; j.State.Live() || one && !jobref.IsName(word) {
 				live = append(live, j)
 			}
 			return nil
 		})
-		switch fit = slices.DeleteFunc(slices.Clone(live), func(j *store.Job) bool { return !fits(j) }); {
+		switch fit = slices.DeleteFunc(slices.Clone(live), func(j *engine.Job) bool { return !fits(j) }); {
 		case err != nil:
 			return nil, nil, err
 		case len(live) == 0 && jobref.IsName(word):
-			return nil, nil, fmt.Errorf("%w: no job with the name %s waits or runs; the last, %s, is %s",
-				store.ErrNotFound, text.Quoted(word), whole(last), last.State)
+			return nil, nil, fmt.Errorf("%w: no job with the name %s waits or runs; the last, %s, %s",
+				engine.ErrNotFound, text.Quoted(word), whole(last), last.State.Is())
 		case len(fit) == 0:
 			jobs = append(jobs, live...)
 		default:
@@ -282,9 +283,9 @@ func liveNamed(names jobref.Names, words []string, fits func(*store.Job) bool) (
 }
 
 // once leaves out jobs that come again.
-func once(jobs []*store.Job) []*store.Job {
+func once(jobs []*engine.Job) []*engine.Job {
 	seen := make(map[uint64]bool)
-	return slices.DeleteFunc(jobs, func(j *store.Job) bool {
+	return slices.DeleteFunc(jobs, func(j *engine.Job) bool {
 		again := seen[j.ID]
 		seen[j.ID] = true
 		return again
@@ -292,12 +293,12 @@ func once(jobs []*store.Job) []*store.Job {
 }
 
 // whole names a job, or its array.
-func whole(j *store.Job) string { return jobref.Whole([]*store.Job{j})[0].String() }
+func whole(j *engine.Job) string { return jobref.Whole([]*engine.Job{j})[0].String() }
 
 // changeEach changes jobs, and prints the result.
-func changeEach(r *session.Run, tx *store.Tx, jobs []*store.Job, change func(*store.Tx, uint64) (*store.Job,
+func changeEach(r *session.Run, tx *engine.Tx, jobs []*engine.Job, change func(*engine.Tx, uint64) (*engine.Job,
 	error)) error {
-	changed := make([]*store.Job, 0, len(jobs))
+	changed := make([]*engine.Job, 0, len(jobs))
 	for _, was := range jobs {
 		j, err := change(tx, was.ID)
 		if err != nil {
@@ -312,7 +313,7 @@ func changeEach(r *session.Run, tx *store.Tx, jobs []*store.Job, change func(*st
 }
 
 // printChanged prints jobs as they are now. For people, similar jobs of an array share a line.
-func printChanged(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
+func printChanged(r *session.Run, tx *engine.Tx, jobs []*engine.Job) error {
 	each := func() error {
 		p := r.Jobs(tx, false, "job state start end nodes reason* reason_code*")
 		for _, j := range jobs {
@@ -320,7 +321,7 @@ func printChanged(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 		}
 		return p.Close()
 	}
-	if !slices.ContainsFunc(jobs, func(j *store.Job) bool { return j.Array != 0 }) {
+	if !slices.ContainsFunc(jobs, func(j *engine.Job) bool { return j.Array != 0 }) {
 		return each()
 	}
 	return r.Either(session.IsTable, func() error {

@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,21 +19,19 @@ func Retry() *session.Verb {
 		Name:     "retry",
 		Category: "Queue",
 		Usage:    "submit ended jobs again",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "Each becomes a new job with the same request, command, script, directory and environment; " +
-			"retry_of names the\n" +
-			"old one. Jobs of an array form an array again, with the same indices. The new jobs keep no begin, no\n" +
-			"dependencies and no deadline that has passed. Limits apply as at submission. You sign what you " +
-			"retry: another\n" +
-			"user's job then waits for that user's placectl unhold.",
+			"retry_of names the old one. Jobs of an array form an array again, with the same indices. The new jobs " +
+			"keep no begin, no dependencies and no deadline that has passed. Limits apply as at submission. You sign " +
+			"what you retry: another user's job then waits for that user's placectl unhold.",
 		Flags: append([]cli.Flag{
-			&cli.BoolFlag{Name: "failed", Usage: "only the named jobs that failed; no error if none did"},
+			&cli.BoolFlag{Name: "failed", Usage: "only failed jobs without a waiting, running or finished retry"},
 			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "give them at most `D` (as before)"}},
 			request.Size()...),
 		Access:   verbs.Writes,
 		Brief:    true,
-		Statuses: []int{exit.NotNow, exit.Never},
+		Statuses: map[int]string{exit.NotNow: "a limit on waiting jobs", exit.Never: "can never run"},
 		Example:  "placectl retry 12\nplacectl retry 40 --failed -m 8gb",
 		Run:      retry,
 	}
@@ -44,10 +42,17 @@ func retry(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
+		due := func(*engine.Job) bool { return true }
+		if c.Bool("failed") {
+			var err error
+			if due, err = failedStill(tx); err != nil {
+				return err
+			}
+		}
 		var ids []uint64
-		err := r.Names(tx).Each(c.Args().Slice(), func(j *store.Job, _ bool) error {
-			if !c.Bool("failed") || j.State == store.JobFailed {
+		err := r.Names(tx).Each(c.Args().Slice(), func(j *engine.Job, _ bool) error {
+			if due(j) {
 				ids = append(ids, j.ID)
 			}
 			return nil
@@ -68,7 +73,7 @@ func retry(r *session.Run, c *cli.Context) error {
 			}
 		}
 		if len(jobs) == 0 {
-			r.Notef("no job has failed")
+			r.Notef("nothing to retry: no job has failed, or each has been retried")
 		}
 		each := func() error {
 			p := r.MadeJobs(tx, false,
@@ -84,15 +89,27 @@ func retry(r *session.Run, c *cli.Context) error {
 	})
 }
 
+// failedStill returns whether a job has failed, and no retry of it waits, runs or has finished.
+func failedStill(tx *engine.Tx) (func(*engine.Job) bool, error) {
+	again := make(map[uint64]bool)
+	err := tx.Jobs().Each(func(j *engine.Job) error {
+		if j.RetryOf != 0 && (j.State.Live() || j.State == engine.JobFinished) {
+			again[j.RetryOf] = true
+		}
+		return nil
+	})
+	return func(j *engine.Job) bool { return j.State == engine.JobFailed && !again[j.ID] }, err
+}
+
 // retriedWith returns how the new jobs differ from the old ones, nil if they do not.
-func retriedWith(r *session.Run, c *cli.Context) (*store.Alteration, error) {
+func retriedWith(r *session.Run, c *cli.Context) (*engine.Alteration, error) {
 	given := slices.DeleteFunc(slices.Clone(r.Inv.Flags), func(g verbs.Given) bool {
 		return !slices.Contains([]string{"walltime", "cpus", "gpus", "mem"}, g.Name())
 	})
 	if len(given) == 0 {
 		return nil, nil
 	}
-	var sub store.Submission
+	var sub engine.Submission
 	sizes, err := request.Sizes(c)
 	if err != nil {
 		return nil, err

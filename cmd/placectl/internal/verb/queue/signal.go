@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -21,7 +21,7 @@ func Signal() *session.Verb {
 		Name:     "signal",
 		Category: "Queue",
 		Usage:    "send a signal to the processes of running jobs",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}, {Name: "SIGNAL"}},
 		Description: "SIGNAL is a name or a number: USR1, SIGTERM, 10. It reaches the job's processes on all its " +
 			"nodes, from any\n" +
@@ -61,14 +61,14 @@ func signal(r *session.Run, c *cli.Context) error {
 	}
 	signals := NewSignals(r, patience)
 	return signals.Deliver(func() error {
-		return r.Update(c, func(tx *store.Tx) error {
+		return r.Update(c, func(tx *engine.Tx) error {
 			return signals.Within(func() error {
-				runs := func(j *store.Job) bool { return j.State == store.JobRunning }
+				runs := func(j *engine.Job) bool { return j.State == engine.JobRunning }
 				jobs, _, err := liveNamed(r.Names(tx), words[:len(words)-1], runs)
 				if err != nil {
 					return err
 				}
-				return changeEach(r, tx, jobs, func(tx *store.Tx, id uint64) (*store.Job, error) {
+				return changeEach(r, tx, jobs, func(tx *engine.Tx, id uint64) (*engine.Job, error) {
 					if err := signals.Send(tx, id, sig); err != nil {
 						return nil, err
 					}
@@ -113,7 +113,7 @@ func (s *Signals) Within(fn func() error) error {
 }
 
 // Send sends a signal to a running job.
-func (s *Signals) Send(tx *store.Tx, id uint64, sig int) error {
+func (s *Signals) Send(tx *engine.Tx, id uint64, sig int) error {
 	if j, err := tx.Jobs().Get(id); err == nil && j.Starting() && s.r.Env.Clock().Before(s.deadline) {
 		s.starting = true
 		return errStarting
@@ -153,14 +153,14 @@ func (s *Signals) await() error {
 	for {
 		seen := s.r.FileStamp()
 		var left []string
-		err := s.r.View(func(tx *store.Tx) error {
+		err := s.r.View(func(tx *engine.Tx) error {
 			left = nil
 			for _, sent := range s.sent {
 				a, err := tx.Attempts().Get(sent.job, sent.attempt)
 				if err != nil {
 					return err
 				}
-				if a.Sent < sent.number && a.State != store.AttemptEnded {
+				if a.Sent < sent.number && a.State != engine.AttemptEnded {
 					left = append(left, fmt.Sprintf("job %d on %s", sent.job, a.Host))
 				}
 			}
@@ -170,7 +170,7 @@ func (s *Signals) await() error {
 			return err
 		}
 		if !s.r.Env.Clock().Before(s.deadline) {
-			return &store.Conflict{What: left[0], Why: "the signal was not delivered within " + text.FormatDuration(
+			return &engine.Conflict{What: left[0], Why: "the signal was not delivered within " + text.FormatDuration(
 				s.patience) + also(len(left)-1)}
 		}
 		if err := s.r.WaitForChange(seen, s.deadline, time.Time{}); err != nil {

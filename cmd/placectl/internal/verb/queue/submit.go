@@ -15,9 +15,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/internal/attribute"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -27,7 +27,7 @@ func Submit() *session.Verb {
 		Name:     "submit",
 		Category: "Queue",
 		Usage:    "submit a job or an array of jobs",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args: []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true},
 			{Name: "FILE", Kind: verbs.KindFile, Optional: true},
 			{Name: "-- COMMAND ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
@@ -53,10 +53,10 @@ func Submit() *session.Verb {
 			"what is kept. cycle --exec passes the command on as given; it does not start scripts. If a script " +
 			"line asks\n" +
 			"for something unsupported, it is refused with its number.\n\n" +
-			"A dependent job waits for another one: to start (--after), to end well (--afterok), to end badly\n" +
+			"A dependent job waits for another one: to start (--after), to succeed (--afterok), to fail\n" +
 			"(--afternotok) or to end (--afterany). With --aftercorr each job of an array waits for the job with " +
 			"its index\n" +
-			"in another array to end well. If that can no longer happen, it is cancelled.\n\n" +
+			"in another array to succeed. If that can no longer happen, it is cancelled.\n\n" +
 			"An array has a number of its own, right before those of its jobs: array 24 of 20 has the jobs 25 " +
 			"to 44, also\n" +
 			"written 24[0] to 24[19]. 24 means all of them, for --afterok and for every other verb.\n\n" +
@@ -67,7 +67,7 @@ func Submit() *session.Verb {
 			request.Bind(), request.OverLimits(),
 			verbs.Choice(&cli.StringFlag{Category: request.ItsTurn, Name: "accept",
 				Usage: "refuse a job that can never run, or let it wait: `HOW` is any or feasible (the setting " +
-					"accept)"}, store.SettingWords("accept")...),
+					"accept)"}, engine.SettingWords("accept")...),
 			&cli.StringFlag{Name: "array", Usage: "array of `N` jobs, or a list of indices such as 0-99:2; add %10 " +
 				"to run at most 10 at once"},
 			&cli.StringFlag{Name: "each", Usage: "array with a job for each line of `FILE`, - for standard input; {} " +
@@ -87,7 +87,7 @@ func Submit() *session.Verb {
 				Usage: "requestor `WHO` for class map (the user)"}}),
 		Access:   verbs.Writes,
 		Brief:    true,
-		Statuses: []int{exit.NotNow, exit.Never},
+		Statuses: map[int]string{exit.NotNow: "a limit on waiting jobs", exit.Never: "can never run"},
 		Example: "job=$(placectl submit 4:ncpus=8 -t 2h -o id -- ./simulate --all)\n" +
 			"placectl submit 1:ncpus=1 --afterok $job --name report -- ./report\n" +
 			"placectl submit 1:ncpus=2 --array 100 --priority 10 --begin 22:00\n" +
@@ -106,7 +106,7 @@ func submit(r *session.Run, c *cli.Context) error {
 	if err := readEach(r, c); err != nil {
 		return err
 	}
-	var s store.Submission
+	var s engine.Submission
 	if sc == nil {
 		if s, err = Submission(r, c, selects, nil); err != nil {
 			return err
@@ -117,7 +117,7 @@ func submit(r *session.Run, c *cli.Context) error {
 			return err
 		}
 	}
-	return r.Update(c, func(tx *store.Tx) (err error) {
+	return r.Update(c, func(tx *engine.Tx) (err error) {
 		c, s := c, s
 		if sc != nil { // the database determines the meaning of its lines
 			if c, err = Directed(r, c, tx, sc); err != nil {
@@ -145,7 +145,7 @@ func submit(r *session.Run, c *cli.Context) error {
 }
 
 // printSubmitted answers with the job, or the jobs of the array.
-func printSubmitted(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
+func printSubmitted(r *session.Run, tx *engine.Tx, jobs []*engine.Job) error {
 	reason, err := warnNever(r, tx, jobs)
 	if err != nil {
 		return err
@@ -153,14 +153,14 @@ func printSubmitted(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 	if err := errors.Join(warnMail(r, tx, jobs[0]), r.NoteUncycled(tx, jobs[0])); err != nil {
 		return err
 	}
-	if n := len(jobs); n > store.UsualArray {
+	if n := len(jobs); n > engine.UsualArray {
 		r.Notef("others may wait for %d s while an array of %d jobs is submitted or cancelled",
-			(n+store.UsualArray-1)/store.UsualArray, n)
+			(n+engine.UsualArray-1)/engine.UsualArray, n)
 	}
 	for i, j := range jobs {
 		shown := *j
-		if shown.Reason = (store.Reason{Text: reason}); reason != "" {
-			shown.Reason.Cause = store.CauseNever
+		if shown.Reason = (engine.Reason{Text: reason}); reason != "" {
+			shown.Reason.Cause = engine.CauseNever
 		}
 		jobs[i] = &shown
 	}
@@ -181,7 +181,7 @@ func printSubmitted(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 }
 
 // warnMail warns of a job that asks for mail where nothing sends any.
-func warnMail(r *session.Run, tx *store.Tx, j *store.Job) error {
+func warnMail(r *session.Run, tx *engine.Tx, j *engine.Job) error {
 	p, err := tx.Jobs().Payload(j.ID)
 	if err != nil || p == nil || p.Ending.Mail == "" {
 		return err
@@ -194,7 +194,7 @@ func warnMail(r *session.Run, tx *store.Tx, j *store.Job) error {
 }
 
 // warnNever warns of just submitted jobs that can never run, and returns why they wait.
-func warnNever(r *session.Run, tx *store.Tx, jobs []*store.Job) (reason string, err error) {
+func warnNever(r *session.Run, tx *engine.Tx, jobs []*engine.Job) (reason string, err error) {
 	first := jobs[0]
 	if !first.Never {
 		return "", nil
@@ -204,7 +204,7 @@ func warnNever(r *session.Run, tx *store.Tx, jobs []*store.Job) (reason string, 
 		return "", err
 	}
 	p, err := look.Prospect(first)
-	if err != nil || p.Wait != store.WaitsNever {
+	if err != nil || p.Wait != engine.WaitsNever {
 		return "", err // a repeat with a key: the job may be able to run by now
 	}
 	name := "job " + listing.JobID(first)
@@ -216,7 +216,7 @@ func warnNever(r *session.Run, tx *store.Tx, jobs []*store.Job) (reason string, 
 }
 
 // Submission reads a submission, except for what needs a transaction.
-func Submission(r *session.Run, c *cli.Context, selects []string, sc *Script) (s store.Submission, err error) {
+func Submission(r *session.Run, c *cli.Context, selects []string, sc *Script) (s engine.Submission, err error) {
 	if r.Dash >= 0 {
 		s.Command = c.Args().Slice()[r.Dash:]
 	}
@@ -259,7 +259,7 @@ func attributeFlags() (list []cli.Flag) {
 }
 
 // readAttributes reads those flags.
-func readAttributes(r *session.Run, c *cli.Context, s *store.Submission) error {
+func readAttributes(r *session.Run, c *cli.Context, s *engine.Submission) error {
 	for _, f := range attribute.Flags {
 		if !c.IsSet(f.Name) {
 			continue
@@ -291,15 +291,15 @@ func runsNothing(c *cli.Context, q *placer.Request) error {
 }
 
 // array reads the number of jobs, or their indices.
-func array(c *cli.Context, s *store.Submission) error {
+func array(c *cli.Context, s *engine.Submission) error {
 	if !c.IsSet("array") {
 		return nil
 	}
-	a, err := text.ParseArray(c.String("array"), store.MaxArray)
+	a, err := text.ParseArray(c.String("array"), engine.MaxArray)
 	if err != nil {
 		return usage.Errorf("--array: %w", err)
 	}
-	s.Throttle = min(a.Limit, store.MaxArray)
+	s.Throttle = min(a.Limit, engine.MaxArray)
 	if s.Array = a.Count; a.Count == 0 {
 		s.Indexes = a.Indexes()
 	}

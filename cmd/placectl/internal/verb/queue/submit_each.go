@@ -9,8 +9,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -64,7 +64,7 @@ func carryLines(r *session.Run, c *cli.Context) ([]byte, error) {
 }
 
 // each turns a submission into an array of one job for each line.
-func each(r *session.Run, c *cli.Context, s *store.Submission) (err error) {
+func each(r *session.Run, c *cli.Context, s *engine.Submission) (err error) {
 	if r.Lines == nil {
 		if c.IsSet("each") {
 			return usage.Errorf("--each is for the command line, not for scripts")
@@ -77,11 +77,11 @@ func each(r *session.Run, c *cli.Context, s *store.Submission) (err error) {
 			return usage.Errorf("--each makes a job for each line: --array can only limit how many run at once, %s",
 				"%10")
 		}
-		a, err := text.ParseArray("1%"+limit, store.MaxArray)
+		a, err := text.ParseArray("1%"+limit, engine.MaxArray)
 		if err != nil {
 			return usage.Errorf("--array: %w", err)
 		}
-		s.Throttle = min(a.Limit, store.MaxArray)
+		s.Throttle = min(a.Limit, engine.MaxArray)
 	}
 	if s.Each, err = r.Lines.Each(s.Command); err != nil {
 		return usage.Errorf("%w", err)

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/directives"
 	"github.com/placectl/placectl/cmd/placectl/internal/infile"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
@@ -23,9 +22,10 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/bytejson"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/fairshare"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -108,7 +108,7 @@ func process(r *session.Run) (from payload.Process, err error) {
 }
 
 // payloadOf returns what a job carries: the script, if any, and the environment of this process.
-func payloadOf(r *session.Run, c *cli.Context, s *Script) (*store.Payload, error) {
+func payloadOf(r *session.Run, c *cli.Context, s *Script) (*engine.Payload, error) {
 	from, err := process(r)
 	if err != nil {
 		return nil, err
@@ -126,7 +126,7 @@ func payloadOf(r *session.Run, c *cli.Context, s *Script) (*store.Payload, error
 
 // counts refuses a flag of the command line that has no effect without another one. Front-ends and
 // scripts may have such options.
-func counts(r *session.Run, e *store.Ending) error {
+func counts(r *session.Run, e *engine.Ending) error {
 	if r.Front != nil {
 		return nil
 	}
@@ -143,7 +143,7 @@ func counts(r *session.Run, e *store.Ending) error {
 
 // Directed adds the directives of a script to the command line, which takes precedence. If sbatch
 // would choose among several alternatives, it takes the one that could start first now.
-func Directed(r *session.Run, c *cli.Context, tx *store.Tx, s *Script) (*cli.Context, error) {
+func Directed(r *session.Run, c *cli.Context, tx *engine.Tx, s *Script) (*cli.Context, error) {
 	o, err := directiveOptions(r, c, tx)
 	if err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func Directed(r *session.Run, c *cli.Context, tx *store.Tx, s *Script) (*cli.Con
 }
 
 // startOf returns when a job as the script asks for could start, the zero time if that is unknown.
-func startOf(r *session.Run, c *cli.Context, tx *store.Tx, s *Script) (at time.Time, err error) {
+func startOf(r *session.Run, c *cli.Context, tx *engine.Tx, s *Script) (at time.Time, err error) {
 	if c, err = counted(r, c, s); err != nil {
 		return at, err
 	}
@@ -188,7 +188,7 @@ func startOf(r *session.Run, c *cli.Context, tx *store.Tx, s *Script) (at time.T
 	if err != nil {
 		return at, err
 	}
-	if _, err := tx.Queues().Get(q.Queue); errors.Is(err, store.ErrNotFound) && q.Queue == settings.Partition {
+	if _, err := tx.Queues().Get(q.Queue); errors.Is(err, engine.ErrNotFound) && q.Queue == settings.Partition {
 		q.Queue = ""
 	}
 	list, err := tx.Ask().When(q, tx.Now(), 1)
@@ -252,7 +252,7 @@ func plainArgs(r *session.Run, c *cli.Context) []string {
 
 // directiveOptions returns what the parser of directives needs to know about submit and the
 // database.
-func directiveOptions(r *session.Run, c *cli.Context, tx *store.Tx) (o directives.Options, err error) {
+func directiveOptions(r *session.Run, c *cli.Context, tx *engine.Tx) (o directives.Options, err error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return o, err
@@ -266,7 +266,7 @@ func directiveOptions(r *session.Run, c *cli.Context, tx *store.Tx) (o directive
 		return o, err
 	}
 	o = directives.Options{Choose: c.String("directives"), Lax: c.Bool("lax"), Host: host, Now: r.Instant(),
-		Zone: r.Loc, MaxArray: store.MaxArray}
+		Zone: r.Loc, MaxArray: engine.MaxArray}
 	o.Resource = func(name string) bool { _, ok := defs.Lookup(name); return ok }
 	o.Pool = func(name string) bool { _, ok := defs.Pool(name); return ok }
 	o.Class = func(name string) bool {

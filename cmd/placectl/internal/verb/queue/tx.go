@@ -14,8 +14,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -25,23 +25,16 @@ func Tx() *session.Verb {
 		Name:     "tx",
 		Category: "Queue",
 		Usage:    "run many verbs in one commit, all or nothing",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Reads verbs from standard input or a file, one a line, as you would write them after placectl. " +
-			"Quotes and # for\n" +
-			"comments work as in a shell; nothing is expanded. Each verb sees the changes of those before it, and " +
-			"a name is\n" +
-			"first that of a job that they have made. If one fails, nothing is kept, and the exit status is " +
-			"that verb's.\n" +
-			"Answers are printed after the commit, as each verb's alone; in JSON a list of {\"line\", \"verb\", " +
-			"\"result\"}.\n\n" +
-			"With --wait it then waits for the jobs that the verbs have made, and for no others. The exit status " +
-			"is 0 if all\n" +
-			"ended well, 1 if one did not, and 3 at the timeout. A job that waited with --afternotok for a failure " +
-			"that did not\n" +
-			"come has ended well. Failed jobs are listed with the end of their output; with -q that is all that is " +
-			"printed.\n" +
-			"--key is for the transaction: given again, with or without --wait, it makes nothing and waits for the " +
-			"same jobs.",
+			"Quotes and # for comments work as in a shell; nothing is expanded. Each verb sees the changes of those " +
+			"before it, and a name is first that of a job that they have made. If one fails, nothing is kept, and " +
+			"the exit status is that verb's. Answers are printed after the commit, as each verb's alone; in JSON a " +
+			"list of {\"line\", \"verb\", \"result\"}.\n\nWith --wait it then waits for the jobs that the verbs have " +
+			"made, and for no others. The exit status is 0 if all succeeded, 1 if one did not, and 3 at the timeout. " +
+			"A job that waited with --afternotok for a failure that did not come has succeeded. Failed jobs are " +
+			"listed with the end of their output; with -q that is all that is printed. --key is for the transaction: " +
+			"given again, with or without --wait, it makes nothing and waits for the same jobs.",
 		Flags: []cli.Flag{
 			&cli.StringFlag{Name: "file", Aliases: []string{"f"}, Value: "-",
 				Usage: "read `FILE`, - for standard input"},
@@ -51,7 +44,7 @@ func Tx() *session.Verb {
 		Access:   verbs.Writes,
 		Alone:    true,
 		Follows:  []string{"wait", "timeout"},
-		Statuses: []int{exit.NotNow, exit.Never},
+		Statuses: map[int]string{exit.NotNow: "not now, or timed out", exit.Never: ""},
 		Example: "printf '%s\\n' 'release 12' 'place 4:ncpus=8 -t 1h' | placectl tx -o json\nplacectl tx -f " +
 			"nightly.placectl --wait --timeout 6h --key night-$(date +%F) -q",
 		Run: transaction,
@@ -94,7 +87,7 @@ func commitLines(r *session.Run, c *cli.Context) error {
 	if name == "-" {
 		name = "standard input"
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		n := 0
 		var answers []session.LineAnswer
 		var made []told.Numbers
@@ -121,7 +114,7 @@ func commitLines(r *session.Run, c *cli.Context) error {
 
 // lineOf runs the verb of a line within the transaction, and adds the jobs that it makes to made. Its answer is nil if
 // the line has no verb.
-func lineOf(r *session.Run, tx *store.Tx, made *[]told.Numbers, number int, line string) (*session.LineAnswer, error) {
+func lineOf(r *session.Run, tx *engine.Tx, made *[]told.Numbers, number int, line string) (*session.LineAnswer, error) {
 	words, err := text.SplitWords(line)
 	if err != nil {
 		return nil, usage.Of("", "%w", err)

@@ -9,8 +9,8 @@ import (
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 const (
@@ -56,7 +56,7 @@ func showLogs(r *session.Run, jobs []fate) error {
 		}
 		out, err := r.AnswerOf("logs", "--tail", strconv.Itoa(shownLines), strconv.FormatUint(f[0].ID, 10))
 		switch {
-		case errors.Is(err, exit.ErrNothingYet) || errors.Is(err, store.ErrNotFound):
+		case errors.Is(err, exit.ErrNothingYet) || errors.Is(err, engine.ErrNotFound):
 			continue
 		case err != nil:
 			out = []byte(err.Error())

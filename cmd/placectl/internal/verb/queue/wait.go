@@ -8,8 +8,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,31 +19,27 @@ func Wait() *session.Verb {
 		Name:     "wait",
 		Category: "Queue",
 		Usage:    "wait until jobs have ended, or started",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
 		Description: "Without JOB it waits for all your jobs that have not ended when it begins. Jobs that failed " +
-			"within the last\n" +
-			"hour count, too, unless this terminal or script has been told of it by wait, run or logs -f, or you " +
-			"cancelled\n" +
-			"or retried them. Inside a job it waits for the jobs that this job has submitted, but not for those " +
-			"that wait\n" +
-			"for this one.\n\n" +
-			"It holds no lock while waiting. The exit status is 0 if all ended well (or started). It is 1 if " +
-			"one failed,\n" +
-			"was cancelled, or ended without starting, and 3 if it timed out. -q prints nothing if all ended " +
-			"well, else a\n" +
-			"line for each job that did not. Otherwise an array is one line.",
+			"within the last hour count, too, unless this terminal or script has been told of it by wait, run or " +
+			"logs -f, or you cancelled or retried them. Inside a job it waits for the jobs that this job has " +
+			"submitted, but not for those that wait for this one.\n\nIt holds no lock while waiting. The exit status " +
+			"is 0 if all succeeded (or started). It is 1 if one failed, was cancelled, or ended without starting, " +
+			"and 3 if it timed out. -q prints nothing if all succeeded, else a line for each job that did not. " +
+			"Otherwise an array is one line.",
 		Flags: []cli.Flag{
 			verbs.Choice(&cli.StringFlag{Name: "for", Value: "ended", Usage: "state to wait for, `WHAT`"}, "started",
 				"ended"),
 			&cli.StringFlag{Name: "timeout", Aliases: []string{"wait"}, Usage: "timeout `D`"},
 		},
-		Access:   verbs.Reads,
-		Revives:  true,
-		Alone:    true,
-		Statuses: []int{exit.NotNow},
-		Example:  "placectl wait $job && ./use-the-results\nplacectl wait 40 --for started --timeout 1h",
-		Run:      waitVerb,
+		Access:  verbs.Reads,
+		Revives: true,
+		Alone:   true,
+		Statuses: map[int]string{exit.OK: "all succeeded, or started", exit.Failed: "one failed",
+			exit.NotNow: "timed out"},
+		Example: "placectl wait $job && ./use-the-results\nplacectl wait 40 --for started --timeout 1h",
+		Run:     waitVerb,
 	}
 }
 
@@ -62,7 +58,7 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 		deadline = r.Env.Clock().Add(d)
 	}
 	words := c.Args().Slice()
-	if err := r.View(func(tx *store.Tx) (err error) {
+	if err := r.View(func(tx *engine.Tx) (err error) {
 		if len(words) > 0 {
 			return mayWaitFor(r, tx, words)
 		}
@@ -86,7 +82,7 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 
 // awaited are jobs that were waited for.
 type awaited struct {
-	jobs []*store.Job
+	jobs []*engine.Job
 	late error // says which had not got there at the deadline, nil if all had
 	bad  badly
 }
@@ -100,7 +96,7 @@ func await(r *session.Run, words []string, started bool, deadline time.Time) (*a
 		if err != nil {
 			return nil, err
 		}
-		left := slices.DeleteFunc(slices.Clone(jobs), func(j *store.Job) bool { return reached(j, started) })
+		left := slices.DeleteFunc(slices.Clone(jobs), func(j *engine.Job) bool { return reached(j, started) })
 		if len(left) == 0 {
 			return &awaited{jobs: jobs}, nil
 		}
@@ -135,7 +131,7 @@ func await(r *session.Run, words []string, started bool, deadline time.Time) (*a
 
 // goesOn reports whether a job exists and has not ended.
 func goesOn(r *session.Run, id uint64) (is bool) {
-	err := r.View(func(tx *store.Tx) error {
+	err := r.View(func(tx *engine.Tx) error {
 		j, err := tx.Jobs().Get(id)
 		is = err == nil && j.State.Live()
 		return err
@@ -144,18 +140,18 @@ func goesOn(r *session.Run, id uint64) (is bool) {
 }
 
 // reached reports whether a job has reached the awaited state.
-func reached(j *store.Job, started bool) bool {
-	return !j.State.Live() || started && j.State == store.JobRunning
+func reached(j *engine.Job, started bool) bool {
+	return !j.State.Live() || started && j.State == engine.JobRunning
 }
 
 // waitedFor returns the jobs as they are now, and when the clock will next start one. It finds out what keeps them from
 // starting.
-func waitedFor(r *session.Run, words []string, started bool, stuck *obstacle) (jobs []*store.Job, next time.Time,
+func waitedFor(r *session.Run, words []string, started bool, stuck *obstacle) (jobs []*engine.Job, next time.Time,
 	err error) {
-	err = r.View(func(tx *store.Tx) error {
-		err := r.SeveralNames(tx).Each(words, func(j *store.Job, _ bool) error {
+	err = r.View(func(tx *engine.Tx) error {
+		err := r.SeveralNames(tx).Each(words, func(j *engine.Job, _ bool) error {
 			jobs = append(jobs, j)
-			if started && j.State == store.JobReserved && (next.IsZero() || j.Start.Before(next)) {
+			if started && j.State == engine.JobReserved && (next.IsZero() || j.Start.Before(next)) {
 				next = j.Start
 			}
 			return nil
@@ -178,6 +174,6 @@ func (a *awaited) err() error {
 
 // print prints how the jobs are, and fails with err.
 func (a *awaited) print(r *session.Run) error {
-	r.Told(slices.DeleteFunc(slices.Clone(a.jobs), func(j *store.Job) bool { return j.State.Live() })...)
+	r.Told(slices.DeleteFunc(slices.Clone(a.jobs), func(j *engine.Job) bool { return j.State.Live() })...)
 	return r.Failing("jobs", a.err(), func() error { return printWaited(r, a.jobs, a.bad) })
 }

@@ -5,28 +5,30 @@ import (
 	"fmt"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // badly are the jobs, by number, that have not ended well.
 type badly map[uint64]bool
 
 // hasFailed reports whether a job has ended, and not with success.
-func hasFailed(j *store.Job) bool { return j.State == store.JobFailed || j.State == store.JobCancelled }
+func hasFailed(j *engine.Job) bool {
+	return j.State == engine.JobFailed || j.State == engine.JobCancelled
+}
 
 // judged returns which of some jobs have not ended well, given in the order of their numbers. If they are all jobs of
 // a night rather than some that were named, one that turned out not to be needed is none of them: an alarm whose
 // --afternotok never came, and what waits for that.
-func judged(r *session.Run, jobs []*store.Job, all bool) (bad badly, err error) {
-	err = r.View(func(tx *store.Tx) error {
+func judged(r *session.Run, jobs []*engine.Job, all bool) (bad badly, err error) {
+	err = r.View(func(tx *engine.Tx) error {
 		spared := make(map[uint64]bool)
 		bad = badly{}
 		for _, j := range jobs {
 			if !hasFailed(j) {
 				continue
 			}
-			if all && j.State == store.JobCancelled && j.Reason.Cause.String() == "dependency" {
+			if all && j.State == engine.JobCancelled && j.Reason.Cause.String() == "dependency" {
 				needless, err := isNeedless(tx, j, spared)
 				if err != nil {
 					return err
@@ -45,10 +47,10 @@ func judged(r *session.Run, jobs []*store.Job, all bool) (bad badly, err error) 
 
 // isNeedless reports whether a job was cancelled only because jobs that it was to follow if they fail have ended well,
 // or were spared in the same way.
-func isNeedless(tx *store.Tx, j *store.Job, spared map[uint64]bool) (is bool, err error) {
+func isNeedless(tx *engine.Tx, j *engine.Job, spared map[uint64]bool) (is bool, err error) {
 	for _, d := range j.After {
 		jobs, err := tx.Jobs().JobOrArray(d.Job)
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, engine.ErrNotFound) {
 			continue
 		}
 		if err != nil {
@@ -64,9 +66,9 @@ func isNeedless(tx *store.Tx, j *store.Job, spared map[uint64]bool) (is bool, er
 			}
 		}
 		switch d.When {
-		case store.AfterNotOK:
+		case engine.AfterNotOK:
 			is = is || failed == 0 && excused == 0
-		case store.AfterOK, store.After:
+		case engine.AfterOK, engine.After:
 			if failed > 0 {
 				return false, nil
 			}
@@ -77,7 +79,7 @@ func isNeedless(tx *store.Tx, j *store.Job, spared map[uint64]bool) (is bool, er
 }
 
 // err says how many of some jobs have not ended well, nil for none.
-func (b badly) err(jobs []*store.Job) error {
+func (b badly) err(jobs []*engine.Job) error {
 	if len(b) == 0 {
 		return nil
 	}
@@ -89,7 +91,7 @@ func (b badly) err(jobs []*store.Job) error {
 }
 
 // each returns those of some jobs that have not ended well, each alone.
-func (b badly) each(jobs []*store.Job) (list []fate) {
+func (b badly) each(jobs []*engine.Job) (list []fate) {
 	for _, j := range jobs {
 		if b[j.ID] {
 			list = append(list, fate{j})

@@ -10,11 +10,11 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 )
 
 // untold returns the numbers of the jobs for which a plain wait waits, or whose failure it tells.
-func untold(r *session.Run, tx *store.Tx) (words []string, err error) {
+func untold(r *session.Run, tx *engine.Tx) (words []string, err error) {
 	page := new(told.Page)
 	book, unknown := r.Book(tx)
 	if unknown == nil {
@@ -28,7 +28,7 @@ func untold(r *session.Run, tx *store.Tx) (words []string, err error) {
 		r.Notef("all failures of the last hour count, because what this session knows cannot be read: %v", unknown)
 	}
 	job, _ := r.Within()
-	var jobs []*store.Job
+	var jobs []*engine.Job
 	if job != 0 {
 		jobs, err = madeWithin(tx, job, page.Made)
 	} else {
@@ -53,13 +53,13 @@ func untold(r *session.Run, tx *store.Tx) (words []string, err error) {
 }
 
 // recent returns the user's jobs that live, and those to which something happened within the last hour.
-func recent(r *session.Run, tx *store.Tx) (jobs []*store.Job, err error) {
-	after, _, err := store.EventsSince(tx, tx.Now().Add(-session.MaxTold))
+func recent(r *session.Run, tx *engine.Tx) (jobs []*engine.Job, err error) {
+	after, _, err := engine.EventsSince(tx, tx.Now().Add(-session.MaxTold))
 	if err != nil {
 		return nil, err
 	}
 	seen := map[uint64]bool{}
-	add := func(j *store.Job) error {
+	add := func(j *engine.Job) error {
 		if j.User == r.Self() && !seen[j.ID] {
 			seen[j.ID] = true
 			jobs = append(jobs, j)
@@ -69,7 +69,7 @@ func recent(r *session.Run, tx *store.Tx) (jobs []*store.Job, err error) {
 	if err := tx.Jobs().Each(add, session.LiveStates()...); err != nil {
 		return nil, err
 	}
-	if err := tx.EachEvent(after, func(e *store.Event) (bool, error) {
+	if err := tx.EachEvent(after, func(e *engine.Event) (bool, error) {
 		if e.Job == 0 || seen[e.Job] {
 			return true, nil
 		}
@@ -77,14 +77,14 @@ func recent(r *session.Run, tx *store.Tx) (jobs []*store.Job, err error) {
 	}); err != nil {
 		return nil, err
 	}
-	slices.SortFunc(jobs, func(a, b *store.Job) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(jobs, func(a, b *engine.Job) int { return cmp.Compare(a.ID, b.ID) })
 	return jobs, nil
 }
 
 // found calls fn for a job that exists.
-func found(tx *store.Tx, id uint64, fn func(*store.Job) error) error {
+func found(tx *engine.Tx, id uint64, fn func(*engine.Job) error) error {
 	j, err := tx.Jobs().Get(id)
-	if errors.Is(err, store.ErrNotFound) {
+	if errors.Is(err, engine.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
@@ -94,14 +94,14 @@ func found(tx *store.Tx, id uint64, fn func(*store.Job) error) error {
 }
 
 // madeWithin returns the jobs that a job has submitted, without those that wait for it.
-func madeWithin(tx *store.Tx, own uint64, made []told.Numbers) (jobs []*store.Job, err error) {
+func madeWithin(tx *engine.Tx, own uint64, made []told.Numbers) (jobs []*engine.Job, err error) {
 	n, err := needsOf(tx, own)
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range made {
 		for i := range m.Count {
-			err := found(tx, m.First+i, func(j *store.Job) error {
+			err := found(tx, m.First+i, func(j *engine.Job) error {
 				needs, err := n.end(j)
 				if err == nil && !needs {
 					jobs = append(jobs, j)
@@ -119,20 +119,20 @@ func madeWithin(tx *store.Tx, own uint64, made []told.Numbers) (jobs []*store.Jo
 // needs tells which jobs cannot start before a job has ended: those that depend on it, on its array, or on one that
 // does.
 type needs struct {
-	tx    *store.Tx
+	tx    *engine.Tx
 	own   uint64
 	array uint64          // of that job, 0 for none
 	known map[uint64]bool // by job or array
 }
 
-func needsOf(tx *store.Tx, own uint64) (*needs, error) {
+func needsOf(tx *engine.Tx, own uint64) (*needs, error) {
 	n := &needs{tx: tx, own: own, known: make(map[uint64]bool)}
-	err := found(tx, own, func(j *store.Job) error { n.array = j.Array; return nil })
+	err := found(tx, own, func(j *engine.Job) error { n.array = j.Array; return nil })
 	return n, err
 }
 
 // end reports whether a job cannot start before that end.
-func (n *needs) end(j *store.Job) (is bool, err error) {
+func (n *needs) end(j *engine.Job) (is bool, err error) {
 	for _, d := range j.After {
 		if d.Job == n.own || d.Job == n.array {
 			return true, nil
@@ -153,7 +153,7 @@ func (n *needs) before(number uint64) (is bool, err error) {
 		return is, nil
 	}
 	jobs, err := n.tx.Jobs().JobOrArray(number)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
+	if err != nil && !errors.Is(err, engine.ErrNotFound) {
 		return false, err
 	}
 	for _, j := range jobs {
@@ -167,31 +167,31 @@ func (n *needs) before(number uint64) (is bool, err error) {
 
 // countedFailures returns which failures of some jobs count: not what this user has cancelled, nor what retry has
 // made anew.
-func countedFailures(tx *store.Tx, jobs []*store.Job) (func(*store.Job) bool, error) {
+func countedFailures(tx *engine.Tx, jobs []*engine.Job) (func(*engine.Job) bool, error) {
 	again, mine := map[uint64]bool{}, map[uint64]bool{}
 	for _, j := range jobs {
 		again[j.RetryOf] = true
 	}
-	after, _, err := store.EventsSince(tx, tx.Now().Add(-session.MaxTold))
+	after, _, err := engine.EventsSince(tx, tx.Now().Add(-session.MaxTold))
 	if err != nil {
 		return nil, err
 	}
 	uid := uint32(os.Getuid())
-	err = tx.EachEvent(after, func(e *store.Event) (bool, error) {
+	err = tx.EachEvent(after, func(e *engine.Event) (bool, error) {
 		// then comes what its keeper reports
-		if _, known := mine[e.Job]; e.Reason.Cause == store.CauseRequest && !known {
+		if _, known := mine[e.Job]; e.Reason.Cause == engine.CauseRequest && !known {
 			mine[e.Job] = e.By != nil && *e.By == uid
 		}
 		return true, nil
 	})
-	return func(j *store.Job) bool {
-		bad := j.State == store.JobFailed || j.State == store.JobCancelled && !mine[j.ID]
+	return func(j *engine.Job) bool {
+		bad := j.State == engine.JobFailed || j.State == engine.JobCancelled && !mine[j.ID]
 		return bad && !again[j.ID]
 	}, err
 }
 
 // mayWaitFor refuses, inside a job, to wait for that job or one that waits for it: neither ends before this command.
-func mayWaitFor(r *session.Run, tx *store.Tx, words []string) error {
+func mayWaitFor(r *session.Run, tx *engine.Tx, words []string) error {
 	own, _ := r.Within()
 	if own == 0 {
 		return nil
@@ -200,7 +200,7 @@ func mayWaitFor(r *session.Run, tx *store.Tx, words []string) error {
 	if err != nil {
 		return err
 	}
-	return r.SeveralNames(tx).Each(words, func(j *store.Job, _ bool) error {
+	return r.SeveralNames(tx).Each(words, func(j *engine.Job, _ bool) error {
 		if j.ID == own {
 			return usage.Errorf("job %d cannot wait for itself; without a number, wait means the jobs that it "+
 				"has submitted", own)

@@ -8,27 +8,27 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // fate is a line of wait's answer for people: a job, or jobs of an array.
-type fate []*store.Job
+type fate []*engine.Job
 
 var fateFields = output.Fields[fate]{
 	{Name: "job", Value: func(f fate) any { return f.name() }},
 	{Name: "state", Value: func(f fate) any { return f.states() }},
 	{Name: "start", Kind: output.Time, Value: func(f fate) any {
-		return output.OrNil(f.among(func(j *store.Job) time.Time { return j.Start }, time.Time.Before))
+		return output.OrNil(f.among(func(j *engine.Job) time.Time { return j.Start }, time.Time.Before))
 	}},
 	{Name: "end", Kind: output.Time, Value: func(f fate) any {
-		return output.OrNil(f.among(func(j *store.Job) time.Time { return j.End }, time.Time.After))
+		return output.OrNil(f.among(func(j *engine.Job) time.Time { return j.End }, time.Time.After))
 	}},
 	{Name: "reason", Kind: output.Prose, Value: func(f fate) any { return output.OrNil(f.reason()) }},
 }
 
 // printWaited prints the awaited jobs. People get a line for each array, or with -q for each that ended badly.
-func printWaited(r *session.Run, jobs []*store.Job, bad badly) error {
+func printWaited(r *session.Run, jobs []*engine.Job, bad badly) error {
 	return r.Either(session.IsTable, func() error {
 		if r.Columns == "" {
 			list := fates(jobs)
@@ -41,7 +41,7 @@ func printWaited(r *session.Run, jobs []*store.Job, bad badly) error {
 	}, func() error { return printEach(r, jobs) })
 }
 
-func printEach(r *session.Run, jobs []*store.Job) error {
+func printEach(r *session.Run, jobs []*engine.Job) error {
 	p := r.Jobs(nil, false, "job state start end reason exit* reason_code* array* index*")
 	for _, j := range jobs {
 		p.Print(j)
@@ -50,7 +50,7 @@ func printEach(r *session.Run, jobs []*store.Job) error {
 }
 
 // fates groups jobs by array, in the order of their first.
-func fates(jobs []*store.Job) (list []fate) {
+func fates(jobs []*engine.Job) (list []fate) {
 	at := make(map[uint64]int)
 	for _, j := range jobs {
 		i, known := at[j.Array]
@@ -79,7 +79,7 @@ func (f fate) name() string {
 
 // states returns the jobs' state, or how many are in each.
 func (f fate) states() string {
-	count := make(map[store.JobState]int)
+	count := make(map[engine.JobState]int)
 	for _, j := range f {
 		count[j.State]++
 	}
@@ -87,7 +87,7 @@ func (f fate) states() string {
 		return f[0].State.String()
 	}
 	words := ""
-	for _, s := range store.JobStates() {
+	for _, s := range engine.JobStates() {
 		if count[s] > 0 {
 			words += fmt.Sprintf(", %d %s", count[s], s)
 		}
@@ -96,7 +96,7 @@ func (f fate) states() string {
 }
 
 // among returns the time of one of the jobs that goes first, the zero time if none has one.
-func (f fate) among(of func(*store.Job) time.Time, first func(time.Time, time.Time) bool) (at time.Time) {
+func (f fate) among(of func(*engine.Job) time.Time, first func(time.Time, time.Time) bool) (at time.Time) {
 	for _, j := range f {
 		if t := of(j); !t.IsZero() && (at.IsZero() || first(t, at)) {
 			at = t

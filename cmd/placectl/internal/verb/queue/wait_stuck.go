@@ -6,15 +6,15 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 )
 
 // obstacle is what keeps awaited jobs from ever starting, in words, "" for nothing.
 type obstacle struct{ found, said string }
 
 // find looks for an obstacle of one of the jobs, and counts the jobs that it keeps.
-func (o *obstacle) find(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
+func (o *obstacle) find(r *session.Run, tx *engine.Tx, jobs []*engine.Job) error {
 	o.found = ""
 	look, err := tx.Ask().Outlook()
 	if err != nil {
@@ -24,7 +24,7 @@ func (o *obstacle) find(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 	var first string
 	var ids []uint64
 	for _, j := range jobs {
-		if !j.State.Live() || j.State == store.JobRunning || j.State == store.JobReserved {
+		if !j.State.Live() || j.State == engine.JobRunning || j.State == engine.JobReserved {
 			continue
 		}
 		why, err := keeps(look, j, uncycled)
@@ -47,30 +47,30 @@ func (o *obstacle) find(r *session.Run, tx *store.Tx, jobs []*store.Job) error {
 }
 
 // keeps says why a waiting job will not start unless a user acts, or "".
-func keeps(look *store.Outlook, j *store.Job, uncycled func() (string, error)) (string, error) {
+func keeps(look *engine.Outlook, j *engine.Job, uncycled func() (string, error)) (string, error) {
 	p, err := look.Keeps(j)
 	switch {
 	case err != nil:
 		return "", err
-	case p.Wait == store.WaitsHeld && p.Reason == "":
+	case p.Wait == engine.WaitsHeld && p.Reason == "":
 		return "is held", nil
-	case p.Wait == store.WaitsHeld:
+	case p.Wait == engine.WaitsHeld:
 		return "is held: " + p.Reason, nil
-	case p.Wait == store.WaitsNever:
+	case p.Wait == engine.WaitsNever:
 		if len(j.After) > 0 && !j.Never { // for what it depends on: the next cycle cancels it, if there is one
 			if none, err := uncycled(); none == "" || err != nil {
 				return "", err
 			}
 		}
 		return "can never run: " + p.Reason, nil
-	case p.Wait == store.WaitsUser:
+	case p.Wait == engine.WaitsUser:
 		return "waits for a process of its user: " + p.Reason, nil
 	}
 	return uncycled()
 }
 
 // submittedFirst returns when the first of some jobs was submitted that wait for a cycle.
-func submittedFirst(jobs []*store.Job) (first time.Time) {
+func submittedFirst(jobs []*engine.Job) (first time.Time) {
 	for _, j := range jobs {
 		if session.StartsByCycle(j) && (first.IsZero() || j.Submit.Before(first)) {
 			first = j.Submit

@@ -4,13 +4,13 @@ import (
 	"errors"
 	"io"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/bytejson"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/bytejson"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/keeper"
 	"github.com/urfave/cli/v2"
 )
 
@@ -20,7 +20,7 @@ func Attempts() *session.Verb {
 		Name:     "attempts",
 		Category: "Queue",
 		Usage:    "answer a remote host that executes jobs",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args: []verbs.Arg{
 			{Name: remote.AskSite + "|" + remote.AskLaunch + "|" + remote.AskLook + "|" + remote.AskClaim + "|" +
 				remote.AskReport + "|" + remote.AskBeat + "|" + remote.AskLacks + "|" + remote.AskHeld + "|" +
@@ -47,22 +47,23 @@ func listAttempts(r *session.Run, c *cli.Context) error {
 	a := new(remote.Answer)
 	switch what {
 	case remote.AskSite:
-		a, err = r.Site()
+		a = new(remote.Answer)
+		a.Site, err = r.Site()
 	case remote.AskLaunch:
-		err = d.Update(func(tx *store.Tx) error { return tx.Attempts().LaunchBy(store.LaunchWork) })
+		err = d.Update(func(tx *engine.Tx) error { return tx.Attempts().LaunchBy(engine.LaunchWork) })
 	case remote.AskLacks:
-		err = d.Update(func(tx *store.Tx) (err error) {
+		err = d.Update(func(tx *engine.Tx) (err error) {
 			a.Lacks, err = tx.Devices().Detected(q.Host, q.Found)
 			return err
 		})
 	case remote.AskHeld:
-		a.Held, err = d.Held(r.Ctx, attempts.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Epoch)
+		a.Held, err = d.Held(r.Ctx, keeper.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Epoch)
 	case remote.AskSent:
-		err = d.Signalled(r.Ctx, attempts.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Sent)
+		err = d.Signalled(r.Ctx, keeper.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Sent)
 	case remote.AskLeft:
-		err = d.LeftOver(r.Ctx, attempts.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Why)
+		err = d.LeftOver(r.Ctx, keeper.Key{Job: q.Job, Number: q.Attempt}, q.Nonce, q.Why)
 	case remote.AskOn:
-		a.Place, err = d.On(attempts.Key{Job: q.Job, Number: q.Attempt}, q.Node)
+		a.Place, err = d.On(keeper.Key{Job: q.Job, Number: q.Attempt}, q.Node)
 	case remote.AskLook:
 		a.View, err = d.Look(r.Ctx)
 	case remote.AskClaim:
@@ -72,7 +73,7 @@ func listAttempts(r *session.Run, c *cli.Context) error {
 	case remote.AskBeat:
 		err = d.Beat(q.User, q.Boot)
 	}
-	if errors.Is(err, store.ErrNoDatabase) && (what == remote.AskClaim || what == remote.AskReport ||
+	if errors.Is(err, engine.ErrNoDatabase) && (what == remote.AskClaim || what == remote.AskReport ||
 		what == remote.AskHeld) {
 		return errors.New(err.Error()) // not ErrNotFound: the job may come back
 	}
@@ -81,7 +82,7 @@ func listAttempts(r *session.Run, c *cli.Context) error {
 	}
 	if err = a.Write(r.Stdout); what == remote.AskReport {
 		if left := r.Summon(); left != nil {
-			r.Debugf("no process runs the queue: %v", left)
+			r.Debugf("there is no queue runner: %v", left)
 		}
 	}
 	return err

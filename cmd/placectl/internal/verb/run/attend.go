@@ -6,20 +6,20 @@ import (
 	"io/fs"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/attend"
-	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/hook"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/attend"
+	"github.com/placectl/placectl/internal/dispatch"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/hook"
+	"github.com/placectl/placectl/internal/keeper"
+	"github.com/placectl/placectl/internal/launch"
+	"github.com/placectl/placectl/internal/work"
 	"github.com/urfave/cli/v2"
 	"golang.org/x/sys/unix"
 )
@@ -31,7 +31,7 @@ func Attend() *session.Verb {
 		Category: "Queue",
 		Hidden:   true,
 		Usage:    "run the queue until it is empty",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "If start is auto, commands that change the queue start it, at most one for each user on a " +
 			"host. It runs\n" +
 			"cycles, starts its user's jobs here and over ssh, and ends after 10 s with nothing left to do. If " +
@@ -41,8 +41,8 @@ func Attend() *session.Verb {
 		Thinks:   true,
 		Unkeyed:  true,
 		Alone:    true,
-		Stays:    "it is the attendant",
-		Statuses: []int{exit.Conflict},
+		Stays:    "it is the queue runner",
+		Statuses: map[int]string{exit.Conflict: ""},
 		Example:  "placectl attend",
 		Run:      lookAfter,
 	}
@@ -51,13 +51,13 @@ func Attend() *session.Verb {
 // attendant runs a queue.
 type attendant struct {
 	*session.Run
-	*attempts.Runner
+	*keeper.Runner
 	c       *cli.Context
 	place   attend.Place
-	passes  *attempts.Passes
-	wakes   attempts.Wakes
+	passes  *keeper.Passes
+	wakes   keeper.Wakes
 	hook    *hook.Beside
-	here    attempts.Site
+	here    keeper.Site
 	remote  remotePasses
 	present attend.Presence
 	over    error // why it cannot go on
@@ -70,7 +70,7 @@ type attendant struct {
 // hold notes that this process holds the lock from now on.
 func (a *attendant) hold(lock *attend.Lock) (err error) {
 	a.lock = lock
-	self, err := attempts.Self("")
+	self, err := keeper.Self("")
 	if err == nil {
 		err = lock.Hold(self.PID, self.Born, a.Env.Clock())
 	}
@@ -83,7 +83,7 @@ func (a *attendant) hold(lock *attend.Lock) (err error) {
 // giveUp ends the attendant. If it failed soon after its start, the next one would fail, too, and
 // must pause first. A missing database is no failure, and neither is a copy.
 func (a *attendant) giveUp(why error) {
-	if a.gone() || errors.Is(why, store.ErrCopy) {
+	if a.gone() || errors.Is(why, engine.ErrCopy) {
 		a.done = true
 		return
 	}
@@ -95,7 +95,7 @@ func (a *attendant) giveUp(why error) {
 // gone reports whether the database's file is missing.
 func (a *attendant) gone() bool {
 	_, err := os.Lstat(a.place.Database)
-	return errors.Is(err, fs.ErrNotExist) && !store.IsLog(a.place.Database)
+	return errors.Is(err, fs.ErrNotExist) && !engine.IsLog(a.place.Database)
 }
 
 // QuietTime is how long an attendant stays after there is nothing left to do.
@@ -123,7 +123,7 @@ func lookAfter(r *session.Run, c *cli.Context) error {
 
 // attendHere returns the place of the attendant's lock.
 func attendHere(r *session.Run) (place attend.Place, err error) {
-	err = r.View(func(tx *store.Tx) error {
+	err = r.View(func(tx *engine.Tx) error {
 		settings, err := tx.Config().Settings()
 		if err == nil {
 			place = r.AttendPlace(settings.StateDir)
@@ -136,9 +136,7 @@ func attendHere(r *session.Run) (place attend.Place, err error) {
 // settleDown removes what this process has inherited from the one that started it.
 func settleDown(r *session.Run, place attend.Place) {
 	unix.Umask(0o022)
-	var all unix.CPUSet
-	all.Fill()
-	unix.SchedSetaffinity(0, &all) //nolint:errcheck // it keeps the cores it has
+	launch.UseAllCores()
 	for _, what := range []int{unix.RLIMIT_NOFILE, unix.RLIMIT_NPROC, unix.RLIMIT_CORE, unix.RLIMIT_STACK,
 		unix.RLIMIT_DATA, unix.RLIMIT_FSIZE, unix.RLIMIT_MEMLOCK, unix.RLIMIT_CPU, unix.RLIMIT_AS} {
 		var limit unix.Rlimit
@@ -148,8 +146,8 @@ func settleDown(r *session.Run, place attend.Place) {
 		}
 	}
 	if log, err := place.Log(); err == nil {
-		unix.Dup3(int(log.Fd()), 1, 0) //nolint:errcheck // then its output is lost
-		unix.Dup3(int(log.Fd()), 2, 0) //nolint:errcheck // as before
+		launch.Dup(int(log.Fd()), 1) //nolint:errcheck // then its output is lost
+		launch.Dup(int(log.Fd()), 2) //nolint:errcheck // as before
 		log.Close()
 	}
 	r.Quiet = false
@@ -171,23 +169,20 @@ func attendWith(r *session.Run, c *cli.Context, place attend.Place, lock *attend
 	return errors.Join(err, a.over)
 }
 
-// wakes uses the kernel's notifications if the kernel sees all changes, and etcd's for a log.
-// Otherwise it polls the state of the database: less often on a network file system, because each
-// look asks the server.
-func wakes(r *session.Run) attempts.Wakes {
+// sshEvery is how often to check whether a database on another host has changed.
+const sshEvery = 200 * time.Millisecond
+
+// wakes uses the kernel's notifications if the kernel sees all changes, and etcd's for a log. Otherwise it polls the
+// state of the database.
+func wakes(r *session.Run) keeper.Wakes {
 	switch {
-	case store.IsLog(r.DB):
-		return attempts.Wakes{Changed: r.InLogs.Changed()}
+	case engine.IsLog(r.DB):
+		return keeper.Wakes{Changed: r.LogMoves()}
 	case r.OverSSH():
-	case store.NetworkFileSystem(filepath.Dir(r.DB)) != "":
-		return attempts.Wakes{Every: networkEvery}
-	case !store.Notifies(filepath.Dir(r.DB)):
 	default:
-		if changed, err := attend.Watch(r.DatabasePath()); err == nil { // the kernel may be out of watches
-			return attempts.Wakes{Changed: changed}
-		}
+		return work.Wakes(r.DatabasePath())
 	}
-	return attempts.Wakes{Every: workEvery}
+	return keeper.Wakes{Every: sshEvery}
 }
 
 // begin reads what the attendant needs to know about the database.
@@ -200,14 +195,14 @@ func (a *attendant) begin() error {
 	a.hook = &hook.Beside{Hook: *siteHook(a.Run)}
 	a.passes = runner.NewPasses()
 	a.passes.Idle = forecasts(a.Run)
-	a.passes.Cycle = func() (attempts.Cycled, error) {
+	a.passes.Cycle = func() (keeper.Cycled, error) {
 		is, err := workCycle(a.Run, a.c, wanted)
 		if a.done = errors.Is(err, errDismissed); a.done {
 			err = nil
 		}
 		return is, err
 	}
-	a.passes.After = func(v *attempts.View) {
+	a.passes.After = func(v *keeper.View) {
 		if v.Hooked {
 			a.hook.Start(a.Ctx)
 		}
@@ -221,18 +216,18 @@ func (a *attendant) act() {
 	if a.done = a.gone(); a.done {
 		return
 	}
-	var id store.Identity
-	err := a.View(func(tx *store.Tx) (err error) {
+	var id engine.Identity
+	err := a.View(func(tx *engine.Tx) (err error) {
 		if id, err = tx.Identity(); err != nil {
 			return err
 		}
-		return store.Executing(tx)
+		return engine.Executing(tx)
 	})
-	if errors.Is(err, store.ErrCopy) {
+	if errors.Is(err, engine.ErrCopy) {
 		a.giveUp(err)
 		return
 	}
-	if errors.Is(err, store.ErrNewer) {
+	if errors.Is(err, engine.ErrNewer) {
 		a.giveUp(errors.Join(err, a.replaced()))
 		return
 	}
@@ -265,13 +260,13 @@ func (a *attendant) replaced() error {
 }
 
 // errDismissed says that others run the queue now.
-var errDismissed = &store.Conflict{What: "the queue",
+var errDismissed = &engine.Conflict{What: "the queue",
 	Why: "it is run by others: start is manual, or jobs are launched by exec"}
 
 // wanted returns errDismissed if others run the queue now.
-func wanted(tx *store.Tx) error {
+func wanted(tx *engine.Tx) error {
 	settings, err := tx.Config().Settings()
-	if err == nil && (settings.Start == store.StartManual || settings.Launch == store.LaunchExec) {
+	if err == nil && (settings.Start == engine.StartManual || settings.Launch == engine.LaunchExec) {
 		return errDismissed
 	}
 	return err
@@ -305,7 +300,7 @@ func (a *attendant) wait() bool {
 
 // busy reports whether a job of this user waits or runs.
 func (a *attendant) busy() (busy bool, err error) {
-	err = a.View(func(tx *store.Tx) (err error) {
+	err = a.View(func(tx *engine.Tx) (err error) {
 		busy, err = a.Dispatched(a.here.Host, os.Getuid()).Busy(tx)
 		return err
 	})
@@ -317,7 +312,7 @@ type remotePasses struct{ done chan struct{} }
 
 // start starts passes on the other hosts that have something to do, unless such passes are still
 // running.
-func (p *remotePasses) start(ctx context.Context, r *session.Run, here *attempts.Runner) {
+func (p *remotePasses) start(ctx context.Context, r *session.Run, here *keeper.Runner) {
 	select {
 	case <-p.done:
 		p.done = nil

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
@@ -18,9 +17,10 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/index/devices"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/backfill"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -30,42 +30,27 @@ func Cycle() *session.Verb {
 		Name:     "cycle",
 		Category: "Queue",
 		Usage:    "start and plan waiting jobs: one pass over the queue",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Takes jobs by priority, then in order of submission. --launch executes jobs as placectl work " +
-			"does; --exec runs\n" +
-			"a program for each. Any number of cycles may run at once.\n\n" +
-			"Backfill: with easy the first job that does not fit gets a planned start, and others start if " +
-			"they do not\n" +
-			"delay it. --depth N plans the first N. conservative plans all; with fcfs no job passes one that " +
-			"does not fit.\n" +
-			"relaxed promises the first a latest start (the setting slack), and the shortest of the others fill " +
-			"in around\n" +
-			"it.\n\n" +
-			"The answer lists the jobs to launch, and those to stop since the last cycle, each once. Jobs are " +
-			"stopped for\n" +
-			"other classes, if cancelled or queued again by hand, or past their walltime if overdue=finish. " +
-			"If no cycle\n" +
-			"announced a planned job before its end, it is queued again.\n\n" +
-			"--exec runs its program without a shell, with the job's command after the program's own " +
-			"arguments. It gets\n" +
-			"PLACECTL_EVENT (start or stop), PLACECTL_JOB, PLACECTL_ATTEMPT, PLACECTL_NAME, PLACECTL_USER,\n" +
-			"PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk), PLACECTL_WALLTIME, PLACECTL_ARRAY and\n" +
-			"PLACECTL_INDEX. PLACECTL_RUN is a script for sh that runs the job in its directory, with its " +
-			"variables and\n" +
-			"output files; it has none of SLURM_ and PBS_. Both files are gone when the program has ended. " +
-			"PLACECTL_PROGRAM\n" +
-			"is placectl, which is in PATH, too. From the environment it gets HOME, USER, LOGNAME, SHELL, LANG, " +
-			"LC_*, TZ,\n" +
-			"TMPDIR, SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It should return at once. If it cannot start a " +
-			"job, the job\n" +
-			"is queued again; after three failures it is held. If it cannot stop one, the next cycle tells " +
-			"it again.\n\n" +
-			"--forecast simulates the queue after the commit and stores the expected starts, which job list " +
-			"and others\n" +
-			"show. Processes that run the queue do so themselves.\n\n" +
-			"--launch makes passes after the commit on the hosts with work. On other hosts it uses ssh HOST " +
-			"placectl --db D\n" +
-			"work --once. D is the setting launch_db.",
+			"does; --exec runs a program for each. Any number of cycles may run at once.\n\nBackfill: with easy the " +
+			"first job that does not fit gets a planned start, and others start if they do not delay it. --depth N " +
+			"plans the first N. conservative plans all; with fcfs no job passes one that does not fit. relaxed " +
+			"promises the first a latest start (the setting slack), and the shortest of the others fill in around " +
+			"it.\n\nThe answer lists the jobs to launch, and those to stop since the last cycle, each once. Jobs are " +
+			"stopped for other classes, if cancelled or queued again by hand, or past their walltime if " +
+			"overdue=finish. If no cycle announced a planned job before its end, it is queued again.\n\n--exec runs " +
+			"its program without a shell, with the job's command after the program's own arguments. It gets " +
+			"PLACECTL_EVENT (start or stop), PLACECTL_JOB, PLACECTL_ATTEMPT, PLACECTL_NAME, PLACECTL_USER, " +
+			"PLACECTL_NODELIST, PLACECTL_NODEFILE (a line for each chunk), PLACECTL_WALLTIME, PLACECTL_ARRAY and " +
+			"PLACECTL_INDEX. PLACECTL_RUN is a script for sh that runs the job in its directory, with its variables " +
+			"and output files; it has none of SLURM_ and PBS_. Both files are gone when the program has ended. " +
+			"PLACECTL_PROGRAM is placectl, which is in PATH, too. From the environment it gets HOME, USER, LOGNAME, " +
+			"SHELL, LANG, LC_*, TZ, TMPDIR, SSH_AUTH_SOCK, KRB5CCNAME and PLACECTL_*. It should return at once. If " +
+			"it cannot start a job, the job is queued again; after three failures it is held. If it cannot stop one, " +
+			"the next cycle tells it again.\n\n--forecast simulates the queue after the commit and stores the " +
+			"expected starts, which job list and others show. Processes that run the queue do so " +
+			"themselves.\n\n--launch makes passes after the commit on the hosts with work. On other hosts it uses " +
+			"ssh HOST placectl --db D work --once. D is the setting launch_db.",
 		Flags: []cli.Flag{
 			verbs.Choice(&cli.StringFlag{Name: "backfill", Usage: "backfill by `B` (the setting backfill)"},
 				backfill.PolicyNames()...),
@@ -82,8 +67,8 @@ func Cycle() *session.Verb {
 			&cli.StringFlag{Category: "time", Name: "max-time",
 				Usage: "take about `D` at most, and report what was not reached"},
 		},
-		Takes: map[string]store.Right{"exec": store.Operators, "backfill": store.Operators,
-			"depth": store.Operators, "slack": store.Operators, "widest": store.Operators},
+		Takes: map[string]engine.Right{"exec": engine.Operators, "backfill": engine.Operators,
+			"depth": engine.Operators, "slack": engine.Operators, "widest": engine.Operators},
 		Access:    verbs.Writes,
 		Asks:      true,
 		Thinks:    true,
@@ -110,16 +95,16 @@ func cycle(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	if launcher != nil {
-		spec.By, spec.Nonce = store.ByLauncher, session.DrawNonce()
+		spec.By, spec.Nonce = engine.ByLauncher, session.DrawNonce()
 	}
 	passes := c.Bool("launch")
 	if passes {
-		spec.By = store.BySupervisor
+		spec.By = engine.BySupervisor
 	}
 	var told []launch.Notice
-	var stopped []*store.Job
+	var stopped []*engine.Job
 	hooked := false
-	err = r.Update(c, func(tx *store.Tx) error {
+	err = r.Update(c, func(tx *engine.Tx) error {
 		if _, err := r.EndAttended(tx); err != nil {
 			return err
 		}
@@ -152,7 +137,7 @@ func cycle(r *session.Run, c *cli.Context) error {
 	if err == nil && hooked && r.Tx == nil && !c.Bool(verbs.DryRun) {
 		defer runHook(r)
 	}
-	if launcher != nil && r.Kept == nil && errors.Is(err, store.ErrUnknown) {
+	if launcher != nil && r.Kept == nil && errors.Is(err, engine.ErrUnknown) {
 		if claimed, errRead := toldUnder(r, spec.Nonce, told); errRead == nil {
 			return launchAll(r, launcher, claimed, stopped, "", err)
 		}
@@ -171,24 +156,24 @@ func cycle(r *session.Run, c *cli.Context) error {
 }
 
 // forecast plays the queue forward after a cycle, within what is left of the cycle's time.
-func forecast(r *session.Run, spec store.CycleSpec) error {
+func forecast(r *session.Run, spec engine.CycleSpec) error {
 	db, err := r.Open()
 	if err != nil {
 		return err
 	}
-	return db.Forecast(store.ForecastSpec{Done: spec.Enough})
+	return db.Forecast(engine.ForecastSpec{Done: spec.Enough})
 }
 
-func cycleSpec(r *session.Run, c *cli.Context) (spec store.CycleSpec, err error) {
-	if spec.Backfill, err = store.ParseBackfill(c.String("backfill")); err != nil {
+func cycleSpec(r *session.Run, c *cli.Context) (spec engine.CycleSpec, err error) {
+	if spec.Backfill, err = engine.ParseBackfill(c.String("backfill")); err != nil {
 		return spec, usage.Errorf("--backfill: %w", err)
 	}
-	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill != store.AsSet &&
-		spec.Backfill != store.EASY) {
+	if spec.Depth = c.Int("depth"); c.IsSet("depth") && (spec.Depth < 1 || spec.Backfill != engine.AsSet &&
+		spec.Backfill != engine.EASY) {
 		return spec, usage.Errorf("--depth needs easy, and must be 1 or more")
 	}
 	if c.IsSet("slack") {
-		if spec.Backfill != store.AsSet && spec.Backfill != store.Relaxed {
+		if spec.Backfill != engine.AsSet && spec.Backfill != engine.Relaxed {
 			return spec, usage.Errorf("--slack needs relaxed")
 		}
 		slack, err := simulate.ParseSlack(c.String("slack"))
@@ -210,11 +195,11 @@ func cycleSpec(r *session.Run, c *cli.Context) (spec store.CycleSpec, err error)
 }
 
 // noticesOf returns what a cycle tells the launcher: which jobs to stop, and which to launch.
-func noticesOf(tx *store.Tx, report *store.CycleReport) ([]launch.Notice, error) {
+func noticesOf(tx *engine.Tx, report *engine.CycleReport) ([]launch.Notice, error) {
 	var out []launch.Notice
 	for _, list := range []struct {
 		event string
-		jobs  []*store.Job
+		jobs  []*engine.Job
 	}{{launch.Stop, report.Stopped}, {launch.Start, report.Launch}} {
 		for _, j := range list.jobs {
 			nodes, err := tx.Nodes().Names(j.AllNodes())
@@ -238,9 +223,9 @@ func noticesOf(tx *store.Tx, report *store.CycleReport) ([]launch.Notice, error)
 
 // deviceEnv returns variables that list the devices of a running job on its first node, if that
 // names any.
-func deviceEnv(tx *store.Tx, j *store.Job) ([]string, error) {
+func deviceEnv(tx *engine.Tx, j *engine.Job) ([]string, error) {
 	nodes := j.AllNodes()
-	if j.State != store.JobRunning || len(nodes) == 0 {
+	if j.State != engine.JobRunning || len(nodes) == 0 {
 		return nil, nil
 	}
 	held, named, err := tx.Devices().On(j, nodes[0])
@@ -248,7 +233,7 @@ func deviceEnv(tx *store.Tx, j *store.Job) ([]string, error) {
 }
 
 // aboutJob returns the variables that describe a job to a launcher, or to the job's command.
-func aboutJob(j *store.Job, nodes []string) []string {
+func aboutJob(j *engine.Job, nodes []string) []string {
 	env := []string{"PLACECTL_JOB=" + listing.JobID(j), "PLACECTL_ATTEMPT=" + strconv.Itoa(j.Attempt),
 		"PLACECTL_NAME=" + j.Name,
 		"PLACECTL_USER=" + j.User, "PLACECTL_QUEUE=" + j.Queue, "PLACECTL_CLASS=" + j.Class,
@@ -264,7 +249,7 @@ func aboutJob(j *store.Job, nodes []string) []string {
 }
 
 // chunkNodes returns the node of each chunk of a job, in select order.
-func chunkNodes(tx *store.Tx, j *store.Job) ([]string, error) {
+func chunkNodes(tx *engine.Tx, j *engine.Job) ([]string, error) {
 	var numbers []uint32
 	for _, c := range j.Chunks {
 		for _, n := range c.Nodes {
@@ -278,7 +263,7 @@ func chunkNodes(tx *store.Tx, j *store.Job) ([]string, error) {
 
 // printed lists the jobs whose start a cycle without a launcher prints: those in
 // report.Launch, and those that passes, or the next cycle with a launcher, will take.
-func printed(report *store.CycleReport) []*store.Job {
+func printed(report *engine.CycleReport) []*engine.Job {
 	list, told := slices.Clone(report.Launch), make(map[uint64]bool)
 	for _, j := range report.Launch {
 		told[j.ID] = true
@@ -292,7 +277,7 @@ func printed(report *store.CycleReport) []*store.Job {
 }
 
 // printTold prints a cycle's notices.
-func printTold(r *session.Run, tx *store.Tx, report *store.CycleReport) error {
+func printTold(r *session.Run, tx *engine.Tx, report *engine.CycleReport) error {
 	return r.Either(func(f output.Format) bool { return f == output.ID }, func() error {
 		for _, j := range report.Stopped {
 			why := ""
@@ -305,7 +290,7 @@ func printTold(r *session.Run, tx *store.Tx, report *store.CycleReport) error {
 	}, func() error { return printEvents(r, tx, report.Stopped, report.Launch) })
 }
 
-func printEvents(r *session.Run, tx *store.Tx, stopped, launched []*store.Job) error {
+func printEvents(r *session.Run, tx *engine.Tx, stopped, launched []*engine.Job) error {
 	p := r.Jobs(tx, false, "event job name user class* state* start end nodes exec_vnode* array* index* command "+
 		"reason reason_code*")
 	for _, j := range stopped {
@@ -318,14 +303,14 @@ func printEvents(r *session.Run, tx *store.Tx, stopped, launched []*store.Job) e
 }
 
 // printLaunched prints, for programs, the jobs of a cycle that the launcher was told about.
-func printLaunched(r *session.Run, tx *store.Tx, stopped, launched []*store.Job) error {
+func printLaunched(r *session.Run, tx *engine.Tx, stopped, launched []*engine.Job) error {
 	return r.InForms(func(f output.Format) bool { return f.Traits().Document }, func() error {
 		return printEvents(r, tx, stopped, launched)
 	})
 }
 
 // sayNever names the jobs that can never run, grouped by reason.
-func sayNever(r *session.Run, list []store.NeverRuns) {
+func sayNever(r *session.Run, list []engine.NeverRuns) {
 	var order []string
 	jobs := make(map[string][]uint64)
 	for _, n := range list {
@@ -345,7 +330,7 @@ func sayNever(r *session.Run, list []store.NeverRuns) {
 }
 
 // sayCycle says what a cycle did besides starting and stopping jobs.
-func sayCycle(r *session.Run, report *store.CycleReport) {
+func sayCycle(r *session.Run, report *engine.CycleReport) {
 	sayNever(r, report.Never)
 	for _, j := range report.Cancelled {
 		r.Notef("job %d is cancelled: %s", j.ID, j.Reason)

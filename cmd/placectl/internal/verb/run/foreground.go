@@ -11,36 +11,39 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/localorder"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/keeper"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/placectl/placectl/placer"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
 // Foreground executes a job in this process, as run and srun do.
 type Foreground struct {
 	*session.Run
-	lock *attempts.Attending // shows others that this process lives, nil for none
+	lock *keeper.Attending // shows others that this process lives, nil for none
 }
 
 // InForeground lets others find out when this process is killed. If that is impossible, its job keeps
-// its nodes to the end of its walltime.
-func InForeground(r *session.Run) *Foreground {
+// its nodes to the end of its walltime. It fails with keeper.ErrSystem if this host executes nothing.
+func InForeground(r *session.Run) (*Foreground, error) {
+	if err := keeper.Executes(); err != nil {
+		return nil, err
+	}
 	f := &Foreground{Run: r}
 	runner, _, err := r.AttemptsRunner("")
 	if err != nil {
 		r.Debugf("other processes will not notice if this one is killed: %v", err)
-		return f
+		return f, nil
 	}
 	if f.lock, err = runner.Attend(session.DrawNonce()); err != nil {
 		r.Notef("other processes will not notice if this one is killed: %v", err)
 	}
-	return f
+	return f, nil
 }
 
 // End says that this process has ended its job.
@@ -51,12 +54,12 @@ func (f *Foreground) End() {
 }
 
 // placeOrQueue starts the job now, or puts it into the queue.
-func (f *Foreground) placeOrQueue(c *cli.Context, s store.Submission) (job *store.Job, err error) {
+func (f *Foreground) placeOrQueue(c *cli.Context, s engine.Submission) (job *engine.Job, err error) {
 	err = f.Ordered(&s.Request, func() error {
-		return f.Update(c, func(tx *store.Tx) error {
+		return f.Update(c, func(tx *engine.Tx) error {
 			s := s
 			if !c.Bool(verbs.DryRun) {
-				if err := store.Executing(tx); err != nil {
+				if err := engine.Executing(tx); err != nil {
 					return err
 				}
 			}
@@ -89,15 +92,15 @@ func (f *Foreground) placeOrQueue(c *cli.Context, s store.Submission) (job *stor
 
 // Pass makes a scheduling pass on behalf of the job. Other jobs that it starts are left for the
 // next cycle to launch.
-func (f *Foreground) Pass(tx *store.Tx, job **store.Job) error {
+func (f *Foreground) Pass(tx *engine.Tx, job **engine.Job) error {
 	if _, err := f.EndAttended(tx); err != nil {
 		return err
 	}
-	_, err := tx.Cycle().Run(store.CycleSpec{Silent: true})
+	_, err := tx.Cycle().Run(engine.CycleSpec{Silent: true})
 	if err != nil {
 		return err
 	}
-	if *job, err = tx.Jobs().Get((*job).ID); err == nil && (*job).State == store.JobRunning {
+	if *job, err = tx.Jobs().Get((*job).ID); err == nil && (*job).State == engine.JobRunning {
 		err = f.claim(tx, *job)
 	}
 	return err
@@ -106,7 +109,7 @@ func (f *Foreground) Pass(tx *store.Tx, job **store.Job) error {
 // AwaitTurn waits until the job runs. When the file has changed or the job's time has come, it
 // schedules the queue itself, because perhaps no other process does. When its patience ends, it
 // cancels the job.
-func (f *Foreground) AwaitTurn(c *cli.Context, job *store.Job, patience time.Duration) (*store.Job, error) {
+func (f *Foreground) AwaitTurn(c *cli.Context, job *engine.Job, patience time.Duration) (*engine.Job, error) {
 	deadline := f.Env.Clock().Add(patience)
 	ctx := f.Ctx
 	defer func() { f.Ctx = ctx }()
@@ -115,24 +118,24 @@ func (f *Foreground) AwaitTurn(c *cli.Context, job *store.Job, patience time.Dur
 	defer stop()
 	for {
 		named := time.Time{}
-		if job.State == store.JobReserved {
+		if job.State == engine.JobReserved {
 			named = job.Start
 		}
 		seen := f.FileStamp()
-		err := f.Update(c, func(tx *store.Tx) error { return f.Pass(tx, &job) })
+		err := f.Update(c, func(tx *engine.Tx) error { return f.Pass(tx, &job) })
 		switch {
 		case err != nil:
 			return nil, err
-		case job.State == store.JobRunning:
+		case job.State == engine.JobRunning:
 			return job, nil
 		case !job.State.Live():
 			why := "it was " + job.State.String() + " while it waited"
 			if job.Reason.Text != "" {
 				why += ": " + job.Reason.String()
 			}
-			return nil, &store.Conflict{What: "job " + listing.JobID(job), Why: why}
+			return nil, &engine.Conflict{What: "job " + listing.JobID(job), Why: why}
 		}
-		if now := f.FileStamp(); job.State == store.JobReserved && now != seen {
+		if now := f.FileStamp(); job.State == engine.JobReserved && now != seen {
 			seen, named = now, job.Start
 		}
 		err = f.WaitForChange(seen, deadline, named)
@@ -146,10 +149,10 @@ func (f *Foreground) AwaitTurn(c *cli.Context, job *store.Job, patience time.Dur
 }
 
 // withdraw takes the job out of the queue.
-func withdraw(r *session.Run, c *cli.Context, job *store.Job) error {
-	return r.Update(c, func(tx *store.Tx) error {
+func withdraw(r *session.Run, c *cli.Context, job *engine.Job) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		_, err := tx.Jobs().Cancel(job.ID, "run was stopped before its turn came")
-		if errors.Is(err, store.ErrConflict) {
+		if errors.Is(err, engine.ErrConflict) {
 			return nil // another process has done it
 		}
 		return err
@@ -158,10 +161,10 @@ func withdraw(r *session.Run, c *cli.Context, job *store.Job) error {
 
 // RunJob runs the command of a job that holds its nodes, with env added to its environment, and
 // then gives the nodes back.
-func (f *Foreground) RunJob(job *store.Job, program string, argv, env []string, nodeFiles ...string) error {
+func (f *Foreground) RunJob(job *engine.Job, program string, argv, env []string, nodeFiles ...string) error {
 	var told []launch.Notice
-	err := f.View(func(tx *store.Tx) (err error) {
-		told, err = noticesOf(tx, &store.CycleReport{Launch: []*store.Job{job}})
+	err := f.View(func(tx *engine.Tx) (err error) {
+		told, err = noticesOf(tx, &engine.CycleReport{Launch: []*engine.Job{job}})
 		return err
 	})
 	if err != nil {
@@ -173,10 +176,11 @@ func (f *Foreground) RunJob(job *store.Job, program string, argv, env []string, 
 	}
 	command := launch.Command{Program: program, Words: argv, In: f.Stdin, Out: f.Answers.Writer, Err: f.Stderr,
 		Terminal: f.StderrTTY,
-		Grace:    store.DefaultGrace, Signal: func(pid int, sig syscall.Signal) { attempts.SignalTree(pid, int(sig)) }}
+		Grace:    engine.DefaultGrace,
+		Signal:   func(pid int, sig syscall.Signal) { keeper.OwnFile().SignalTree(pid, int(sig)) }}
 	var seen session.FileStamp
 	began := 0
-	stopped := store.OutcomeNone
+	stopped := engine.OutcomeNone
 	var end time.Time // of the walltime, by our clock; extend moves it
 	command.Ends = func() bool {
 		if now := f.FileStamp(); now != seen {
@@ -188,14 +192,14 @@ func (f *Foreground) RunJob(job *store.Job, program string, argv, env []string, 
 			}
 			ended, left := f.timeLeft(job.ID)
 			if end = time.Now().Add(left); ended {
-				stopped = store.OutcomeStopped
+				stopped = engine.OutcomeStopped
 			}
 		}
-		if stopped == store.OutcomeNone && !time.Now().Before(end) {
+		if stopped == engine.OutcomeNone && !time.Now().Before(end) {
 			f.Notef("the walltime of job %d is over: its command is told to terminate", job.ID)
-			stopped = store.OutcomeWalltime
+			stopped = engine.OutcomeWalltime
 		}
-		return stopped != store.OutcomeNone
+		return stopped != engine.OutcomeNone
 	}
 	if f.lock != nil {
 		ctx, stop := context.WithCancel(f.Ctx)
@@ -210,7 +214,7 @@ func (f *Foreground) RunJob(job *store.Job, program string, argv, env []string, 
 		}
 	}
 	status, err := command.Run(f.DatabasePath(), &told[0])
-	if stopped == store.OutcomeWalltime && !f.IsFront {
+	if stopped == engine.OutcomeWalltime && !f.IsFront {
 		status = overTime
 	}
 	ended := f.endJob(job, status, stopped, err)
@@ -244,9 +248,9 @@ func keepBeat(r *session.Run, ctx context.Context) {
 }
 
 // endJob records the exit status of the job's command, and whether it was stopped.
-func (f *Foreground) endJob(job *store.Job, status int, stopped store.Outcome, failed error) error {
+func (f *Foreground) endJob(job *engine.Job, status int, stopped engine.Outcome, failed error) error {
 	reason := ""
-	if stopped == store.OutcomeWalltime {
+	if stopped == engine.OutcomeWalltime {
 		reason = "its walltime was over"
 	}
 	if failed != nil {
@@ -255,13 +259,13 @@ func (f *Foreground) endJob(job *store.Job, status int, stopped store.Outcome, f
 	if f.lock == nil {
 		return finishJob(f.Run, job.ID, status, reason)
 	}
-	result := &store.Result{Job: job.ID, Attempt: job.Attempt, Nonce: f.lock.As.Nonce, Outcome: store.OutcomeExited,
+	result := &engine.Result{Job: job.ID, Attempt: job.Attempt, Nonce: f.lock.As.Nonce, Outcome: engine.OutcomeExited,
 		Exit: status, Why: reason}
-	if stopped != store.OutcomeNone {
+	if stopped != engine.OutcomeNone {
 		result.Outcome = stopped
 	}
 	err := f.lock.Tell(f.Ctx, result)
-	if errors.Is(err, store.ErrConflict) {
+	if errors.Is(err, engine.ErrConflict) {
 		f.Notef("%v", err) // cancelled, say: the command's status counts
 		return nil
 	}
@@ -274,7 +278,7 @@ func finishJob(r *session.Run, id uint64, status int, reason string) error {
 	if err != nil {
 		return err
 	}
-	return r.Write(db, true, func(tx *store.Tx) error {
+	return r.Write(db, true, func(tx *engine.Tx) error {
 		_, err := tx.Jobs().Finish(id, status, reason)
 		return err
 	})
@@ -285,13 +289,13 @@ func finishJob(r *session.Run, id uint64, status int, reason string) error {
 func (f *Foreground) timeLeft(id uint64) (ended bool, left time.Duration) {
 	var why string
 	left = time.Hour
-	err := f.View(func(tx *store.Tx) error {
+	err := f.View(func(tx *engine.Tx) error {
 		j, err := tx.Jobs().Get(id)
 		if err == nil {
 			left = j.End.Sub(tx.Now())
 		}
 		switch {
-		case err == nil && j.State != store.JobRunning:
+		case err == nil && j.State != engine.JobRunning:
 			why = "is " + j.State.String()
 		case err == nil && j.Ending:
 			why = "is " + j.Why()
@@ -308,10 +312,10 @@ func (f *Foreground) timeLeft(id uint64) (ended bool, left time.Duration) {
 }
 
 // sendSignals sends the command's processes the signals that the database holds for them.
-func (f *Foreground) sendSignals(job *store.Job, command int) error {
+func (f *Foreground) sendSignals(job *engine.Job, command int) error {
 	d := f.Dispatched("", os.Getuid())
-	var a *store.Attempt
-	err := f.View(func(tx *store.Tx) (err error) {
+	var a *engine.Attempt
+	err := f.View(func(tx *engine.Tx) (err error) {
 		a, err = tx.Attempts().Get(job.ID, job.Attempt)
 		return err
 	})
@@ -319,13 +323,13 @@ func (f *Foreground) sendSignals(job *store.Job, command int) error {
 		return err
 	}
 	for _, sig := range a.Signals {
-		attempts.SignalTree(command, sig)
+		keeper.OwnFile().SignalTree(command, sig)
 	}
-	return d.Signalled(f.Ctx, attempts.Key{Job: job.ID, Number: job.Attempt}, a.Nonce, a.Sent+len(a.Signals))
+	return d.Signalled(f.Ctx, keeper.Key{Job: job.ID, Number: job.Attempt}, a.Nonce, a.Sent+len(a.Signals))
 }
 
 // Attends records that this process waits for a job, or executes it.
-func (f *Foreground) Attends(tx *store.Tx, job *store.Job) error {
+func (f *Foreground) Attends(tx *engine.Tx, job *engine.Job) error {
 	if f.lock == nil {
 		return nil
 	}
@@ -333,11 +337,11 @@ func (f *Foreground) Attends(tx *store.Tx, job *store.Job) error {
 }
 
 // claim claims the attempt that this process will execute.
-func (f *Foreground) claim(tx *store.Tx, job *store.Job) error {
+func (f *Foreground) claim(tx *engine.Tx, job *engine.Job) error {
 	if f.lock == nil {
 		return nil
 	}
-	_, err := tx.Attempts().Claim(store.Claim{Job: job.ID, Attempt: job.Attempt, By: store.ByRun,
+	_, err := tx.Attempts().Claim(engine.Claim{Job: job.ID, Attempt: job.Attempt, By: engine.ByRun,
 		Nonce: f.lock.As.Nonce, Process: f.lock.As.Process})
 	return err
 }

@@ -3,10 +3,11 @@ package run
 import (
 	"runtime"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/gate"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/urfave/cli/v2"
 )
 
@@ -17,8 +18,8 @@ func Keep() *session.Verb {
 		Category: "Queue",
 		Hidden:   true,
 		Usage:    "execute your jobs on this host and report their ends",
-		May:      store.Anybody,
-		Description: "Passes start it: work, cycle --launch, and the process that runs the queue. It claims the " +
+		May:      engine.Anybody,
+		Description: "Passes start it: work, cycle --launch, and the queue runner. It claims the " +
 			"attempts that wait\n" +
 			"for this host and executes their commands with what the jobs carry. It ends them at their " +
 			"walltime or when\n" +
@@ -38,22 +39,22 @@ func Keep() *session.Verb {
 
 func keep(r *session.Run, c *cli.Context) error {
 	if c.Bool(verbs.DryRun) {
-		return r.View(func(*store.Tx) error { return nil })
+		return r.View(func(*engine.Tx) error { return nil })
 	}
 	lock := launch.Inherited()
-	runtime.GOMAXPROCS(1)         // keep runs many short steps, and each would wake another thread
-	gate, err := launch.NewGate() // early, while this process is small
+	runtime.GOMAXPROCS(1)   // keep runs many short steps, and each would wake another thread
+	g, err := gate.Forked() // early, while this process is small
 	if err != nil {
 		return err
 	}
 	runner, _, err := r.AttemptsRunner(c.String("host"))
 	if err != nil {
-		gate.Close()
+		g.Close()
 		return err
 	}
 	if !r.OverSSH() {
 		own := *r
 		runner.Summon = own.Summon
 	}
-	return runner.Keep(r.Ctx, gate, lock)
+	return runner.Keep(r.Ctx, g, lock)
 }

@@ -10,15 +10,15 @@ import (
 	"slices"
 	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/hook"
 	"github.com/placectl/placectl/cmd/placectl/internal/keyed"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/hook"
+	"github.com/placectl/placectl/internal/keeper"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -47,7 +47,7 @@ func makePasses(r *session.Run) error {
 }
 
 // passesOn makes passes on other hosts over ssh.
-func passesOn(r *session.Run, ctx context.Context, here *attempts.Runner, hosts []string, database string) error {
+func passesOn(r *session.Run, ctx context.Context, here *keeper.Runner, hosts []string, database string) error {
 	ssh, err := launch.FindSSH()
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func passesOn(r *session.Run, ctx context.Context, here *attempts.Runner, hosts 
 func passHosts(r *session.Run, here string) (hosts []string, database string, err error) {
 	d := r.Dispatched(here, os.Getuid())
 	busy := make(map[string]bool)
-	err = r.View(func(tx *store.Tx) error {
+	err = r.View(func(tx *engine.Tx) error {
 		settings, err := tx.Config().Settings()
 		if err != nil {
 			return err
@@ -90,7 +90,7 @@ func passHosts(r *session.Run, here string) (hosts []string, database string, er
 		return d.BusyHosts(tx, busy)
 	})
 	for host := range maps.Keys(busy) {
-		if store.SameHost(host, here) {
+		if engine.SameHost(host, here) {
 			delete(busy, host)
 		}
 	}
@@ -152,7 +152,7 @@ func launcher(r *session.Run, c *cli.Context) (*launch.Program, error) {
 
 // launchAll runs the launcher for each job and records the result. A kept answer gets the
 // result, too. stopped are the jobs that it is told to stop. failed is an earlier failure of the cycle.
-func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, stopped []*store.Job, key string,
+func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, stopped []*engine.Job, key string,
 	failed error) error {
 	done := make([]launch.Done, len(told))
 	if err := addRuns(r, told); err == nil {
@@ -172,8 +172,8 @@ func launchAll(r *session.Run, launcher *launch.Program, told []launch.Notice, s
 
 // toldUnder returns those of the notices whose jobs are claimed under the cycle's nonce. It reads
 // the file, because the outcome of the commit may be unknown.
-func toldUnder(r *session.Run, nonce store.Nonce, told []launch.Notice) ([]launch.Notice, error) {
-	err := r.View(func(tx *store.Tx) error {
+func toldUnder(r *session.Run, nonce engine.Nonce, told []launch.Notice) ([]launch.Notice, error) {
+	err := r.View(func(tx *engine.Tx) error {
 		told = slices.DeleteFunc(slices.Clone(told), func(n launch.Notice) bool {
 			a, err := tx.Attempts().Get(n.Job, 0)
 			return err != nil || n.Event == launch.Start && a.Nonce != nonce
@@ -186,12 +186,12 @@ func toldUnder(r *session.Run, nonce store.Nonce, told []launch.Notice) ([]launc
 // launchKept launches the jobs that a kept answer names: all of them after the commit that keeps
 // it. If the commit's outcome was unknown, or the process ended before it recorded the launches,
 // the same key leads here again. Then it launches those that still hold their nodes.
-func launchKept(r *session.Run, c *cli.Context, launcher *launch.Program, stopped []*store.Job) error {
+func launchKept(r *session.Run, c *cli.Context, launcher *launch.Program, stopped []*engine.Job) error {
 	told := r.Kept.Notices()
-	err := r.View(func(tx *store.Tx) error {
+	err := r.View(func(tx *engine.Tx) error {
 		told = slices.DeleteFunc(told, func(n launch.Notice) bool {
 			j, err := tx.Jobs().Get(n.Job)
-			return n.Event == launch.Start && (err != nil || j.State != store.JobRunning || j.Start.Unix() != n.Start)
+			return n.Event == launch.Start && (err != nil || j.State != engine.JobRunning || j.Start.Unix() != n.Start)
 		})
 		return nil
 	})
@@ -203,7 +203,7 @@ func launchKept(r *session.Run, c *cli.Context, launcher *launch.Program, stoppe
 
 // noteLaunches records successful launches, puts back the jobs whose launch failed, and has the next cycle
 // repeat the stops that failed. It prints the successful ones.
-func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, toStop []*store.Job, key string,
+func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, toStop []*engine.Job, key string,
 	earlier error) error {
 	if len(told) == 0 {
 		return earlier
@@ -214,9 +214,9 @@ func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, toSt
 	}
 	var failed []error
 	var answer *keyed.Recording
-	err = r.Write(db, true, func(tx *store.Tx) error {
+	err = r.Write(db, true, func(tx *engine.Tx) error {
 		failed, answer = nil, new(keyed.Recording)
-		var stopped, launched []*store.Job
+		var stopped, launched []*engine.Job
 		for i, n := range told {
 			what := "stop"
 			if n.Event == launch.Start {
@@ -226,7 +226,7 @@ func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, toSt
 				}
 			}
 			if at := slices.IndexFunc(toStop,
-				func(j *store.Job) bool { return j.ID == n.Job }); n.Event == launch.Stop && at >= 0 &&
+				func(j *engine.Job) bool { return j.ID == n.Job }); n.Event == launch.Stop && at >= 0 &&
 				done[i].Err != nil {
 				if err := tx.Attempts().StopAgain(toStop[at]); err != nil {
 					return err
@@ -237,7 +237,7 @@ func noteLaunches(r *session.Run, told []launch.Notice, done []launch.Done, toSt
 				continue
 			}
 			switch j, err := tx.Jobs().Get(n.Job); {
-			case errors.Is(err, store.ErrNotFound): // the launcher has archived it
+			case errors.Is(err, engine.ErrNotFound): // the launcher has archived it
 			case err != nil:
 				return err
 			case n.Event == launch.Start:

@@ -10,14 +10,14 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/joblog"
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/payload"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/joblog"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -27,7 +27,7 @@ func Logs() *session.Verb {
 		Name:     "logs",
 		Category: "Queue",
 		Usage:    "show the output of jobs",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob}},
 		Description: "Shows the output of all attempts if they write to one file, else of the last. If it is on the " +
 			"host that\n" +
@@ -49,7 +49,7 @@ func Logs() *session.Verb {
 		Access:   verbs.Reads,
 		Revives:  true,
 		Alone:    true,
-		Statuses: []int{exit.NotNow},
+		Statuses: map[int]string{exit.NotNow: "not started yet"},
 		Example:  "placectl logs 12\nplacectl logs -f '40[3]' --tail 20",
 		Run:      logs,
 	}
@@ -76,8 +76,8 @@ type openLog interface {
 
 // logState says where the output of a job is at present.
 type logState struct {
-	job     *store.Job
-	attempt *store.Attempt // the attempt shown, nil before the first
+	job     *engine.Job
+	attempt *engine.Attempt // the attempt shown, nil before the first
 	path    string
 	shared  bool   // the file also has the output of other attempts
 	over    bool   // nothing more will be written
@@ -143,17 +143,17 @@ func (l *jobLog) show() (over *logState, err error) {
 
 // sayWhy says why an attempt ended that did not end by itself, or did not begin: its output does not.
 func (l *jobLog) sayWhy(s *logState) {
-	if a := s.attempt; a != nil && a.State == store.AttemptEnded && a.Why != "" {
+	if a := s.attempt; a != nil && a.State == engine.AttemptEnded && a.Why != "" {
 		l.r.Loudf("job %s, attempt %d: %s", listing.JobName(s.job), a.Number, a.Why)
 	}
 }
 
 // state finds out where the output is, and whether more will come.
 func (l *jobLog) state() (s *logState, err error) {
-	err = l.r.View(func(tx *store.Tx) error {
+	err = l.r.View(func(tx *engine.Tx) error {
 		id := l.job
 		s = new(logState)
-		if s.alone = store.Executing(tx); s.alone != nil && !errors.Is(s.alone, store.ErrCopy) {
+		if s.alone = engine.Executing(tx); s.alone != nil && !errors.Is(s.alone, engine.ErrCopy) {
 			return s.alone
 		}
 		if s.job, err = tx.Jobs().Get(id); err != nil {
@@ -164,7 +164,7 @@ func (l *jobLog) state() (s *logState, err error) {
 		case err != nil:
 			return err
 		case p == nil:
-			return fmt.Errorf("%w: job %d has no command and writes nothing", store.ErrNotFound, id)
+			return fmt.Errorf("%w: job %d has no command and writes nothing", engine.ErrNotFound, id)
 		}
 		if n := l.c.Int("attempt"); n <= s.job.Attempt && s.job.Attempt > 0 {
 			if s.attempt, err = tx.Attempts().Get(id, n); err != nil {
@@ -184,7 +184,7 @@ func (l *jobLog) state() (s *logState, err error) {
 			return nil
 		}
 		if l.c.IsSet("attempt") {
-			s.over = s.over || s.attempt.State == store.AttemptEnded
+			s.over = s.over || s.attempt.State == engine.AttemptEnded
 		}
 		return s.find(tx, p, l.c.Bool("err"))
 	})
@@ -193,8 +193,8 @@ func (l *jobLog) state() (s *logState, err error) {
 
 // waitsFor returns the state in which a job waits, and why. A user who follows a log may have to
 // wait long for it.
-func (l *jobLog) waitsFor(tx *store.Tx, j *store.Job) (string, error) {
-	if !l.c.Bool("follow") || j.State != store.JobHeld && j.State != store.JobQueued {
+func (l *jobLog) waitsFor(tx *engine.Tx, j *engine.Job) (string, error) {
+	if !l.c.Bool("follow") || j.State != engine.JobHeld && j.State != engine.JobQueued {
 		return "", nil
 	}
 	look, err := tx.Ask().Outlook()
@@ -203,7 +203,7 @@ func (l *jobLog) waitsFor(tx *store.Tx, j *store.Job) (string, error) {
 	}
 	p, err := look.Prospect(j)
 	switch {
-	case err != nil || p.Wait == store.WaitsTurn:
+	case err != nil || p.Wait == engine.WaitsTurn:
 		return "", err
 	case p.Reason == "":
 		return j.State.String(), nil
@@ -212,7 +212,7 @@ func (l *jobLog) waitsFor(tx *store.Tx, j *store.Job) (string, error) {
 }
 
 // find finds the attempt's output file.
-func (s *logState) find(tx *store.Tx, p *store.Payload, errors bool) error {
+func (s *logState) find(tx *engine.Tx, p *engine.Payload, errors bool) error {
 	nodes, err := tx.Nodes().Names(s.attempt.AllNodes())
 	if err != nil {
 		return err
@@ -233,7 +233,7 @@ func (s *logState) find(tx *store.Tx, p *store.Payload, errors bool) error {
 
 // read shows new output.
 func (l *jobLog) read(s *logState) error {
-	if s.attempt == nil || s.attempt.State == store.AttemptStarted {
+	if s.attempt == nil || s.attempt.State == engine.AttemptStarted {
 		return l.nothingYet(s)
 	}
 	if l.from != nil && l.path != s.path {
@@ -268,15 +268,17 @@ func (l *jobLog) nothingYet(s *logState) error {
 		}
 		return nil
 	case s.attempt == nil && n > 0:
-		return fmt.Errorf("%w: job %d has not come to attempt %d", store.ErrNotFound, s.job.ID, n)
+		return fmt.Errorf("%w: job %d has not come to attempt %d", engine.ErrNotFound, s.job.ID, n)
 	case s.over:
-		return fmt.Errorf("%w: job %d is %s, and nothing of it was executed", store.ErrNotFound, s.job.ID, s.job.State)
+		return fmt.Errorf("%w: job %d %s, and nothing of it was executed", engine.ErrNotFound, s.job.ID,
+			s.job.State.Is())
 	}
 	what := "placectl logs -f waits for it"
 	if s.idle != "" {
 		what = s.idle
 	}
-	return fmt.Errorf("%w: job %d is %s, and has written nothing; %s", exit.ErrNothingYet, s.job.ID, s.job.State, what)
+	return fmt.Errorf("%w: job %d %s, and has written nothing; %s", exit.ErrNothingYet, s.job.ID,
+		s.job.State.Is(), what)
 }
 
 // open opens the file, at the part to show. With --follow it waits for the file.
@@ -296,8 +298,8 @@ func (l *jobLog) open(s *logState) error {
 	case errors.Is(err, fs.ErrNotExist) && l.c.Bool("follow") && !s.over:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("job %d is %s, and its output is not there (nothing was written, or the file was removed): "+
-			"%s: no such file", s.job.ID, s.job.State, text.Quoted(s.path))
+		return fmt.Errorf("job %d %s, and its output is not there (nothing was written, or the file was removed): "+
+			"%s: no such file", s.job.ID, s.job.State.Is(), text.Quoted(s.path))
 	case err != nil:
 		return err
 	}
@@ -339,16 +341,16 @@ func jobStatus(s *logState) error {
 	switch {
 	case s.attempt != nil && s.job.State.Live(), s.attempt != nil && s.attempt.Number < s.job.Attempt:
 		status = s.attempt.Exit
-		if s.attempt.Outcome != store.OutcomeExited && status == 0 {
+		if s.attempt.Outcome != engine.OutcomeExited && status == 0 {
 			status = 1
 		}
-	case s.job.State != store.JobFinished && status == 0:
+	case s.job.State != engine.JobFinished && status == 0:
 		status = 1
 	}
 	if status == 0 {
 		return nil
 	}
-	if s.job.State == store.JobCancelled {
+	if s.job.State == engine.JobCancelled {
 		return fmt.Errorf("job %s was cancelled", strconv.FormatUint(s.job.ID, 10))
 	}
 	return exit.Status(status)

@@ -8,16 +8,16 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
 	"github.com/placectl/placectl/cmd/placectl/internal/listing"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
 // loggedJobs returns the jobs whose output is shown. several says whether the word may name more than one.
-func loggedJobs(r *session.Run, c *cli.Context) (jobs []*store.Job, several bool, err error) {
-	err = r.View(func(tx *store.Tx) error {
+func loggedJobs(r *session.Run, c *cli.Context) (jobs []*engine.Job, several bool, err error) {
+	err = r.View(func(tx *engine.Tx) error {
 		jobs, several = nil, false
-		return r.Names(tx).Each(c.Args().Slice(), func(j *store.Job, one bool) error {
+		return r.Names(tx).Each(c.Args().Slice(), func(j *engine.Job, one bool) error {
 			jobs, several = append(jobs, j), !one
 			return nil
 		})
@@ -27,7 +27,7 @@ func loggedJobs(r *session.Run, c *cli.Context) (jobs []*store.Job, several bool
 
 // eachLog shows the output of jobs one after the other. With --follow it fails as the first of them that
 // failed. Jobs that have written nothing are counted, and other failures told, so that they hide no output.
-func eachLog(r *session.Run, c *cli.Context, to *lines, jobs []*store.Job) error {
+func eachLog(r *session.Run, c *cli.Context, to *lines, jobs []*engine.Job) error {
 	silent, follow := 0, c.Bool("follow")
 	var first error
 	for _, j := range jobs {
@@ -40,7 +40,7 @@ func eachLog(r *session.Run, c *cli.Context, to *lines, jobs []*store.Job) error
 		case err == nil:
 		case r.Ctx.Err() != nil:
 			return err
-		case errors.Is(err, exit.ErrNothingYet), errors.Is(err, store.ErrNotFound) && !follow:
+		case errors.Is(err, exit.ErrNothingYet), errors.Is(err, engine.ErrNotFound) && !follow:
 			silent++
 		default:
 			var status exit.Status

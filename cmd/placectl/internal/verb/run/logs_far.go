@@ -12,13 +12,13 @@ import (
 	"strings"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/joblog"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/joblog"
+	"github.com/placectl/placectl/internal/keeper"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -27,10 +27,10 @@ import (
 func (l *jobLog) openFar(s *logState) (openLog, error) {
 	host := s.attempt.Host
 	here, err := os.Hostname()
-	if err != nil || host == "" || store.SameHost(host, here) || store.NetworkFileSystem(filepath.Dir(s.path)) != "" {
+	if err != nil || host == "" || engine.SameHost(host, here) || engine.NetworkFileSystem(filepath.Dir(s.path)) != "" {
 		return nil, err
 	}
-	if self, err := attempts.Self(here); err != nil || s.attempt.Boot == "" || self.Boot == s.attempt.Boot {
+	if self, err := keeper.Self(here); err != nil || s.attempt.Boot == "" || self.Boot == s.attempt.Boot {
 		return nil, err // this host under another name, or an unknown one
 	}
 	ssh, err := launch.FindSSH()
@@ -56,7 +56,7 @@ func (l *jobLog) openFar(s *logState) (openLog, error) {
 			lost.Why = txt
 			return fmt.Errorf("%w: %w", exit.ErrUnreached, lost)
 		case err == nil && status == exit.NotFound:
-			return fmt.Errorf("%w: on %s: %s", store.ErrNotFound, host, strings.TrimPrefix(txt, "not found: "))
+			return fmt.Errorf("%w: on %s: %s", engine.ErrNotFound, host, strings.TrimPrefix(txt, "not found: "))
 		case err == nil && status != exit.OK:
 			return fmt.Errorf("on %s: %s", host, txt)
 		}
@@ -70,7 +70,7 @@ func beginLog(c *cli.Context, from *joblog.Log, path string, job uint64, shared 
 	if n := c.Int("attempt"); c.IsSet("attempt") && shared {
 		found, err := from.Only(job, n)
 		if err == nil && !found {
-			err = fmt.Errorf("%w: attempt %d of job %d has written nothing to %s", store.ErrNotFound, n, job,
+			err = fmt.Errorf("%w: attempt %d of job %d has written nothing to %s", engine.ErrNotFound, n, job,
 				text.Quoted(path))
 		}
 		if err != nil {
@@ -93,7 +93,7 @@ func serveLog(r *session.Run, c *cli.Context) error {
 	err = joblog.Serve(path, func(from *joblog.Log) error { return beginLog(c, from, path, job, true) }, r.Stdin,
 		r.Stdout)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = fmt.Errorf("%w: %w", store.ErrNotFound, err)
+		err = fmt.Errorf("%w: %w", engine.ErrNotFound, err)
 	}
 	return err
 }

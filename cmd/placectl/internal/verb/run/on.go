@@ -9,15 +9,15 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/dispatch"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/keeper"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/urfave/cli/v2"
 )
 
@@ -36,7 +36,7 @@ func On() *session.Verb {
 		Name:     "on",
 		Category: "Queue",
 		Usage:    "run a command on another node of a job",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args: []verbs.Arg{{Name: "NODE"}, {Name: "-- COMMAND", Kind: verbs.KindCommand, Optional: true},
 			{Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true, Many: true}},
 		Description: "A job's command runs on its first node. This starts another on NODE, over ssh if that is " +
@@ -59,7 +59,7 @@ func On() *session.Verb {
 		Alone:    true,
 		Passes:   true,
 		Command:  true,
-		Statuses: []int{exit.Conflict},
+		Statuses: map[int]string{exit.Conflict: ""},
 		Example: "placectl on n2 -- hostname\nfor n in $(sort -u $PLACECTL_NODEFILE); do placectl on $n -- ./worker " +
 			"& done; wait",
 		Run: on,
@@ -71,14 +71,14 @@ func on(r *session.Run, c *cli.Context) error {
 		return watch(r)
 	}
 	if c.IsSet(sweepFlag) {
-		found, err := attempts.Sweep(c.String(sweepFlag))
+		found, err := keeper.Sweep(c.String(sweepFlag))
 		if err == nil && found {
-			err = passOn(r, attempts.SweepFound)
+			err = passOn(r, keeper.SweepFound)
 		}
 		return err
 	}
 	if c.IsSet(signalFlag) {
-		return attempts.SignalHere(c.String(signalFlag))
+		return keeper.OwnFile().SignalHere(c.String(signalFlag))
 	}
 	args := c.Args().Slice()
 	if len(args) < 2 || r.Dash >= 0 && r.Dash != 1 {
@@ -89,7 +89,7 @@ func on(r *session.Run, c *cli.Context) error {
 		words = []string{"sh", "-c", strings.Join(words, " ")}
 	}
 	job := r.Getenv("PLACECTL_JOB")
-	var k attempts.Key
+	var k keeper.Key
 	var err error
 	if k.Job, err = strconv.ParseUint(job, 10, 64); err != nil {
 		return usage.Errorf("it works only inside a job, where PLACECTL_JOB is set")
@@ -103,15 +103,18 @@ func on(r *session.Run, c *cli.Context) error {
 	if p.Here {
 		return launch.Become(words, env)
 	}
-	return onHost(r, p, &attempts.Elsewhere{Words: words, Env: env, Grace: p.Grace})
+	return onHost(r, p, &keeper.Elsewhere{Words: words, Env: env, Grace: p.Grace})
 }
 
 // placeOn asks the database where to run the command.
-func placeOn(r *session.Run, k attempts.Key, node string) (*dispatch.Place, error) {
+func placeOn(r *session.Run, k keeper.Key, node string) (*dispatch.Place, error) {
 	if !r.OverSSH() {
 		p, err := r.Dispatched("", os.Getuid()).On(k, node)
-		if errors.Is(err, store.ErrNotFound) { // PLACECTL_JOB may name an array
-			err = cmp.Or(r.View(func(tx *store.Tx) error { return r.Names(tx).NoArray(strconv.FormatUint(k.Job, 10)) }),
+		if errors.Is(err, engine.ErrNotFound) { // PLACECTL_JOB may name an array
+			err = cmp.Or(r.View(func(tx *engine.Tx) error {
+				return r.Names(tx).NoArray(strconv.FormatUint(k.Job,
+					10))
+			}),
 				err)
 		}
 		return p, err
@@ -150,7 +153,7 @@ func onEnviron(environ, devices []string) []string {
 }
 
 // onHost runs the command on another host, and forwards its input and output.
-func onHost(r *session.Run, p *dispatch.Place, e *attempts.Elsewhere) (err error) {
+func onHost(r *session.Run, p *dispatch.Place, e *keeper.Elsewhere) (err error) {
 	if e.Dir, err = os.Getwd(); err != nil {
 		return err
 	}
@@ -162,7 +165,7 @@ func onHost(r *session.Run, p *dispatch.Place, e *attempts.Elsewhere) (err error
 	if err != nil {
 		return err
 	}
-	back, err := attempts.NoteSent(r.Getenv)
+	back, err := keeper.NoteSent(r.Getenv)
 	if err != nil {
 		return err
 	}
@@ -186,7 +189,7 @@ func onHost(r *session.Run, p *dispatch.Place, e *attempts.Elsewhere) (err error
 
 // watch runs a command for another host of the job.
 func watch(r *session.Run) error {
-	status, err := attempts.Watch(os.Stdin)
+	status, err := keeper.Watch(os.Stdin)
 	if err != nil {
 		return err
 	}

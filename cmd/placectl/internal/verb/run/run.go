@@ -4,12 +4,12 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/cmd/placectl/internal/exit"
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
 	"github.com/placectl/placectl/cmd/placectl/internal/request"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/launch"
 	"github.com/urfave/cli/v2"
 )
 
@@ -19,7 +19,7 @@ func Run() *session.Verb {
 		Name:     "run",
 		Category: "Queue",
 		Usage:    "run a command here as a job, and wait for it",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Args: []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest, Optional: true},
 			{Name: "-- COMMAND", Kind: verbs.KindCommand}, {Name: "ARGUMENTS", Kind: verbs.KindCommand, Optional: true,
 				Many: true}},
@@ -30,9 +30,9 @@ func Run() *session.Verb {
 			"on to it, and exits with the command's status.\n\n" +
 			"If a signal ended it, the status is 128 plus the signal's number. It is 127 if there is no such " +
 			"command and\n" +
-			"126 if it cannot be executed; then no job is made. Failures of run itself before the command begins " +
-			"add 100 to\n" +
-			"the statuses of other verbs. At the end of the walltime the command gets SIGTERM, and SIGKILL 30 s " +
+			"126 if it cannot be executed; then no job is made. If run itself fails before the command starts, " +
+			"the status is\n" +
+			"100 plus the usual one. At the end of the walltime the command gets SIGTERM, and SIGKILL 30 s " +
 			"later; the\n" +
 			"status is then 124. So it is stopped if another verb ends the job. If run and its command are " +
 			"killed, the next\n" +
@@ -45,7 +45,7 @@ func Run() *session.Verb {
 		Unkeyed:  true,
 		Alone:    true,
 		Passes:   true,
-		Statuses: []int{exit.NotNow, exit.Never},
+		Statuses: map[int]string{exit.NotNow: "its turn did not come", exit.Never: "can never run"},
 		Example: "placectl run 2:ncpus=4 -t 1h -- sh -c 'mpirun --hostfile $PLACECTL_NODEFILE ./solve'\n" +
 			"placectl run 1:ngpus=1 --wait 10m -- make test",
 		Run: run,
@@ -62,7 +62,7 @@ func run(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	s := store.Submission{Request: q, Attended: true, Command: argv}
+	s := engine.Submission{Request: q, Attended: true, Command: argv}
 	s.Priority = c.Int64("priority")
 	patience, err := patience(r, c)
 	if err != nil {
@@ -74,7 +74,9 @@ func run(r *session.Run, c *cli.Context) error {
 	}
 	f := &Foreground{Run: r}
 	if !c.Bool(verbs.DryRun) {
-		f = InForeground(r)
+		if f, err = InForeground(r); err != nil {
+			return err
+		}
 		defer f.End()
 	}
 	job, err := f.placeOrQueue(c, s)
@@ -82,9 +84,9 @@ func run(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	if c.Bool(verbs.DryRun) {
-		return r.View(func(tx *store.Tx) error { return r.PrintPlacement(tx, job, false, "") })
+		return r.View(func(tx *engine.Tx) error { return r.PrintPlacement(tx, job, false, "") })
 	}
-	if job.State != store.JobRunning {
+	if job.State != engine.JobRunning {
 		r.Notef("job %d waits for its turn", job.ID)
 		if job, err = f.AwaitTurn(c, job, patience); err != nil {
 			return err

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/launch"
-	"github.com/placectl/placectl/cmd/placectl/internal/outname"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/keeper"
+	"github.com/placectl/placectl/internal/launch"
+	"github.com/placectl/placectl/internal/outname"
 )
 
 // A launcher gets each job with a command as a shell script, so that it need not know what jobs carry:
@@ -18,17 +18,17 @@ import (
 
 // addRuns adds the shell scripts of the jobs to be launched to their notices.
 func addRuns(r *session.Run, told []launch.Notice) error {
-	return r.View(func(tx *store.Tx) error {
+	return r.View(func(tx *engine.Tx) error {
 		for i := range told {
 			n := &told[i]
 			if n.Event != launch.Start {
 				continue
 			}
 			j, err := tx.Jobs().Get(n.Job)
-			if errors.Is(err, store.ErrNotFound) {
+			if errors.Is(err, engine.ErrNotFound) {
 				continue
 			}
-			var p *store.Payload
+			var p *engine.Payload
 			if err == nil {
 				p, err = tx.Jobs().Payload(n.Job)
 			}
@@ -45,7 +45,7 @@ func addRuns(r *session.Run, told []launch.Notice) error {
 
 // runFile returns a script for sh that runs a job. Output that the job has not named goes where the script's
 // own goes.
-func runFile(j *store.Job, p *store.Payload, n *launch.Notice) (string, error) {
+func runFile(j *engine.Job, p *engine.Payload, n *launch.Notice) (string, error) {
 	var b strings.Builder
 	line := func(words ...string) {
 		for i, w := range words {
@@ -65,7 +65,7 @@ func runFile(j *store.Job, p *store.Payload, n *launch.Notice) (string, error) {
 	}
 	words := n.Command
 	if p == nil {
-		p = new(store.Payload)
+		p = new(engine.Payload)
 	} else {
 		b.WriteString("cd ")
 		line(p.Dir)
@@ -86,7 +86,7 @@ func runFile(j *store.Job, p *store.Payload, n *launch.Notice) (string, error) {
 		b.WriteString(script)
 		line(p.Script)
 		b.WriteString(" >\"$script\" || exit\n")
-		words = attempts.ScriptWords(p, "\x00", n.Command)
+		words = keeper.ScriptWords(p, "\x00", n.Command)
 	case len(words) == 0:
 		return "", errors.New("its script is not yours to read")
 	}

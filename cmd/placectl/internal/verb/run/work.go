@@ -3,18 +3,14 @@ package run
 import (
 	"context"
 	"errors"
-	"sync/atomic"
-	"time"
 
-	"github.com/placectl/placectl/cmd/placectl/internal/attend"
-	"github.com/placectl/placectl/cmd/placectl/internal/dispatch"
-	"github.com/placectl/placectl/cmd/placectl/internal/hook"
 	"github.com/placectl/placectl/cmd/placectl/internal/remote"
-	attempts "github.com/placectl/placectl/cmd/placectl/internal/runner"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/keeper"
+	"github.com/placectl/placectl/internal/work"
 	"github.com/urfave/cli/v2"
 )
 
@@ -24,7 +20,7 @@ func Work() *session.Verb {
 		Name:     "work",
 		Category: "Queue",
 		Usage:    "execute the commands of jobs on this host",
-		May:      store.Anybody,
+		May:      engine.Anybody,
 		Description: "Executes the jobs of your user whose first node is this host, until interrupted; running jobs " +
 			"then go on.\n" +
 			"--once makes one pass, for example from cron. Any number of passes may run at once. The first one " +
@@ -32,7 +28,7 @@ func Work() *session.Verb {
 			"to work.\n\n" +
 			"If there is no keeper, a pass starts one: one process for all jobs of its user and database here. " +
 			"The keeper\n" +
-			"executes attempts, stops cancelled ones, settles what killed keepers left behind, and delivers " +
+			"executes attempts, stops cancelled ones, cleans up after keepers that were killed, and delivers " +
 			"reports that\n" +
 			"failed. Without --once, work makes a pass whenever the database changes. Any number of work --cycle " +
 			"may run at\n" +
@@ -49,18 +45,11 @@ func Work() *session.Verb {
 		Stays:   "it makes passes itself",
 		Example: "placectl work --once --cycle\n* * * * * placectl --db /srv/cluster.db work --once -q     # " +
 			"in a crontab",
-		Run: work,
+		Run: makeWork,
 	}
 }
 
-// workEvery is how often to check whether the database has changed if the kernel does not tell.
-const workEvery = 200 * time.Millisecond
-
-// networkEvery is workEvery on a network file system. This host's commands ring a bell, and those
-// of others may wait that long.
-const networkEvery = 10 * time.Second
-
-func work(r *session.Run, c *cli.Context) error {
+func makeWork(r *session.Run, c *cli.Context) error {
 	if c.Bool("cycle") && r.OverSSH() {
 		return usage.Errorf("--cycle is for the database's host: use cycle --launch there, or work --cycle")
 	}
@@ -68,7 +57,7 @@ func work(r *session.Run, c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if way != store.LaunchWork || c.Bool(verbs.DryRun) {
+	if way != engine.LaunchWork || c.Bool(verbs.DryRun) {
 		if err := launchByWork(r, c, runner); err != nil || c.Bool(verbs.DryRun) {
 			return err
 		}
@@ -76,12 +65,12 @@ func work(r *session.Run, c *cli.Context) error {
 	passes := runner.NewPasses()
 	passes.Idle = forecasts(r)
 	if c.Bool("cycle") {
-		passes.Cycle = func() (attempts.Cycled, error) { return workCycle(r, c, func(*store.Tx) error { return nil }) }
+		passes.Cycle = func() (keeper.Cycled, error) { return workCycle(r, c, func(*engine.Tx) error { return nil }) }
 	}
 	if !c.Bool("once") {
 		return keepWorking(r, c, passes)
 	}
-	passes.After = func(v *attempts.View) {
+	passes.After = func(v *keeper.View) {
 		if v.Hooked {
 			runHook(r)
 		}
@@ -96,101 +85,48 @@ func work(r *session.Run, c *cli.Context) error {
 
 // keepWorking makes passes until it is interrupted. If it also makes cycles it replaces the
 // attendant, and commands ring for it, or for another one beside which it works.
-func keepWorking(r *session.Run, c *cli.Context, passes *attempts.Passes) error {
-	wakes := wakes(r)
+func keepWorking(r *session.Run, c *cli.Context, passes *keeper.Passes) error {
+	var seat *work.Seat
 	if c.Bool("cycle") {
 		place, err := attendHere(r)
 		if err != nil {
 			return err
 		}
-		s := &seat{run: r, place: place, rung: make(chan struct{}, 1)}
-		leave, err := s.take(r.Ctx)
-		if err != nil {
-			return err
-		}
-		defer leave()
-		wakes.Rung = s.rung
+		seat = &work.Seat{Place: place, Clock: r.Env.Clock, Note: r.Notef, Detail: r.Debugf}
 	}
-	beside := &hook.Beside{Hook: *siteHook(r)}
-	defer beside.End()
-	var here attend.Presence
-	defer here.Close()
-	here.Keep(passes.ID, passes.Epoch)
-	passes.After = func(v *attempts.View) {
-		here.Keep(passes.ID, passes.Epoch)
-		if v.Hooked {
-			beside.Start(r.Ctx)
-		}
-	}
-	switch err := passes.Work(r.Ctx, wakes); {
+	switch err := work.Serve(r.Ctx, passes, wakes(r), seat, siteHook(r)); {
 	case errors.Is(err, context.Canceled):
 		return nil
-	case errors.Is(err, store.ErrCopy):
-		return r.View(store.Executing)
+	case errors.Is(err, engine.ErrCopy):
+		return r.View(engine.Executing)
 	default:
 		return err
 	}
 }
 
 // launchByWork makes passes launch the database's jobs.
-func launchByWork(r *session.Run, c *cli.Context, runner *attempts.Runner) error {
+func launchByWork(r *session.Run, c *cli.Context, runner *keeper.Runner) error {
 	if lies, is := runner.DB.(*remote.Database); is {
 		_, err := lies.Ask(r.Ctx, remote.AskLaunch, remote.Question{})
 		return err
 	}
-	return r.Update(c, func(tx *store.Tx) error { return tx.Attempts().LaunchBy(store.LaunchWork) })
+	return r.Update(c, func(tx *engine.Tx) error { return tx.Attempts().LaunchBy(engine.LaunchWork) })
 }
 
-// forecasts keeps expected starts up to date beside the passes, when those have nothing to do.
-// A forecast that is running does not delay a pass.
+// forecasts keeps expected starts up to date beside the passes.
 func forecasts(r *session.Run) (idle func()) {
-	var busy atomic.Bool
-	var next time.Time
-	began := time.Now()
-	return func() {
-		if r.OverSSH() || time.Now().Before(next) || !busy.CompareAndSwap(false, true) {
-			return
+	return work.Forecasts(r.Ctx, func() (*engine.DB, error) {
+		if r.OverSSH() {
+			return nil, errors.ErrUnsupported
 		}
-		next = time.Now().Add(forecastEvery)
-		few := time.Since(began) > forecastEvery
-		db, err := r.Open()
-		if err != nil {
-			busy.Store(false)
-			return // the next pass reports it
-		}
-		go func() {
-			defer busy.Store(false)
-			defer r.Done(db)
-			if err := db.Forecast(store.ForecastSpec{Rarely: true, Few: few,
-				Done: func() bool { return r.Ctx.Err() != nil }}); err != nil {
-				r.Debugf("no starts are expected: %v", err)
-			}
-		}()
-	}
+		return r.Open()
+	}, r.Debugf)
 }
 
-// forecastEvery is how often to check whether expected starts are out of date.
-const forecastEvery = 30 * time.Second
-
-// runsEvery is how often to check whether runs on this host were killed.
-const runsEvery = 5 * time.Second
-
-// workCycle makes a cycle, unless check fails in its transaction. It prints no answer: passes find
-// what the cycle has started.
-func workCycle(r *session.Run, c *cli.Context, check func(*store.Tx) error) (cycled attempts.Cycled, err error) {
-	err = r.Update(c, func(tx *store.Tx) (err error) {
-		cycled.Startable, err = dispatch.Startable(tx)
-		runs, failed := r.EndAttended(tx)
-		if err := errors.Join(err, check(tx), failed); err != nil {
-			return err
-		}
-		report, err := tx.Cycle().Run(store.CycleSpec{By: store.BySupervisor})
-		if err == nil {
-			cycled.Due = report.Next
-		}
-		if again := tx.Now().Add(runsEvery); runs && (cycled.Due.IsZero() || again.Before(cycled.Due)) {
-			cycled.Due = again
-		}
+// workCycle makes a cycle, unless check fails in its transaction. It prints no answer.
+func workCycle(r *session.Run, c *cli.Context, check func(*engine.Tx) error) (cycled keeper.Cycled, err error) {
+	err = r.Update(c, func(tx *engine.Tx) (err error) {
+		cycled, err = work.Cycle(tx, r.EndAttended, check)
 		return err
 	})
 	return cycled, err

@@ -10,8 +10,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -28,38 +28,38 @@ func Account() *session.Verb {
 			"those may name it; --allow '' admits everyone again.",
 		Example: "placectl account set chem --shares 40",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list accounts", May: store.Anybody, Access: verbs.Reads, InTx: accountList,
+			{Name: "list", Usage: "list accounts", May: engine.Anybody, Access: verbs.Reads, InTx: accountList,
 				Example: "placectl account list"},
-			{Name: "set", Usage: "make or change an account", May: store.Operators,
+			{Name: "set", Usage: "make or change an account", May: engine.Operators,
 				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountSet,
 				Flags: []cli.Flag{&cli.StringFlag{Name: "parent", Usage: "parent account `A` ('': none)"},
 					&cli.StringFlag{Name: "shares",
 						Usage: "`N` shares of its parent, against those of its siblings (1)"},
 					&cli.StringSliceFlag{Name: "member",
 						Usage: "`USER=N`: give the user N shares (default 1) of the account; - removes the user"},
-					&cli.StringFlag{Name: "allow", Usage: "admit only these, `user:U,group:G`"}},
+					&cli.StringFlag{Name: "allow", Usage: "admit only these, `user=U,group=G`"}},
 				Example: "placectl account set org --parent chem --shares 3 --member ann=2 --member bob=1\n" +
-					"placectl account set org --allow user:ann,group:org"},
-			{Name: "rm", Usage: "delete an account", May: store.Operators,
+					"placectl account set org --allow user=ann,group=org"},
+			{Name: "rm", Usage: "delete an account", May: engine.Operators,
 				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindAccount}}, Access: verbs.Writes, InTx: accountRemove,
 				Example: "placectl account rm org"},
 		},
 	}
 }
 
-func accountList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
-	var list []store.Account
-	if err := tx.Accounts().Each(func(a store.Account) error { list = append(list, a); return nil }); err != nil {
+func accountList(r *session.Run, tx *engine.Tx, _ *cli.Context) error {
+	var list []engine.Account
+	if err := tx.Accounts().Each(func(a engine.Account) error { list = append(list, a); return nil }); err != nil {
 		return err
 	}
 	return printAccounts(r, list...)
 }
 
-func accountSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func accountSet(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	name := c.Args().First()
 	a, err := tx.Accounts().Get(name)
-	if errors.Is(err, store.ErrNotFound) {
-		a, err = store.Account{Name: name, Shares: 1}, nil
+	if errors.Is(err, engine.ErrNotFound) {
+		a, err = engine.Account{Name: name, Shares: 1}, nil
 	}
 	if err != nil {
 		return err
@@ -90,16 +90,16 @@ func accountSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 }
 
 // withMember applies a value of --member to a list of members: ann=2, ann, or ann=-.
-func withMember(list []store.AccountMember, text string) ([]store.AccountMember, error) {
+func withMember(list []engine.AccountMember, text string) ([]engine.AccountMember, error) {
 	user, number, given := strings.Cut(text, "=")
-	m := store.AccountMember{User: user, Shares: 1}
+	m := engine.AccountMember{User: user, Shares: 1}
 	if given && number != "-" {
 		var err error
 		if m.Shares, err = session.WholeAmount(number); err != nil {
 			return nil, usage.Errorf("--member %s: %w", user, err)
 		}
 	}
-	var out []store.AccountMember
+	var out []engine.AccountMember
 	for _, one := range list {
 		if one.User != user {
 			out = append(out, one)
@@ -111,7 +111,7 @@ func withMember(list []store.AccountMember, text string) ([]store.AccountMember,
 	return append(out, m), nil
 }
 
-func accountRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func accountRemove(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	a, err := tx.Accounts().Get(c.Args().First())
 	if err != nil {
 		return err
@@ -122,7 +122,7 @@ func accountRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return printAccounts(r, a)
 }
 
-func printAccounts(r *session.Run, list ...store.Account) error {
+func printAccounts(r *session.Run, list ...engine.Account) error {
 	p := r.Printer(
 		output.Result{Columns: []output.Column{{Name: "name"}, {Name: "parent"}, {Name: "shares", Kind: output.Integer},
 			{Name: "members", Kind: output.List}, {Name: "allow", Kind: output.List}}})

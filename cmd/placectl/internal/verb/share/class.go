@@ -11,9 +11,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/fairshare"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -39,7 +39,7 @@ func Class() *session.Verb {
 
 // changeShares lets fn change the settings, stores them and shows the result.
 func changeShares(r *session.Run, c *cli.Context, fn func(*fairshare.Settings) error) error {
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		s, err := tx.Shares().Get()
 		if err != nil {
 			return err
@@ -60,20 +60,20 @@ func noClass(s *fairshare.Settings, name string) error {
 	for i, c := range s.Loads {
 		names[i] = c.Class
 	}
-	return fmt.Errorf("no class %s%s: %w", text.Quoted(name), index.DidYouMean(name, names), store.ErrNotFound)
+	return fmt.Errorf("no class %s%s: %w", text.Quoted(name), index.DidYouMean(name, names), engine.ErrNotFound)
 }
 
 func classSetVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "set",
 		Usage: "set the loads of classes, and make new ones",
-		May:   store.Operators,
+		May:   engine.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=LOAD", Many: true}},
 		Description: "LOAD is a whole number of at least 0, relative to the others: 2 and 1 are the same as 60 and " +
 			"30. A class of\n" +
 			"load 0 gets what the others leave. Classes that you do not name keep their loads.",
 		Flags: []cli.Flag{&cli.BoolFlag{Name: "replace", Usage: "delete all other classes"},
-			&cli.StringFlag{Name: "allow", Usage: "admit only these to the named classes, `user:U,group:G` ('': all)"}},
+			&cli.StringFlag{Name: "allow", Usage: "admit only these to the named classes, `user=U,group=G` ('': all)"}},
 		Access:  verbs.Writes,
 		Example: "placectl class set research=60 teaching=30 tests=10\nplacectl class set --replace day=2 night=1",
 		Run:     classSet,
@@ -142,7 +142,7 @@ func classMapVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "map",
 		Usage: "map requestors to classes; the first match counts",
-		May:   store.Operators,
+		May:   engine.Operators,
 		Args:  []verbs.Arg{{Name: "NAME=REGEXP", Many: true, Unless: "replace"}},
 		Description: "REGEXP, in Go's syntax (RE2), may match anywhere in the requestor, a job's user, unless it has " +
 			"^ and $. New\n" +
@@ -184,7 +184,7 @@ func classDefaultVerb() *session.Verb {
 	return &session.Verb{
 		Name:        "default",
 		Usage:       "set the class of requestors that no mapping matches",
-		May:         store.Operators,
+		May:         engine.Operators,
 		Args:        []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass}},
 		Description: "An empty NAME ('') stands for the default: the class of the least load.",
 		Access:      verbs.Writes,
@@ -201,7 +201,7 @@ func classRmVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "rm",
 		Usage: "delete classes",
-		May:   store.Operators,
+		May:   engine.Operators,
 		Args:  []verbs.Arg{{Name: "NAME", Kind: verbs.KindClass, Many: true, Unless: "all"}},
 		Description: "Mappings to these classes are deleted, too. If the default class is deleted, the class of the " +
 			"least load\n" +
@@ -220,7 +220,7 @@ func classRm(r *session.Run, c *cli.Context) error {
 	if c.Bool("all") && c.NArg() > 0 {
 		return usage.Errorf("give either classes or --all")
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		s, err := tx.Shares().Get()
 		if err != nil {
 			return err

@@ -12,9 +12,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/sharefile"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
 	"github.com/placectl/placectl/placer/fairshare"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -22,7 +22,7 @@ func classPlanVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "plan",
 		Usage: "show what each class may start now, and must stop",
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Description: "Plans for the database: for its nodes that are up, its running jobs and its queued ones, " +
 			"counted in the\n" +
 			"setting share_unit. With --from it plans for a state in a file, and needs no database:\n" +
@@ -46,7 +46,7 @@ func classPlanVerb() *session.Verb {
 
 func classPlan(r *session.Run, c *cli.Context) error {
 	if !c.IsSet("from") {
-		return r.View(func(tx *store.Tx) error {
+		return r.View(func(tx *engine.Tx) error {
 			state, err := tx.Shares().State()
 			if err != nil {
 				return err
@@ -153,7 +153,7 @@ func classRebalanceVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "rebalance",
 		Usage: "set when jobs are stopped to restore shares",
-		May:   store.Operators,
+		May:   engine.Operators,
 		Description: "The spread is how far one class is below its share plus how far another is above its own. If " +
 			"the spread\n" +
 			"stays at the threshold or more for the minimum duration, the next cycle stops the newest jobs " +

@@ -6,8 +6,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer/fairshare"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -15,7 +15,7 @@ func classShowVerb() *session.Verb {
 	return &session.Verb{
 		Name:  "show",
 		Usage: "list the classes and all settings of shares",
-		May:   store.Anybody,
+		May:   engine.Anybody,
 		Description: "Tables and JSON show everything; csv, tsv, line and id show only the classes. load_pct is " +
 			"the load as a\n" +
 			"percentage of all loads. out_of_balance_since is when the spread reached the threshold of rebalancing.",
@@ -25,7 +25,7 @@ func classShowVerb() *session.Verb {
 	}
 }
 
-func classShow(r *session.Run, tx *store.Tx, _ *cli.Context) error { return printShares(r, tx) }
+func classShow(r *session.Run, tx *engine.Tx, _ *cli.Context) error { return printShares(r, tx) }
 
 // The types of the JSON document.
 type (
@@ -42,7 +42,7 @@ type (
 )
 
 // printShares prints the present settings.
-func printShares(r *session.Run, tx *store.Tx) error {
+func printShares(r *session.Run, tx *engine.Tx) error {
 	s, err := tx.Shares().Get()
 	if err != nil {
 		return err
@@ -57,7 +57,7 @@ func printShares(r *session.Run, tx *store.Tx) error {
 }
 
 // printShareTables prints the settings as tables: the classes, and for class list the rest, too.
-func printShareTables(r *session.Run, tx *store.Tx, s *fairshare.Settings, classes []classObject) error {
+func printShareTables(r *session.Run, tx *engine.Tx, s *fairshare.Settings, classes []classObject) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "load", Kind: output.Integer},
 		{Name: "load_pct", Kind: output.Integer}, {Name: "allow", Kind: output.List, Detail: true}}})
 	for _, c := range classes {
@@ -71,7 +71,7 @@ func printShareTables(r *session.Run, tx *store.Tx, s *fairshare.Settings, class
 	})
 }
 
-func printShareRest(r *session.Run, tx *store.Tx, s *fairshare.Settings) error {
+func printShareRest(r *session.Run, tx *engine.Tx, s *fairshare.Settings) error {
 	if len(s.Map) > 0 {
 		fmt.Fprintln(r.Stdout)
 		p := r.Printer(output.Result{Columns: []output.Column{{Name: "requestor"}, {Name: "class"}}})
@@ -87,7 +87,7 @@ func printShareRest(r *session.Run, tx *store.Tx, s *fairshare.Settings) error {
 }
 
 // printShareSettings prints the settings that occur once, and in a document the lists as well.
-func printShareSettings(r *session.Run, tx *store.Tx, s *fairshare.Settings, classes []classObject,
+func printShareSettings(r *session.Run, tx *engine.Tx, s *fairshare.Settings, classes []classObject,
 	document bool) error {
 	set, err := tx.Config().Settings()
 	if err != nil {

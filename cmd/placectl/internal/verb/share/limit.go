@@ -5,7 +5,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
 	"github.com/placectl/placectl/index"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/placer/subject"
 	"github.com/urfave/cli/v2"
 )
 
@@ -16,52 +17,46 @@ func Limit() *session.Verb {
 		Name:     "limit",
 		Category: "Shares",
 		Usage:    "limit what users, groups, accounts, classes and queues use",
-		Description: "KEY is all, or user:NAME, group:, account:, class: and queue:, joined by commas. With * " +
-			"instead of a name,\n" +
-			"the limit holds for each one separately. A name replaces the *: user:ann replaces user:*, whether it " +
-			"is\n" +
-			"smaller or larger. All other limits apply together. A limit on an account covers the accounts below " +
-			"it.\n" +
-			"MEASURE is\n" +
+		Description: "KEY is all, or KIND=NAME of the kinds " + subject.Shared.String() +
+			", or several of them joined\n" +
+			"by commas. With * instead of a name, the limit holds for each one separately. A name replaces the *:\n" +
+			"user=ann replaces user=*, whether it is smaller or larger. All other limits apply together. A limit\n" +
+			"on an account covers the accounts below it. MEASURE is\n" +
 			"  running queued jobs     numbers of jobs: running, waiting, both\n" +
-			"  RES                     its amount in running jobs: a consumable, a pool, or nodes, the number " +
-			"of chunks\n" +
+			"  RES                     in running jobs: a consumable, a pool, or nodes (chunks)\n" +
 			"  RES.queued RES.jobs     in waiting jobs, in both\n" +
 			"  RES.left                its amount times the remaining seconds of running jobs\n" +
 			"  RES.job walltime.job    of one job\n\n" +
-			"Limits on waiting jobs and on one job are checked at submission: the exit status is 3, or 4. Limits on\n" +
-			"running jobs hold at every instant, and for plans, too. If a limit holds a job back, room in " +
-			"that limit is\n" +
-			"kept for it from its earliest start, so that later jobs cannot pass it for ever. Jobs under " +
-			"other limits\n" +
-			"start around it. A job beyond a --soft limit comes after all others. A request with " +
-			"--over-limits ignores\n" +
-			"limits.",
-		Example: "placectl limit set user:* running=20 ncpus=256 jobs=1000",
+			"Limits on waiting jobs and on one job are checked at submission: the exit status is 3, or 4. Limits\n" +
+			"on running jobs hold at every instant, and for plans, too. If a limit holds a job back, room in that\n" +
+			"limit is kept for it from its earliest start, so that later jobs cannot pass it for ever. Jobs under\n" +
+			"other limits start around it. Jobs over a --soft limit run after all others. A request with\n" +
+			"--over-limits ignores limits.",
+		Example: "placectl limit set user=* running=20 ncpus=256 jobs=1000",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list limits, with --use how much of them is used", May: store.Anybody,
+			{Name: "list", Usage: "list limits, with --use how much of them is used", May: engine.Anybody,
 				Access: verbs.Reads, InTx: limitList,
 				Flags:   []cli.Flag{&cli.BoolFlag{Name: "use", Usage: "one row for each subject that has some"}},
 				Example: "placectl limit list --use"},
-			{Name: "set", Usage: "set or change limits", May: store.Operators,
+			{Name: "set", Usage: "set or change limits", May: engine.Operators,
 				Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE=N", Many: true}}, Access: verbs.Writes, InTx: limitSet,
-				Flags: []cli.Flag{soft("who goes beyond them has his turn after all others")},
-				Example: "placectl limit set user:ann running=50\n" +
-					"placectl limit set queue:gpu,user:* ngpus=4\n" +
-					"placectl limit set --soft account:chem mem=2tb"},
-			{Name: "rm", Usage: "delete limits, all of a key if you name no measure", May: store.Operators,
+				Flags: []cli.Flag{soft("jobs over a soft limit run after all others")},
+				Example: "placectl limit set user=ann running=50\n" +
+					"placectl limit set queue=gpu,user=* ngpus=4\n" +
+					"placectl limit set --soft account=chem mem=2tb"},
+			{Name: "rm", Usage: "delete limits, all of a key if you name no measure", May: engine.Operators,
 				Args: []verbs.Arg{{Name: "KEY"}, {Name: "MEASURE", Many: true, Optional: true}}, Access: verbs.Writes,
 				InTx:    limitRemove,
 				Flags:   []cli.Flag{soft("only soft ones")},
-				Example: "placectl limit rm user:ann running"},
+				Example: "placectl limit rm user=ann running"},
 		},
 	}
 }
 
-func limitList(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func limitList(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	if !c.Bool("use") {
-		var list []store.Limit
-		err := tx.Limits().Each(func(l store.Limit) error { list = append(list, l); return nil })
+		var list []engine.Limit
+		err := tx.Limits().Each(func(l engine.Limit) error { list = append(list, l); return nil })
 		if err != nil {
 			return err
 		}
@@ -87,7 +82,7 @@ func limitList(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	})
 }
 
-func limitSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func limitSet(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err
@@ -130,7 +125,7 @@ func inAmounts(r *session.Run, defs *index.Defs, show func(amounts) error) error
 	return r.Either(func(f output.Format) bool { return f.Traits().People }, in(true), in(false))
 }
 
-func limitRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func limitRemove(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	gone, err := tx.Limits().Remove(c.Args().First(), c.Bool("soft"), c.Args().Tail()...)
 	if err != nil {
 		return err
@@ -142,7 +137,7 @@ func limitColumns() []output.Column {
 	return []output.Column{{Name: "key"}, {Name: "measure"}, {Name: "soft", Kind: output.Boolean}}
 }
 
-func printLimits(r *session.Run, tx *store.Tx, list []store.Limit) error {
+func printLimits(r *session.Run, tx *engine.Tx, list []engine.Limit) error {
 	defs, err := tx.Config().Resources()
 	if err != nil {
 		return err

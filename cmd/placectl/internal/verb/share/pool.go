@@ -9,7 +9,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -31,26 +31,26 @@ func Pool() *session.Verb {
 			"made again.",
 		Example: "placectl pool add fluent=30",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list pools and their use", May: store.Anybody, Access: verbs.Reads, InTx: poolList,
+			{Name: "list", Usage: "list pools and their use", May: engine.Anybody, Access: verbs.Reads, InTx: poolList,
 				Example: "placectl pool list"},
-			{Name: "add", Usage: "make a pool", May: store.Operators, Args: []verbs.Arg{{Name: "NAME=AMOUNT"}},
+			{Name: "add", Usage: "make a pool", May: engine.Operators, Args: []verbs.Arg{{Name: "NAME=AMOUNT"}},
 				Access: verbs.Writes, Run: poolAdd,
 				Flags:   flags(),
 				Example: "placectl pool add fluent=30"},
-			{Name: "set", Usage: "change a pool", May: store.Operators,
+			{Name: "set", Usage: "change a pool", May: engine.Operators,
 				Args: []verbs.Arg{{Name: "NAME[=AMOUNT]", Kind: verbs.KindPool}}, Access: verbs.Writes,
 				Run:   poolSet,
 				Flags: flags(),
 				Example: "placectl pool set fluent=40\n" +
 					"placectl pool set fluent --outside $(lmstat-used fluent) --until now+15m"},
-			{Name: "rm", Usage: "delete an unused pool", May: store.Operators,
+			{Name: "rm", Usage: "delete an unused pool", May: engine.Operators,
 				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindPool}}, Access: verbs.Writes, InTx: poolRemove,
 				Example: "placectl pool rm fluent"},
 		},
 	}
 }
 
-func poolList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+func poolList(r *session.Run, tx *engine.Tx, _ *cli.Context) error {
 	pools, err := tx.Pools().At(tx.Now())
 	if err != nil {
 		return err
@@ -66,8 +66,8 @@ func poolAdd(r *session.Run, c *cli.Context) error {
 	if !strings.Contains(c.Args().First(), "=") {
 		return usage.Errorf("the amount is missing: write %s=30", c.Args().First())
 	}
-	return r.Update(c, func(tx *store.Tx) error {
-		var p store.Pool
+	return r.Update(c, func(tx *engine.Tx) error {
+		var p engine.Pool
 		change(&p)
 		return putPool(r, tx, p, true)
 	})
@@ -81,8 +81,8 @@ func poolSet(r *session.Run, c *cli.Context) error {
 	if !strings.Contains(c.Args().First(), "=") && !c.IsSet("outside") {
 		return usage.Errorf("nothing to change: write %s=30, or --outside 7", c.Args().First())
 	}
-	return r.Update(c, func(tx *store.Tx) error {
-		p := store.Pool{Name: poolName(c)}
+	return r.Update(c, func(tx *engine.Tx) error {
+		p := engine.Pool{Name: poolName(c)}
 		pools, err := tx.Pools().At(tx.Now())
 		if err != nil {
 			return err
@@ -103,7 +103,7 @@ func poolName(c *cli.Context) string {
 }
 
 // poolChange reads the new properties of a pool.
-func poolChange(r *session.Run, c *cli.Context) (func(*store.Pool), error) {
+func poolChange(r *session.Run, c *cli.Context) (func(*engine.Pool), error) {
 	name, text, given := strings.Cut(c.Args().First(), "=")
 	var amount, outside int64
 	var until time.Time
@@ -126,7 +126,7 @@ func poolChange(r *session.Run, c *cli.Context) (func(*store.Pool), error) {
 			return nil, err
 		}
 	}
-	return func(p *store.Pool) {
+	return func(p *engine.Pool) {
 		if given {
 			p.Name, p.Amount = cmp.Or(p.Name, name), amount
 		}
@@ -136,7 +136,7 @@ func poolChange(r *session.Run, c *cli.Context) (func(*store.Pool), error) {
 	}, nil
 }
 
-func putPool(r *session.Run, tx *store.Tx, p store.Pool, add bool) error {
+func putPool(r *session.Run, tx *engine.Tx, p engine.Pool, add bool) error {
 	if err := tx.Pools().Set(p, add); err != nil {
 		return err
 	}
@@ -147,13 +147,13 @@ func putPool(r *session.Run, tx *store.Tx, p store.Pool, add bool) error {
 	}
 	for _, u := range pools {
 		if u.Name == p.Name {
-			return printPools(r, []store.PoolUse{u})
+			return printPools(r, []engine.PoolUse{u})
 		}
 	}
 	return nil
 }
 
-func poolRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func poolRemove(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	pools, err := tx.Pools().At(tx.Now())
 	if err != nil {
 		return err
@@ -164,13 +164,13 @@ func poolRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	}
 	for _, u := range pools {
 		if strings.EqualFold(u.Name, name) {
-			return printPools(r, []store.PoolUse{u})
+			return printPools(r, []engine.PoolUse{u})
 		}
 	}
 	return nil
 }
 
-func printPools(r *session.Run, pools []store.PoolUse) error {
+func printPools(r *session.Run, pools []engine.PoolUse) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "amount", Kind: output.Integer},
 		{Name: "held", Kind: output.Integer},
 		{Name: "outside", Kind: output.Integer}, {Name: "until", Kind: output.Time},

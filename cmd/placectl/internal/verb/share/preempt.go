@@ -10,8 +10,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/placer/preempt"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/placer/subject"
 	"github.com/urfave/cli/v2"
 )
 
@@ -22,20 +23,16 @@ func Preempt() *session.Verb {
 		Name:     "preempt",
 		Category: "Shares",
 		Usage:    "decide which jobs make way for others",
-		Description: "RULE is KEY over KEY. A KEY is KIND:NAME, of the kinds user, group, account, class and queue, " +
-			"or several\n" +
-			"joined by commas, if all of them must match. On the right, all, * or KIND:* stand for all jobs " +
-			"that no rule\n" +
-			"has on its left. The next cycle stops the jobs that lose the least work, and only as many as the " +
-			"other job\n" +
-			"needs. It stops none if a limit, a pool or its class's share holds the other job up, and not " +
-			"twice for the\n" +
-			"same job. Rules that form a circle are refused.",
-		Example: "placectl preempt set 'queue:urgent over queue:*'",
+		Description: "RULE is KEY over KEY. A KEY is KIND=NAME of the kinds " + subject.Shared.String() + ", or\n" +
+			"several of them joined by commas, if all must match. On the right, all, * or KIND=* stand for all\n" +
+			"jobs that no rule has on its left. The next cycle stops the jobs that lose the least work, and\n" +
+			"only as many as the other job needs. It stops none if a limit, a pool or its class's share holds\n" +
+			"the other job up, and not twice for the same job. Rules that form a circle are refused.",
+		Example: "placectl preempt set 'queue=urgent over queue=*'",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list rules", May: store.Anybody, Access: verbs.Reads, InTx: preemptList,
+			{Name: "list", Usage: "list rules", May: engine.Anybody, Access: verbs.Reads, InTx: preemptList,
 				Example: "placectl preempt list"},
-			{Name: "set", Usage: "make or change a rule", May: store.Operators, Args: rule, Access: verbs.Writes,
+			{Name: "set", Usage: "make or change a rule", May: engine.Operators, Args: rule, Access: verbs.Writes,
 				Run: preemptSet,
 				Description: "A stopped job keeps its nodes until none of its processes is left, and the other job " +
 					"is planned there from\n" +
@@ -49,11 +46,11 @@ func Preempt() *session.Verb {
 						Usage: "grace `D` between being told to stop and being killed (each job's own)"},
 					&cli.StringFlag{Name: "min-run", Usage: "protect jobs that have run for less than `D` (10m)"},
 					&cli.StringFlag{Name: "at-most", Usage: "stop a job at most `N` times; 0: no limit (3)"}},
-				Example: "placectl preempt set 'queue:urgent over queue:*' --grace 1m\n" +
-					"placectl preempt set class:day over class:night --how cancel --min-run 0"},
-			{Name: "rm", Usage: "delete a rule", May: store.Operators, Args: rule, Access: verbs.Writes,
+				Example: "placectl preempt set 'queue=urgent over queue=*' --grace 1m\n" +
+					"placectl preempt set class=day over class=night --how cancel --min-run 0"},
+			{Name: "rm", Usage: "delete a rule", May: engine.Operators, Args: rule, Access: verbs.Writes,
 				InTx:    preemptRemove,
-				Example: "placectl preempt rm 'queue:urgent over all'"},
+				Example: "placectl preempt rm 'queue=urgent over all'"},
 		},
 	}
 }
@@ -61,7 +58,7 @@ func Preempt() *session.Verb {
 // ruleOf returns the rule in the arguments of a verb.
 func ruleOf(c *cli.Context) string { return strings.Join(c.Args().Slice(), " ") }
 
-func preemptList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+func preemptList(r *session.Run, tx *engine.Tx, _ *cli.Context) error {
 	var list []*preempt.Rule
 	if err := tx.Preemption().Each(func(rule *preempt.Rule) error {
 		list = append(list, rule)
@@ -82,9 +79,9 @@ func preemptSet(r *session.Run, c *cli.Context) error {
 	if err := errors.Join(errGrace, errRun); err != nil {
 		return err
 	}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		rule, err := tx.Preemption().Get(fresh.String())
-		if errors.Is(err, store.ErrNotFound) {
+		if errors.Is(err, engine.ErrNotFound) {
 			again := *fresh
 			rule, err = &again, nil
 		}
@@ -116,7 +113,7 @@ func preemptSet(r *session.Run, c *cli.Context) error {
 	})
 }
 
-func preemptRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func preemptRemove(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	rule, err := tx.Preemption().Get(ruleOf(c))
 	if err != nil {
 		return err

@@ -8,8 +8,9 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/placer/subject"
 	"github.com/urfave/cli/v2"
 )
 
@@ -39,20 +40,20 @@ func Priority() *session.Verb {
 		Example: "placectl priority set queue:urgent=100 user:ann=5\nplacectl config set 'job_priority=PRIORITY + " +
 			"AGE/3600 + 10*QUEUE'\nplacectl config set job_priority=slurm",
 		Verbs: []*session.Verb{
-			{Name: "set", Usage: "set numbers; the default is 0", May: store.Operators,
+			{Name: "set", Usage: "set numbers; the default is 0", May: engine.Operators,
 				Args: []verbs.Arg{{Name: "KIND:NAME=NUMBER", Many: true}}, Access: verbs.Writes, InTx: prioritySet,
 				Example: "placectl priority set queue:urgent=100 user:ann=5"},
-			{Name: "rm", Usage: "delete numbers", May: store.Operators,
-				Args: []verbs.Arg{{Name: "KIND:NAME", Many: true}}, Access: verbs.Writes, InTx: priorityRemove,
-				Example: "placectl priority rm user:ann"},
-			{Name: "list", Usage: "list the numbers that are set", May: store.Anybody, Access: verbs.Reads,
+			{Name: "rm", Usage: "delete numbers", May: engine.Operators,
+				Args: []verbs.Arg{{Name: "KIND=NAME", Many: true}}, Access: verbs.Writes, InTx: priorityRemove,
+				Example: "placectl priority rm user=ann"},
+			{Name: "list", Usage: "list the numbers that are set", May: engine.Anybody, Access: verbs.Reads,
 				InTx:    priorityList,
 				Example: "placectl priority list"},
 		},
 	}
 }
 
-func prioritySet(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func prioritySet(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	return setNumbers(r, tx, c.Args().Slice(), func(word string) (string, int64, error) {
 		at := strings.LastIndexByte(word, '=')
 		if at < 0 {
@@ -66,30 +67,33 @@ func prioritySet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	})
 }
 
-func priorityRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func priorityRemove(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	return setNumbers(r, tx, c.Args().Slice(), func(word string) (string, int64, error) { return word, 0, nil })
 }
 
 // setNumbers sets the numbers that words give, and shows all of them.
-func setNumbers(r *session.Run, tx *store.Tx, words []string, read func(string) (string, int64, error)) error {
+func setNumbers(r *session.Run, tx *engine.Tx, words []string, read func(string) (string, int64, error)) error {
 	for _, word := range words {
 		whose, n, err := read(word)
 		if err != nil {
 			return err
 		}
-		kind, name, _ := strings.Cut(whose, ":")
-		if err := tx.Priorities().Set(store.Number{Kind: kind, Name: name, Number: n}); err != nil {
+		s, err := subject.Shared.Parse(whose)
+		if err != nil {
+			return err
+		}
+		if err := tx.Priorities().Set(engine.Number{Subject: s, Number: n}); err != nil {
 			return err
 		}
 	}
 	return priorityList(r, tx, nil)
 }
 
-func priorityList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+func priorityList(r *session.Run, tx *engine.Tx, _ *cli.Context) error {
 	p := r.Printer(
 		output.Result{Columns: []output.Column{{Name: "kind"}, {Name: "name"}, {Name: "number", Kind: output.Integer}}})
-	err := tx.Priorities().Each(func(n store.Number) error {
-		p.Row(n.Kind, n.Name, n.Number)
+	err := tx.Priorities().Each(func(n engine.Number) error {
+		p.Row(n.Kind.String(), n.Name, n.Number)
 		return nil
 	})
 	if err != nil {

@@ -4,8 +4,8 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/placectl/placectl/internal/text"
-	"github.com/placectl/placectl/store"
 	"github.com/urfave/cli/v2"
 )
 
@@ -15,7 +15,7 @@ func Queue() *session.Verb {
 		return []cli.Flag{
 			&cli.StringFlag{Name: "group-key", Usage: "resources `R,R` whose values make the queue's placement sets"},
 			&cli.StringFlag{Name: "policy", Usage: "`POLICY` that orders nodes for its jobs (the database's)"},
-			&cli.StringFlag{Name: "allow", Usage: "admit only these, `user:U,group:G` ('': all)"}}
+			&cli.StringFlag{Name: "allow", Usage: "admit only these, `user=U,group=G` ('': all)"}}
 	}
 	return &session.Verb{
 		Name:     "queue",
@@ -26,24 +26,24 @@ func Queue() *session.Verb {
 			"owns nodes, its jobs use only those. All other jobs use only nodes without a queue.",
 		Example: "placectl queue add fast",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list queues", May: store.Anybody, Access: verbs.Reads, InTx: queueList,
+			{Name: "list", Usage: "list queues", May: engine.Anybody, Access: verbs.Reads, InTx: queueList,
 				Example: "placectl queue list"},
-			{Name: "add", Usage: "make a queue", May: store.Operators, Args: []verbs.Arg{{Name: "NAME"}},
+			{Name: "add", Usage: "make a queue", May: engine.Operators, Args: []verbs.Arg{{Name: "NAME"}},
 				Access: verbs.Writes, Run: queueAdd,
 				Flags:   flags(),
 				Example: "placectl queue add fast --group-key switch"},
-			{Name: "set", Usage: "change a queue", May: store.Operators,
+			{Name: "set", Usage: "change a queue", May: engine.Operators,
 				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: queueSet,
 				Flags:   flags(),
 				Example: "placectl queue set fast --group-key ''"},
-			{Name: "rm", Usage: "delete a queue that owns no nodes", May: store.Operators,
+			{Name: "rm", Usage: "delete a queue that owns no nodes", May: engine.Operators,
 				Args: []verbs.Arg{{Name: "NAME", Kind: verbs.KindQueue}}, Access: verbs.Writes, InTx: queueRemove,
 				Example: "placectl queue rm fast"},
 		},
 	}
 }
 
-func queueList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+func queueList(r *session.Run, tx *engine.Tx, _ *cli.Context) error {
 	queues, err := tx.Queues().All()
 	if err != nil {
 		return err
@@ -52,9 +52,9 @@ func queueList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 }
 
 func queueAdd(r *session.Run, c *cli.Context) error {
-	q := store.Queue{Name: c.Args().First(), GroupKey: text.SplitList(c.String("group-key")),
+	q := engine.Queue{Name: c.Args().First(), GroupKey: text.SplitList(c.String("group-key")),
 		Policy: c.String("policy"), Allow: text.SplitList(c.String("allow"))}
-	return r.Update(c, func(tx *store.Tx) error {
+	return r.Update(c, func(tx *engine.Tx) error {
 		if err := tx.Queues().Add(q); err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ func queueAdd(r *session.Run, c *cli.Context) error {
 	})
 }
 
-func queueSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func queueSet(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	q, err := tx.Queues().Get(c.Args().First())
 	if err != nil {
 		return err
@@ -89,7 +89,7 @@ func queueSet(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return printQueues(r, tx, q)
 }
 
-func queueRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func queueRemove(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	q, err := tx.Queues().Get(c.Args().First())
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func queueRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
 	return printQueues(r, tx, q)
 }
 
-func printQueues(r *session.Run, tx *store.Tx, queues ...store.Queue) error {
+func printQueues(r *session.Run, tx *engine.Tx, queues ...engine.Queue) error {
 	p := r.Printer(output.Result{Columns: []output.Column{{Name: "name"}, {Name: "group_key", Kind: output.List},
 		{Name: "policy"}, {Name: "nodes", Kind: output.Integer}, {Name: "allow", Kind: output.List, Detail: true}}})
 	buckets, err := tx.Ask().Buckets()

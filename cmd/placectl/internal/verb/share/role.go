@@ -4,7 +4,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
-	"github.com/placectl/placectl/store"
+	"github.com/placectl/placectl/internal/engine"
 	"github.com/urfave/cli/v2"
 )
 
@@ -24,17 +24,17 @@ func Role() *session.Verb {
 			"its group may write, roles stop mistakes, not malice: see docs/recipes.md.",
 		Example: "placectl role add ann operator",
 		Verbs: []*session.Verb{
-			{Name: "list", Usage: "list roles", May: store.Anybody, Access: verbs.Reads, InTx: roleList,
+			{Name: "list", Usage: "list roles", May: engine.Anybody, Access: verbs.Reads, InTx: roleList,
 				Example: "placectl role list"},
-			{Name: "add", Usage: "give a user a role", May: store.Owners, Args: role, Access: verbs.Writes,
+			{Name: "add", Usage: "give a user a role", May: engine.Owners, Args: role, Access: verbs.Writes,
 				InTx: roleAdd, Example: "placectl role add ann operator"},
-			{Name: "rm", Usage: "take a role from a user", May: store.Owners, Args: role, Access: verbs.Writes,
+			{Name: "rm", Usage: "take a role from a user", May: engine.Owners, Args: role, Access: verbs.Writes,
 				InTx: roleRemove, Example: "placectl role rm ann operator"},
 		},
 	}
 }
 
-func roleList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
+func roleList(r *session.Run, tx *engine.Tx, _ *cli.Context) error {
 	p := roles(r)
 	if err := tx.Roles().Each(func(user, role string) error { p.Row(user, role); return nil }); err != nil {
 		return err
@@ -42,14 +42,14 @@ func roleList(r *session.Run, tx *store.Tx, _ *cli.Context) error {
 	return p.Close()
 }
 
-func roleAdd(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func roleAdd(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	if err := tx.Roles().Add(c.Args().Get(0), c.Args().Get(1)); err != nil {
 		return err
 	}
 	return printRole(r, c)
 }
 
-func roleRemove(r *session.Run, tx *store.Tx, c *cli.Context) error {
+func roleRemove(r *session.Run, tx *engine.Tx, c *cli.Context) error {
 	if err := tx.Roles().Remove(c.Args().Get(0)); err != nil {
 		return err
 	}
