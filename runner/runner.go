@@ -24,7 +24,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -99,9 +98,6 @@ func New(db *store.DB, opt Options) (*Runner, error) {
 	})
 	if err == nil && is.Launch != engine.LaunchWork {
 		err = r.db.Update(func(tx *engine.Tx) error { return tx.Attempts().LaunchBy(engine.LaunchWork) })
-	}
-	if errors.Is(err, engine.ErrCopy) {
-		err = fmt.Errorf("%w; placectl adopt makes it a database of its own", err)
 	}
 	if err != nil {
 		return nil, err
@@ -230,7 +226,8 @@ func (r *Runner) hook() *hook.Hook {
 // Work cycles and executes until ctx ends, and returns its error. It is then the queue runner of this user and host:
 // commands wake it, it plays forecasts, sends this host's heartbeat, hands events and mail to the setting hook, and
 // tells the cycles of other users that it is there. Beside another process that works it waits to take its place.
-// Jobs that run when ctx ends go on. It fails with store.ErrCopy if a copy has taken the place of the database.
+// Jobs that run when it returns go on. It fails with store.ErrCopy if a copy has taken the place of the database, and
+// with store.ErrClosed if db is closed.
 func (r *Runner) Work(ctx context.Context) error {
 	var stateDir string
 	err := r.db.View(func(tx *engine.Tx) error {
@@ -242,8 +239,10 @@ func (r *Runner) Work(ctx context.Context) error {
 		return err
 	}
 	seat := &work.Seat{Place: work.PlaceOf(stateDir, r.path), Clock: time.Now, Note: r.note, Detail: r.detail}
-	p, running := r.passes(ctx, ctx)
+	inside, leave := context.WithCancel(ctx)
+	p, running := r.passes(ctx, inside)
 	defer running.Wait()
+	defer leave()
 	p.Idle = work.Forecasts(ctx, func() (*engine.DB, error) { return r.db, nil }, r.detail)
 	return work.Serve(ctx, p, r.wakes(), seat, r.hook())
 }
@@ -260,6 +259,9 @@ func (r *Runner) wakes() keeper.Wakes {
 // waited. It does not wait for their ends. If the keeper is inside, the program must go on until then: commands go on
 // without it, but the database learns how they ended only from the next Once or Work.
 func (r *Runner) Once(ctx context.Context) (n int, err error) {
+	if err := ctx.Err(); err != nil {
+		return 0, err
+	}
 	r.once.Lock()
 	defer r.once.Unlock()
 	p, _ := r.passes(ctx, context.Background())

@@ -275,28 +275,6 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// TestCopy: nothing is executed from a copy, and the refusal says what makes it a database of its own.
-func TestCopy(t *testing.T) {
-	t.Parallel()
-	dir := newDatabase(t, 1, "true")
-	text, err := os.ReadFile(dir + "/c.db")
-	if err == nil {
-		err = os.WriteFile(dir+"/copy.db", text, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	db, err := store.Open(dir+"/copy.db", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer db.Close()
-	_, err = runner.New(db, runner.Options{})
-	if !errors.Is(err, store.ErrCopy) || !strings.Contains(err.Error(), "adopt") {
-		t.Errorf("a Runner of a copy: %v", err)
-	}
-}
-
 // TestBesideOthers: a program that works for a database in a folder that others may write to executes what it has
 // submitted itself, because Submit signs it, and holds the rest.
 func TestBesideOthers(t *testing.T) {

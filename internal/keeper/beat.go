@@ -13,14 +13,18 @@ import (
 // host's heartbeat.
 const beatFile = "beat"
 
-// keepBeat waits until no other process sends the database this host's heartbeat, and then does so
-// itself. It returns when the context ends.
+// keepBeat begins to wait until no other process sends the database this host's heartbeat, and then to do so itself,
+// until the context ends.
 func (r *Runner) keepBeat(ctx context.Context, s *state) {
 	f, err := s.epoch.OpenFile(beatFile, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		r.notef("%v", err)
 		return
 	}
+	go r.beatFrom(ctx, f)
+}
+
+func (r *Runner) beatFrom(ctx context.Context, f *os.File) {
 	defer f.Close()
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX)

@@ -122,7 +122,7 @@ func (k *keeper) keep(ctx context.Context) error {
 	rung := ring(bell)
 	beat, stop := context.WithCancel(ctx)
 	defer stop()
-	go k.keepBeat(beat, k.state)
+	k.keepBeat(beat, k.state)
 	if err := k.settleAll(); err != nil {
 		k.notef("%v", err)
 	}

@@ -31,7 +31,7 @@ type Passes struct {
 	cycled    time.Time      // when the last cycle ended
 	took      time.Duration  // how long the last cycle took
 	turned    time.Time      // when the last turn ended
-	copied    error          // the database is a copy, as the last turn found
+	over      error          // why no pass can do anything any more, as the last turn found
 	trimmed   time.Time      // the end of the last cycle after which memory was returned
 }
 
@@ -230,8 +230,8 @@ func (p *Passes) Turn(ctx context.Context) {
 	if err == nil {
 		err = p.seenTo(ctx, view)
 	}
-	if p.copied = nil; errors.Is(err, engine.ErrCopy) {
-		p.copied = err
+	if p.over = nil; errors.Is(err, engine.ErrCopy) || errors.Is(err, engine.ErrClosed) {
+		p.over = err
 	} else if err != nil {
 		p.notef("%v", err)
 	}
@@ -262,7 +262,7 @@ func pauseBehind(took time.Duration) time.Duration {
 func (p *Passes) cycle(ctx context.Context) (seen string, v *View, err error) {
 	began, before := time.Now(), p.Stamp()
 	is, err := p.Cycle()
-	if err != nil && !errors.Is(err, engine.ErrCopy) {
+	if err != nil && !errors.Is(err, engine.ErrCopy) && !errors.Is(err, engine.ErrClosed) {
 		p.notef("%v", err)
 	}
 	p.took, p.cycled = time.Since(began), time.Now()
@@ -327,17 +327,17 @@ func (p *Passes) Wait(ctx context.Context, w Wakes) (called bool) {
 	}
 }
 
-// Work makes passes until the context ends, or fails with engine.ErrCopy.
+// Work makes passes until the context ends, or fails with engine.ErrCopy or engine.ErrClosed.
 func (p *Passes) Work(ctx context.Context, w Wakes) error {
 	s, err := openState(p.StateDir, p.ID, p.Epoch)
 	if err != nil {
 		return err
 	}
 	defer s.close()
-	go p.keepBeat(ctx, s)
+	p.keepBeat(ctx, s)
 	for ctx.Err() == nil {
-		if p.Turn(ctx); p.copied != nil {
-			return p.copied
+		if p.Turn(ctx); p.over != nil {
+			return p.over
 		}
 		p.Wait(ctx, w)
 	}
