@@ -1,5 +1,5 @@
 // Package runner executes the jobs of a database in any Go program, as placectl work --cycle does. No placectl needs to
-// be installed, except on other hosts of the cluster.
+// be installed, except on other hosts of the cluster. The node with the name of this host is this host.
 //
 //	db, err := store.Open("cluster.db", nil)
 //	r, err := runner.New(db, runner.Options{})
@@ -66,19 +66,16 @@ type Runner struct {
 	once     sync.Mutex // around passes of Once
 }
 
-// New returns a Runner for a database. Make one Runner for a database, and close the database after its Work has
-// returned. It takes over what an earlier process of this user has left. The first Runner sets launch to work, so no
-// other way executes jobs from then on. New fails if the database is a copy of another one, from which nothing is
-// executed until placectl adopt has made it a database of its own, if jobs are launched by a command of the site's,
-// and with ErrSystem on any system but Linux.
+// New returns a Runner for a database, before others use the handle. Make one Runner for a database, and close the
+// database after its Work has returned. It takes over what an earlier process of this user has left. The first Runner
+// sets launch to work, so no other way executes jobs from then on. New fails if jobs are launched by a command of the
+// site's, and with ErrSystem on any system but Linux. It fails with store.ErrCopy if the database is a copy of another
+// one: nothing is executed from it until a person has made it a database of its own with placectl adopt.
 func New(db *store.DB, opt Options) (*Runner, error) {
 	if err := keeper.Executes(); err != nil {
 		return nil, err
 	}
-	r := &Runner{db: engine.DBOf(db), log: opt.Log}
-	if r.log == nil {
-		r.log = slog.New(slog.DiscardHandler)
-	}
+	r := &Runner{db: engine.DBOf(db), log: cmp.Or(opt.Log, slog.New(slog.DiscardHandler))}
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, err
@@ -155,14 +152,11 @@ func identityOf(path string) (id string) {
 		return ""
 	}
 	defer db.Close()
-	err = db.View(func(tx *engine.Tx) error {
+	db.View(func(tx *engine.Tx) error { //nolint:errcheck // then it is ""
 		is, err := tx.Identity()
 		id = is.ID
 		return err
 	})
-	if err != nil {
-		return ""
-	}
 	return id
 }
 
@@ -259,13 +253,13 @@ func (r *Runner) wakes() keeper.Wakes {
 // waited. It does not wait for their ends. If the keeper is inside, the program must go on until then: commands go on
 // without it, but the database learns how they ended only from the next Once or Work.
 func (r *Runner) Once(ctx context.Context) (n int, err error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
 	r.once.Lock()
 	defer r.once.Unlock()
 	p, _ := r.passes(ctx, context.Background())
-	if _, err := p.Cycle(); err != nil {
+	if err = ctx.Err(); err == nil {
+		_, err = p.Cycle()
+	}
+	if err != nil {
 		return 0, err
 	}
 	p.After = func(v *keeper.View) {

@@ -63,7 +63,7 @@ const (
 
 // Reason says why something is as it is.
 type Reason struct {
-	Cause string // a word for programs; docs/states.md lists them
+	Cause string // a word for programs: docs/json.md, "Codes of reasons"
 	By    string // the user who asked for it, or ""
 	Text  string // in words; times in them are RFC 3339, in UTC
 }
@@ -78,8 +78,8 @@ type Dependency struct {
 type Submission struct {
 	placer.Request
 	Command         []string
-	Payload         *Payload
-	Priority        int64 // jobs of higher priority come first
+	Payload         *Payload // nil: as what executes it, in its user's home directory
+	Priority        int64    // jobs of higher priority come first
 	Begin, Deadline time.Time
 	After           []Dependency
 	Array           []Element // an array with a job for each; nil for one job
@@ -107,14 +107,18 @@ type Alteration struct {
 	NoRequeue       *bool
 }
 
-// Payload is what a job carries, so that it can run later and elsewhere.
+// Payload is what a job carries, so that it can run later and elsewhere. runner.Here makes one for this process.
+//
+// The names of Input, Out and Err are patterns, below Dir unless they are absolute: %j is the job, %A its array, %a its
+// index, %x its name, %u its user, %N its first node, %t the attempt, and %% a %. %5j pads with zeros. Out may be
+// empty: placectl-%j.out, and placectl-%A_%a.out in an array. Err may be, too: it goes to Out.
 type Payload struct {
 	Script, Interpreter string   // a script, which gets the command as arguments; runs it in place of its #! line
 	Dir                 string   // where it runs, an absolute path: needed
 	Env                 []string // NAME=VALUE
 	Umask               uint32   // file mode bits to clear in new files
 	Limits              []ResourceLimit
-	Input, Out, Err     string // files, with %j for the job's number and so on: docs/programs.md
+	Input, Out, Err     string // patterns of files
 	Append              bool   // the first attempt, too, appends to them
 	Owner               *Submitter
 	Ending              Ending

@@ -32,8 +32,8 @@
 //
 // A job gets its nodes in one of two ways. Place, PlaceAt and PlaceEarliest choose nodes at once:
 // the caller runs the command and calls Finish or Release. Submit puts a job into the queue, and
-// Cycle, called now and then by any process, starts the jobs that fit in order. Package attempts is
-// for programs that execute the commands of queued jobs.
+// Cycle, called now and then by any process, starts the jobs that fit in order. Package runner cycles
+// and executes commands; package attempts is for programs that execute them in a way of their own.
 //
 // # Reading, and the cluster
 //

@@ -230,13 +230,16 @@ func (p *Passes) Turn(ctx context.Context) {
 	if err == nil {
 		err = p.seenTo(ctx, view)
 	}
-	if p.over = nil; errors.Is(err, engine.ErrCopy) || errors.Is(err, engine.ErrClosed) {
+	if p.over = nil; isOver(err) {
 		p.over = err
 	} else if err != nil {
 		p.notef("%v", err)
 	}
 	p.seen = stamp
 }
+
+// isOver reports whether an error lets no pass do anything any more.
+func isOver(err error) bool { return errors.Is(err, engine.ErrCopy) || errors.Is(err, engine.ErrClosed) }
 
 // mayCycle reports whether a cycle may find something to do. Some work depends only on time or on
 // processes, so after a while a cycle follows any other change, too.
@@ -262,7 +265,7 @@ func pauseBehind(took time.Duration) time.Duration {
 func (p *Passes) cycle(ctx context.Context) (seen string, v *View, err error) {
 	began, before := time.Now(), p.Stamp()
 	is, err := p.Cycle()
-	if err != nil && !errors.Is(err, engine.ErrCopy) && !errors.Is(err, engine.ErrClosed) {
+	if err != nil && !isOver(err) {
 		p.notef("%v", err)
 	}
 	p.took, p.cycled = time.Since(began), time.Now()

@@ -1,5 +1,5 @@
 // Package outname makes the names of the files that a job writes from patterns such as run-%j.out, which
-// store.CheckPattern describes. It does no I/O.
+// engine.CheckPattern describes. It does no I/O.
 package outname
 
 import (

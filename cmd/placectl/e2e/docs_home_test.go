@@ -9,8 +9,10 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -61,14 +63,28 @@ func newHome(t *testing.T, program string) *home {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // of launch, if the test fails
-		cmd, said := h.command(context.Background(),
-			`for pid in jobs/*.pid; do test ! -e $pid || { read -r host boot leader <$pid; kill -- -$leader; }; done`)
-		if err := cmd.Run(); err != nil {
-			t.Logf("%v: %s", err, said)
-		}
-	})
+	t.Cleanup(h.end)
 	return h
+}
+
+// end kills the processes that still live here, such as jobs and queue runners of a section that failed half-way.
+func (h *home) end() {
+	for began := time.Now(); time.Since(began) < 20*time.Second; time.Sleep(10 * time.Millisecond) {
+		some := false
+		dirs, _ := filepath.Glob("/proc/[0-9]*")
+		for _, dir := range dirs {
+			env, _ := os.ReadFile(dir + "/environ") // empty once it has ended
+			pid, err := strconv.Atoi(filepath.Base(dir))
+			if err == nil && bytes.Contains(env, []byte("HOME="+h.dir+"\x00")) {
+				some = true
+				syscall.Kill(pid, syscall.SIGKILL) //nolint:errcheck // it may have ended
+			}
+		}
+		if !some {
+			return
+		}
+	}
+	h.t.Errorf("processes of %s do not end", h.dir)
 }
 
 func (h *home) command(ctx context.Context, script string, env ...string) (*exec.Cmd, *bytes.Buffer) {

@@ -11,6 +11,7 @@ import (
 	"github.com/placectl/placectl/cmd/placectl/internal/verb/cluster"
 	"github.com/placectl/placectl/index"
 	"github.com/placectl/placectl/internal/engine"
+	"github.com/placectl/placectl/internal/tables"
 )
 
 // TestStatesPage compares the tables of docs/states.md with the program's words.
@@ -37,6 +38,7 @@ func TestStatesPage(t *testing.T) {
 	for _, now := range []int64{0, 10, 20} {
 		want["Reservations"] = append(want["Reservations"], r.State(time.Unix(now, 0)))
 	}
+	want["Events"] = tables.EventWords
 	got, row := make(map[string][]string), regexp.MustCompile("(?m)^\\| `([a-z]+)` \\|")
 	for _, section := range strings.Split(string(page), "\n## ")[1:] {
 		title, text, _ := strings.Cut(section, "\n")
