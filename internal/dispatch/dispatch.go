@@ -69,7 +69,7 @@ func (d *DB) earlier(tx *engine.Tx, job uint64, attempt int, epoch string) error
 	}
 	before, err := tx.Attempts().BeforeClaim(job, attempt)
 	if err == nil && before {
-		err = fmt.Errorf("the database at %s is older than the claim of attempt %d.%d: it may be a copy", d.Path, job,
+		err = fmt.Errorf("%s has no claim of attempt %d.%d: it was not committed, or this is an older copy", d.Path, job,
 			attempt)
 	}
 	return err
