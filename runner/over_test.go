@@ -5,7 +5,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"math/rand/v2"
 	"os"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +87,60 @@ func TestWorkIsOver(t *testing.T) {
 			awaitFile(t, dir+"/ended")
 		})
 	}
+}
+
+// TestWorkAgain: Work that ends and begins again, while jobs begin, execute and end, neither loses nor repeats nor blames
+// any, and leaves nothing open.
+func TestWorkAgain(t *testing.T) {
+	const jobs = 24
+	dir := newDatabase(t, jobs, "echo $PLACECTL_JOB >>out; sleep 0.2")
+	db, err := store.Open(dir+"/c.db", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var log strings.Builder
+	r, err := runner.New(db, runner.Options{Log: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	work := func(most time.Duration) {
+		ctx, stop := context.WithTimeout(t.Context(), most)
+		defer stop()
+		if err := r.Work(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatal(err)
+		}
+	}
+	files, routines := open(t), runtime.NumGoroutine()
+	for left, turn := 1, 0; left > 0; turn++ {
+		if turn == 200 {
+			t.Fatalf("%d jobs are left\n%s", left, &log)
+		}
+		work(time.Duration(10+rand.IntN(200)) * time.Millisecond)
+		if left, err = unfinished(db); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out := linesOf(t, dir+"/out")
+	slices.Sort(out)
+	if n := len(slices.Compact(slices.Clone(out))); n != jobs || len(out) != jobs {
+		t.Errorf("the commands wrote %d lines, %d different ones, want %d\n%s", len(out), n, jobs, &log)
+	}
+	for began := time.Now(); time.Since(began) < 30*time.Second; time.Sleep(20 * time.Millisecond) {
+		if open(t) <= files+4 && runtime.NumGoroutine() <= routines+4 { // of the database's file
+			return
+		}
+	}
+	t.Errorf("open: %d files, before %d; %d goroutines, before %d", open(t), files, runtime.NumGoroutine(), routines)
+}
+
+// open counts the open files of this process.
+func open(t *testing.T) int {
+	list, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(list)
 }
 
 // awaitFile waits until a file is there.

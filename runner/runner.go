@@ -238,15 +238,15 @@ func (r *Runner) Work(ctx context.Context) error {
 	defer running.Wait()
 	defer leave()
 	p.Idle = work.Forecasts(ctx, func() (*engine.DB, error) { return r.db, nil }, r.detail)
-	return work.Serve(ctx, p, r.wakes(), seat, r.hook())
+	return work.Serve(ctx, p, r.wakes(ctx), seat, r.hook())
 }
 
-// wakes says when there may be something to do.
-func (r *Runner) wakes() keeper.Wakes {
+// wakes says until ctx ends when there may be something to do.
+func (r *Runner) wakes(ctx context.Context) keeper.Wakes {
 	if engine.IsLog(r.path) {
 		return keeper.Wakes{Every: time.Second}
 	}
-	return work.Wakes(r.path)
+	return work.Wakes(ctx, r.path)
 }
 
 // Once makes one cycle, has what waits for this host executed, and hands events on. n is the number of attempts that

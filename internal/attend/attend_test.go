@@ -234,7 +234,7 @@ func TestWatch(t *testing.T) {
 		}
 	}
 	write(p.Database)
-	changed, err := Watch(p.Database)
+	changed, err := Watch(t.Context(), p.Database)
 	if err != nil {
 		t.Fatal(err)
 	}

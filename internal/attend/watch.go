@@ -1,10 +1,14 @@
 package attend
 
-import "github.com/fsnotify/fsnotify"
+import (
+	"context"
 
-// Watch returns a channel that receives when a file is written to or replaced. The kernel of this
+	"github.com/fsnotify/fsnotify"
+)
+
+// Watch returns a channel that receives when a file is written to or replaced, until ctx ends. The kernel of this
 // host may not see what other hosts write. Watch keeps no file open.
-func Watch(path string) (changed <-chan struct{}, err error) {
+func Watch(ctx context.Context, path string) (changed <-chan struct{}, err error) {
 	w, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
@@ -15,8 +19,11 @@ func Watch(path string) (changed <-chan struct{}, err error) {
 	}
 	c := make(chan struct{}, 1)
 	go func() {
+		defer w.Close()
 		for {
 			select {
+			case <-ctx.Done():
+				return
 			case e, open := <-w.Events:
 				if !open {
 					return

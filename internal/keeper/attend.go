@@ -110,6 +110,8 @@ func (a *attendance) attend() {
 // act acts until there is no more news, or until nothing of the attempt is left. Then it hands the
 // attempt to the keeper, and is never called again.
 func (a *attendance) act() {
+	a.acting.RLock()
+	defer a.acting.RUnlock()
 	for !a.isLeft() {
 		a.mu.Lock()
 		n := a.news

@@ -14,6 +14,7 @@ import (
 type ears struct {
 	fd    int // an epoll descriptor
 	poll  *os.File
+	over  chan struct{} // closed when nothing listens there
 	mu    sync.Mutex
 	pipes map[int]*attendance
 }
@@ -25,23 +26,34 @@ func newEars() (*ears, error) {
 		return nil, os.NewSyscallError("epoll_create1", err)
 	}
 	unix.SetNonblock(fd, true) //nolint:errcheck // fd is valid; Go's poller needs it so
-	e := &ears{fd: fd, poll: os.NewFile(uintptr(fd), "ears"), pipes: make(map[int]*attendance)}
+	e := &ears{fd: fd, poll: os.NewFile(uintptr(fd), "ears"), over: make(chan struct{}),
+		pipes: make(map[int]*attendance)}
 	go e.listen()
 	return e, nil
 }
 
-func (e *ears) close() { e.poll.Close() }
+// close closes the pipes as well, whose writers may go on.
+func (e *ears) close() {
+	e.poll.Close()
+	<-e.over
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	for pipe := range e.pipes {
+		unix.Close(pipe) //nolint:errcheck // it was only read
+	}
+}
 
 // add listens to a pipe for an attendance. The pipe is closed once its writers are gone.
 func (e *ears) add(pipe int, a *attendance) {
 	e.mu.Lock()
+	defer e.mu.Unlock()
 	e.pipes[pipe] = a
-	e.mu.Unlock()
 	err := unix.EpollCtl(e.fd, unix.EPOLL_CTL_ADD, pipe, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(pipe)})
 	if err != nil { // the user's limit of watches is reached
 		unix.SetNonblock(pipe, false) //nolint:errcheck // the pipe is valid
+		delete(e.pipes, pipe)
 		go func() {
-			for text := make([]byte, 4096); e.read(pipe, text); {
+			for text := make([]byte, 4096); e.read(pipe, a, text); {
 			}
 		}()
 	}
@@ -49,6 +61,7 @@ func (e *ears) add(pipe int, a *attendance) {
 
 // listen passes on what wardens report until the ears are closed.
 func (e *ears) listen() {
+	defer close(e.over)
 	raw, err := e.poll.SyscallConn()
 	if err != nil {
 		return
@@ -64,16 +77,16 @@ func (e *ears) listen() {
 			return
 		}
 		for _, pipe := range ready[:n] {
-			e.read(int(pipe.Fd), text[:])
+			e.mu.Lock()
+			a := e.pipes[int(pipe.Fd)]
+			e.mu.Unlock()
+			e.read(int(pipe.Fd), a, text[:])
 		}
 	}
 }
 
 // read reads a pipe, and reports whether more may come. Each line was written in one write.
-func (e *ears) read(pipe int, text []byte) (more bool) {
-	e.mu.Lock()
-	a := e.pipes[pipe]
-	e.mu.Unlock()
+func (e *ears) read(pipe int, a *attendance, text []byte) (more bool) {
 	n, err := unix.Read(pipe, text)
 	if err == unix.EAGAIN || err == unix.EINTR {
 		return true

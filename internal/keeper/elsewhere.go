@@ -112,7 +112,15 @@ const saidAfter = time.Second
 
 // emptyAll repeats emptied until it succeeds, or until the job has gone on without the attempt.
 func (a *attendance) emptyAll(until time.Duration) {
-	ctx := context.Background()
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() {
+		select {
+		case <-a.keeper.left:
+			stop()
+		case <-ctx.Done():
+		}
+	}()
 	says := func(why string) {
 		if err := a.DB.LeftOver(ctx, a.slot.Key, a.slot.nonce, "its command has ended; "+why); err != nil &&
 			!Settled(err) {
@@ -123,7 +131,7 @@ func (a *attendance) emptyAll(until time.Duration) {
 	defer slow.Stop()
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		err := a.emptied(ctx, until)
-		if err == nil {
+		if err == nil || ctx.Err() != nil {
 			return
 		}
 		a.notef("%s: %v", a.slot.Key, err)

@@ -14,6 +14,7 @@ import (
 
 // run executes the attempt and begins to follow it. If it cannot execute the attempt, that has ended.
 func (a *attendance) run() {
+	defer a.acting.RUnlock()
 	if result := a.execute(); result != nil {
 		a.group.remove()
 		a.finish(result)
@@ -33,7 +34,12 @@ func (a *attendance) finish(result *engine.Result) {
 	if a.until == 0 {
 		a.until = bootClock()
 	}
-	a.emptyAll(a.until)
+	a.handBack(a.until)
+}
+
+// handBack ends what is left on other nodes, and hands the attempt to the keeper.
+func (a *attendance) handBack(until time.Duration) {
+	a.emptyAll(until)
 	select {
 	case a.ended <- a:
 	case <-a.keeper.left:

@@ -33,6 +33,7 @@ type keeper struct {
 	unsettled []func() error               // retries for attempts that could not be taken over
 	ended     chan *attendance
 	left      chan struct{} // closed when this process executes no more
+	acting    sync.RWMutex  // read-locked by goroutines that use slots
 
 	untold    []*attendance // whose results the database has not accepted yet
 	doubtful  []Again       // claims with an unknown outcome
@@ -211,6 +212,7 @@ func (k *keeper) execute(sl *slot, o *Order) {
 	a := &attendance{keeper: k, slot: sl, turn: k.turns, order: o, told: -1, acts: true}
 	k.running[sl.nonce] = a
 	k.alive = time.Now()
+	k.acting.RLock()
 	go a.run()
 }
 

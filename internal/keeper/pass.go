@@ -239,7 +239,9 @@ func (p *Passes) Turn(ctx context.Context) {
 }
 
 // isOver reports whether an error lets no pass do anything any more.
-func isOver(err error) bool { return errors.Is(err, engine.ErrCopy) || errors.Is(err, engine.ErrClosed) }
+func isOver(err error) bool {
+	return errors.Is(err, engine.ErrCopy) || errors.Is(err, engine.ErrClosed)
+}
 
 // mayCycle reports whether a cycle may find something to do. Some work depends only on time or on
 // processes, so after a while a cycle follows any other change, too.

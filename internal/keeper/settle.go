@@ -89,10 +89,11 @@ func (k *keeper) takeOver(s *state, name string) error {
 	default:
 		a.until = bootClock()
 		k.running[sl.nonce] = a
+		k.acting.RLock()
 		go func() {
+			defer k.acting.RUnlock()
 			a.at("settling")
-			a.emptyAll(0)
-			k.ended <- a
+			a.handBack(0)
 		}()
 	}
 	return nil

@@ -155,13 +155,14 @@ const (
 	networkEvery = 10 * time.Second
 )
 
-// Wakes uses the kernel's notifications if the kernel sees all changes of a file. Otherwise it polls its state.
-func Wakes(path string) keeper.Wakes {
+// Wakes uses the kernel's notifications, until ctx ends, if the kernel sees all changes of a file. Otherwise it polls its
+// state.
+func Wakes(ctx context.Context, path string) keeper.Wakes {
 	switch dir := filepath.Dir(path); {
 	case engine.NetworkFileSystem(dir) != "":
 		return keeper.Wakes{Every: networkEvery}
 	case engine.Notifies(dir):
-		if changed, err := attend.Watch(path); err == nil { // the kernel may be out of watches
+		if changed, err := attend.Watch(ctx, path); err == nil { // the kernel may be out of watches
 			return keeper.Wakes{Changed: changed}
 		}
 	}

@@ -180,7 +180,7 @@ func wakes(r *session.Run) keeper.Wakes {
 		return keeper.Wakes{Changed: r.LogMoves()}
 	case r.OverSSH():
 	default:
-		return work.Wakes(r.DatabasePath())
+		return work.Wakes(r.Ctx, r.DatabasePath())
 	}
 	return keeper.Wakes{Every: sshEvery}
 }
