@@ -62,8 +62,9 @@ func (m *queueModel) orderHolds(before map[uint64]waitingJob) {
 		}
 		for _, b := range now { // or taken back from
 			waits := b.State == JobQueued || b.State == JobReserved
+			earlier := precedes(b, j) || m.backfill == Relaxed && b.Walltime < j.Walltime
 			if j.State == JobRunning && before[id].State != JobRunning && m.goesBefore(j, b) && waits &&
-				before[b.ID].ready && precedes(b, j) {
+				before[b.ID].ready && earlier {
 				return
 			}
 		}
