@@ -2,6 +2,8 @@ package file
 
 import (
 	"errors"
+	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -38,6 +40,36 @@ func TestGuard(t *testing.T) {
 			err := f.View(func(*Recorder) error { fn(); return nil })
 			t.Errorf("%s: the panic is gone: %v", what, err)
 		}()
+	}
+}
+
+// TestMappedAfterPanic: a function that panics or ends its goroutine leaves the file neither locked nor mapped.
+func TestMappedAfterPanic(t *testing.T) {
+	t.Parallel()
+	f := newFile(t)
+	for _, leave := range []func(){func() { panic("no") }, runtime.Goexit} {
+		for _, run := range []func(){
+			func() { f.View(func(*Recorder) error { leave(); return nil }) },                       //nolint:errcheck // it panics
+			func() { f.Update(func(*Recorder) (bool, error) { leave(); return true, nil }) },       //nolint:errcheck // so too
+			func() { f.UpdateBeside(func(*Recorder) (bool, error) { leave(); return true, nil }) }, //nolint:errcheck
+		} {
+			over := make(chan any)
+			go func() {
+				defer func() { over <- recover() }()
+				run()
+			}()
+			<-over
+			if err := errors.Join(look(f), change(f)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if err := f.Close(); err != nil {
+		t.Error(err)
+	}
+	maps, _ := os.ReadFile("/proc/self/maps")
+	if n := strings.Count(string(maps), f.Path()+"\n"); n > 0 {
+		t.Errorf("%d mappings are left", n)
 	}
 }
 

@@ -212,7 +212,7 @@ func (f *File) run(want lockMode, fn func(*opened) error) error {
 	return f.runContext(context.Background(), want, fn)
 }
 
-func (f *File) runContext(ctx context.Context, want lockMode, fn func(*opened) error) error {
+func (f *File) runContext(ctx context.Context, want lockMode, fn func(*opened) error) (err error) {
 	if f.shut.Load() {
 		return ErrClosed
 	}
@@ -227,7 +227,6 @@ func (f *File) runContext(ctx context.Context, want lockMode, fn func(*opened) e
 			return ErrClosed
 		}
 		if f.own == nil {
-			var err error
 			if f.own, err = f.open(ctx, writing); err != nil {
 				return err
 			}
@@ -254,20 +253,18 @@ func (f *File) runContext(ctx context.Context, want lockMode, fn func(*opened) e
 	if err != nil {
 		return err
 	}
-	// Closing could wait for a lock that a panic has left held. Then it only releases our
-	// locks.
-	given := false // then another goroutine may have it
+	returned := false // otherwise fn panics, or ends its goroutine, maybe in a commit
 	defer func() {
-		if !given {
+		var damage *fault
+		if errors.As(err, &damage) { // closing could wait for a lock that bbolt still holds
 			o.unlock() //nolint:errcheck // the other error says more
+			return
 		}
+		o.spent = o.spent || !returned
+		f.closed(f.give(o))
 	}()
 	err = Guard(func() error { return fn(o) })
-	var damage *fault
-	if !errors.As(err, &damage) {
-		given = true
-		f.closed(f.give(o))
-	}
+	returned = true
 	return err
 }
 
