@@ -16,26 +16,13 @@ type fault struct{ what string }
 func (f *fault) Error() string { return row.ErrDamaged.Error() + ": " + f.what }
 func (f *fault) Unwrap() error { return row.ErrDamaged }
 
-// Panic is a panic that a damaged file did not cause, on its way out of a transaction.
-type Panic struct {
-	Value any
-	stack []byte
-}
-
-func (p *Panic) Error() string { return fmt.Sprint(p.Value) }
-
-// Stack returns the stack of the panic.
-func (p *Panic) Stack() []byte { return p.stack }
-
 // Guard turns faults and panics that a damaged file causes inside bbolt, or in a bitmap read
-// from it, into ErrDamaged. Other panics continue.
+// from it, into ErrDamaged. Other panics continue, with their value and on their stack.
 func Guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case *Panic:
-			panic(p)
 		case interface {
 			error
 			Addr() uintptr
@@ -44,7 +31,7 @@ func Guard(fn func() error) (err error) {
 		default:
 			origin := panicOrigin()
 			if !slices.ContainsFunc(trusting, func(module string) bool { return strings.HasPrefix(origin, module) }) {
-				panic(&Panic{p, debug.Stack()})
+				panic(p)
 			}
 			err = &fault{fmt.Sprint(p)}
 		}

@@ -44,11 +44,6 @@ func mortal(fn func() error) (err error) {
 	defer func() {
 		switch p := recover().(type) {
 		case nil:
-		case *file.Panic:
-			if p.Value != any(errKilled) {
-				panic(p)
-			}
-			err = errKilled
 		case error:
 			if !errors.Is(p, errKilled) {
 				panic(p)
