@@ -261,6 +261,7 @@ func (l *fileLock) await(ctx context.Context, at int64, how lockHow, late *time.
 	case <-ctx.Done():
 		err = l.cancelled(ctx)
 	}
+	tryByte(l.f, unlocked, lockReserved) //nolint:errcheck // others wait longer then
 	w.leave()
 	return err
 }

@@ -111,3 +111,22 @@ func TestContextOfWait(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestReservationGivenBack: a writer that gives up while others read lets other writers have the reservation, though
+// its wait for the seat goes on in the kernel.
+func TestReservationGivenBack(t *testing.T) {
+	f := newFile(t)
+	defer f.Close()
+	l, err := acquire(context.Background(), f.Path(), sharing, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.release() //nolint:errcheck // the test is over
+	f.opt.LockTimeout = 20 * time.Millisecond
+	if err := change(f); !errors.Is(err, ErrLocked) || inKernel() == 0 {
+		t.Fatalf("%v, want %v", err, ErrLocked)
+	}
+	if byteLocked(l.f, lockReserved) {
+		t.Error("the reservation is held")
+	}
+}
