@@ -49,6 +49,9 @@ func (l *fileLock) signature() (pid int, since time.Time, command string) {
 // holders describes the processes that hold a byte of a lock, for a message.
 func (l *fileLock) holders(at int64) string {
 	found := lockers(l.path, at)
+	if len(found) == 0 { // the holder may have changed meanwhile
+		found = lockers(l.path, at)
+	}
 	pid, since, command := l.signature()
 	for i := range found {
 		if found[i].pid == pid && found[i].writes {
@@ -120,7 +123,7 @@ const described = 3
 // whether they are stopped.
 func describe(found []locker) string {
 	if len(found) == 0 {
-		return " by a process that cannot be seen: it is another user's, or on another machine"
+		return " by a process that was not found: it has just changed, or is another user's, or on another machine"
 	}
 	var texts []string
 	for _, p := range found[:min(described, len(found))] {

@@ -73,7 +73,7 @@ func (l *fileLock) lock(ctx context.Context, want lockMode, timeout time.Duratio
 	if want != sharing {
 		how = forWriting
 	}
-	if err := l.wait(ctx, how, timeout-time.Since(began)); err != nil {
+	if err := l.wait(ctx, how, began, timeout); err != nil {
 		return err
 	}
 	if want != sharing {
@@ -223,13 +223,13 @@ func onByte(f *os.File, how lockHow, at int64, wait bool) error {
 	return calls.Do(Operation{Kind: "lock", Path: f.Name(), At: at}, func() error { return lockByte(f, how, at, wait) })
 }
 
-// wait takes the seat. If it fails, it closes the lock file, and the error names the process that
-// has the seat.
-func (l *fileLock) wait(ctx context.Context, how lockHow, timeout time.Duration) error {
+// wait takes the seat; the timeout counts from when the wait for the lock began. If it fails, it closes
+// the lock file, and the error names the process that has the seat.
+func (l *fileLock) wait(ctx context.Context, how lockHow, began time.Time, timeout time.Duration) error {
 	if l.free(lockSeat) && l.now(how) {
 		return nil
 	}
-	began, late := time.Now(), time.NewTimer(timeout)
+	late := time.NewTimer(timeout - time.Since(began))
 	defer late.Stop()
 	next, err := l.enter(ctx, lockSeat, late, timeout)
 	if err != nil {

@@ -130,3 +130,25 @@ func TestReservationGivenBack(t *testing.T) {
 		t.Error("the reservation is held")
 	}
 }
+
+// TestGaveUpAfter: a writer that waited for the reservation first says how long it waited in all, and a holder that
+// is not found may have changed.
+func TestGaveUpAfter(t *testing.T) {
+	f := newFile(t)
+	defer f.Close()
+	l, err := acquire(context.Background(), f.Path(), writing, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.release() //nolint:errcheck // the test is over
+	time.AfterFunc(100*time.Millisecond, func() {
+		tryByte(l.f, unlocked, lockReserved) //nolint:errcheck // the message tells
+	})
+	f.opt.LockTimeout = 300 * time.Millisecond
+	if err := change(f); err == nil || !strings.Contains(err.Error(), "gave up after 300ms") {
+		t.Error(err)
+	}
+	if said := l.holders(lockArchive); !strings.Contains(said, "has just changed") {
+		t.Error(said)
+	}
+}
