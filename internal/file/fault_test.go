@@ -51,15 +51,16 @@ func TestMappedAfterPanic(t *testing.T) {
 	t.Parallel()
 	f := newFile(t)
 	for _, leave := range []func(){func() { panic("no") }, runtime.Goexit} {
-		for _, run := range []func(){
-			func() { f.View(func(*Recorder) error { leave(); return nil }) },                       //nolint:errcheck // it panics
-			func() { f.Update(func(*Recorder) (bool, error) { leave(); return true, nil }) },       //nolint:errcheck // so too
-			func() { f.UpdateBeside(func(*Recorder) (bool, error) { leave(); return true, nil }) }, //nolint:errcheck
+		keep := func(*Recorder) (bool, error) { leave(); return true, nil }
+		for _, run := range []func() error{
+			func() error { return f.View(func(*Recorder) error { leave(); return nil }) },
+			func() error { return f.Update(keep) },
+			func() error { return f.UpdateBeside(keep) },
 		} {
 			over := make(chan any)
 			go func() {
 				defer func() { over <- recover() }()
-				run()
+				t.Errorf("it returned: %v", run())
 			}()
 			<-over
 			if err := errors.Join(look(f), change(f)); err != nil {
