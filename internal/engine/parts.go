@@ -243,7 +243,12 @@ func (p *part) run(tx *Tx) (err error) {
 				p.died = recover()
 			}
 		}()
-		err = file.Guard(func() error { return p.fn(tx) })
+		err = file.Guard(func() error {
+			if err := context.Cause(p.ctx); err != nil { // the parts before it took long
+				return err
+			}
+			return p.fn(tx)
+		})
 		p.left = false
 	}()
 	<-returned

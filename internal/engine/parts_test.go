@@ -201,6 +201,25 @@ func TestBatchWaits(t *testing.T) {
 	}
 }
 
+// TestBatchEndedAmidst: a part whose context ends while an earlier part of its transaction runs is not run.
+func TestBatchEndedAmidst(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	ctx, end := context.WithCancel(t.Context())
+	ran := 0
+	run := func(*Tx) error { ran++; return nil }
+	list := []*part{{ctx: t.Context(), fn: func(*Tx) error { end(); return nil }}, {ctx: ctx, fn: run},
+		{ctx: t.Context(), fn: run}}
+	for _, p := range list {
+		p.over = make(chan struct{})
+	}
+	db.parts.waiting = slices.Clone(list)
+	db.together()
+	if !errors.Is(list[1].err, context.Canceled) || list[0].err != nil || list[2].err != nil || ran != 1 {
+		t.Error(list[0].err, list[1].err, list[2].err, ran)
+	}
+}
+
 // TestEndedContext: a transaction does not begin under a context that has ended.
 func TestEndedContext(t *testing.T) {
 	t.Parallel()
