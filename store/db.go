@@ -13,7 +13,11 @@ import (
 
 // DB is a handle on a database. Several goroutines may use it. The file is locked only during
 // transactions.
-type DB struct{ db *engine.DB }
+type DB struct {
+	db    *engine.DB
+	open  context.Context // ends with Close
+	close context.CancelFunc
+}
 
 // Options configure a handle. The zero value and nil work.
 type Options struct {
@@ -76,11 +80,16 @@ func Open(path string, opt *Options) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{db}, nil
+	out := &DB{db: db}
+	out.open, out.close = context.WithCancel(context.Background())
+	return out, nil
 }
 
 // Close releases the handle. Its methods then fail with ErrClosed.
-func (db *DB) Close() error { return db.db.Close() }
+func (db *DB) Close() error {
+	db.close()
+	return db.db.Close()
+}
 
 // Path returns the name of the database's file, absolute if the working directory has changed since Open.
 func (db *DB) Path() string { return db.db.Path() }
@@ -149,6 +158,17 @@ const lookEvery = 20 * time.Millisecond
 // the present one. Use it to follow a database. A commit is seen within a fiftieth of a second; what only the passing
 // of time changes is not: see Tx.NextChange.
 func (db *DB) Wait(ctx context.Context, since string) (state string, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(db.open, stop)()
+	state, err = db.wait(ctx, since)
+	if db.open.Err() != nil {
+		return since, ErrClosed
+	}
+	return state, err
+}
+
+func (db *DB) wait(ctx context.Context, since string) (state string, err error) {
 	if log := db.db.Log(); log != nil {
 		if state, err = log.Watch(ctx, since); ctx.Err() != nil {
 			return since, ctx.Err()
