@@ -11,11 +11,14 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"io"
 	"reflect"
 	"time"
 
+	"github.com/placectl/placectl/query"
+	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store"
@@ -65,9 +68,21 @@ func (c *connector) Close() error {
 
 type conn struct{ db *store.DB }
 
-func (c conn) Prepare(text string) (driver.Stmt, error) { return stmt{c, text}, nil }
-func (c conn) Close() error                             { return nil }
-func (c conn) Begin() (driver.Tx, error)                { return nil, readOnly() }
+func (c conn) Close() error              { return nil }
+func (c conn) Begin() (driver.Tx, error) { return nil, readOnly() }
+
+// Prepare looks at the words only, not at the tables.
+func (c conn) Prepare(text string) (driver.Stmt, error) {
+	if _, err := parameters(text); err != nil {
+		return nil, err
+	}
+	return stmt{c, text}, nil
+}
+
+// ExecContext implements driver.ExecerContext.
+func (c conn) ExecContext(context.Context, string, []driver.NamedValue) (driver.Result, error) {
+	return nil, readOnly()
+}
 
 func readOnly() error {
 	return fmt.Errorf("%w: through database/sql a database is only read", store.ErrReadOnly)
@@ -83,8 +98,15 @@ func (c conn) QueryContext(ctx context.Context, text string, args []driver.Named
 			q.Args = append(q.Args, a.Value)
 		}
 	}
+	n, err := parameters(text)
+	if err != nil {
+		return nil, err
+	}
+	if n < len(q.Args) {
+		return nil, fmt.Errorf("%w query: %d values for %d parameters", store.ErrInvalid, len(q.Args), n)
+	}
 	var out *rows
-	err := c.db.ViewContext(ctx, func(tx *store.Tx) error {
+	err = c.db.ViewContext(ctx, func(tx *store.Tx) error {
 		is, err := tx.Query(ctx, q)
 		if err != nil {
 			return err
@@ -113,6 +135,35 @@ func (c conn) QueryContext(ctx context.Context, text string, args []driver.Named
 	return out, nil
 }
 
+// parameters returns the number of parameters of a statement that are not named.
+func parameters(text string) (int, error) {
+	list, err := query.Parse(text)
+	if err == nil && len(list) != 1 {
+		err = fmt.Errorf("%w query: one statement is expected, not %d", store.ErrInvalid, len(list))
+	}
+	return numbered(reflect.ValueOf(list)), err
+}
+
+// numbered returns the highest number of a parameter in a part of a syntax tree.
+func numbered(part reflect.Value) (most int) {
+	switch part.Kind() {
+	case reflect.Pointer, reflect.Interface:
+		if p, ok := reflect.TypeAssert[*syntax.Param](part); ok {
+			return p.Number
+		}
+		return numbered(part.Elem())
+	case reflect.Struct:
+		for i := range part.NumField() {
+			most = max(most, numbered(part.Field(i)))
+		}
+	case reflect.Slice:
+		for i := range part.Len() {
+			most = max(most, numbered(part.Index(i)))
+		}
+	}
+	return most
+}
+
 type stmt struct {
 	conn
 	text string
@@ -122,12 +173,11 @@ func (s stmt) Close() error                               { return nil }
 func (s stmt) NumInput() int                              { return -1 }
 func (s stmt) Exec([]driver.Value) (driver.Result, error) { return nil, readOnly() }
 
-func (s stmt) Query(args []driver.Value) (driver.Rows, error) {
-	named := make([]driver.NamedValue, len(args))
-	for i, a := range args {
-		named[i] = driver.NamedValue{Ordinal: i + 1, Value: a}
-	}
-	return s.conn.QueryContext(context.Background(), s.text, named)
+func (s stmt) Query([]driver.Value) (driver.Rows, error) { return nil, errors.New("call QueryContext") }
+
+// QueryContext implements driver.StmtQueryContext.
+func (s stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+	return s.conn.QueryContext(ctx, s.text, args)
 }
 
 type rows struct {
