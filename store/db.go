@@ -85,7 +85,8 @@ func Open(path string, opt *Options) (*DB, error) {
 	return out, nil
 }
 
-// Close releases the handle. Its methods then fail with ErrClosed.
+// Close releases the handle. Its methods then fail with ErrClosed. Close does not wait for transactions that have begun
+// or wait for the file: they are carried out, or fail with ErrClosed too.
 func (db *DB) Close() error {
 	db.close()
 	return db.db.Close()
