@@ -307,37 +307,6 @@ func waits(t *testing.T, db *store.DB) {
 	}
 }
 
-// TestWaitClosed: Wait fails on a handle that is closed, before it and while it waits, whether the database is kept in a
-// file or in a log.
-func TestWaitClosed(t *testing.T) {
-	t.Parallel()
-	for _, path := range []string{filepath.Join(t.TempDir(), "file.db"), "memory:///wait/" + t.TempDir()} {
-		if err := store.Create(path, nil, nil); err != nil {
-			t.Fatal(err)
-		}
-		db, err := store.Open(path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		state, err := db.Wait(t.Context(), "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		time.AfterFunc(50*time.Millisecond, func() {
-			if err := db.Close(); err != nil {
-				t.Error(err)
-			}
-		})
-		ctx, stop := context.WithTimeout(t.Context(), 10*time.Second)
-		defer stop()
-		for _, since := range []string{state, state, ""} {
-			if is, err := db.Wait(ctx, since); !errors.Is(err, store.ErrClosed) {
-				t.Errorf("%s, %q: %q, %v", path, since, is, err)
-			}
-		}
-	}
-}
-
 // TestProspect: what a job waits for is known without a play; its start is known after PlayForecasts.
 func TestProspect(t *testing.T) {
 	t.Parallel()

@@ -132,8 +132,9 @@ func (c *cursor) place() {
 	if c.k, c.v = nil, nil; c.patch != nil && c.patch.cleared {
 		return
 	}
-	b := c.file.bucket(c.table)
+	b, err := c.file.table(c.table)
 	if b == nil {
+		c.err = err
 		return
 	}
 	c.rows = b.Cursor()

@@ -3,6 +3,7 @@ package file
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 
@@ -105,6 +106,9 @@ func (r *Recorder) Size() int64 { return r.bolt.Size() }
 // removing a missing row, or changing a row back is no change.
 func (r *Recorder) Changed() bool { return r.changed || len(r.was) > 0 }
 
+// errEnded means that a transaction was kept and used after its end.
+var errEnded = errors.New("the transaction is over: its function has returned")
+
 // storedRow is a row of a table.
 type storedRow struct {
 	table row.Table
@@ -171,6 +175,9 @@ func (r *Recorder) bucket(t row.Table) *bbolt.Bucket {
 
 // table is bucket for readers. It is nil only if the file is older than the table.
 func (r *Recorder) table(t row.Table) (*bbolt.Bucket, error) {
+	if r.bolt.DB() == nil {
+		return nil, errEnded
+	}
 	b := r.bucket(t)
 	if b == nil && !r.Lacks(t) {
 		return nil, fmt.Errorf("%w: table %s is missing", row.ErrDamaged, t)
