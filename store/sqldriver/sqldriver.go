@@ -73,10 +73,8 @@ func (c conn) Begin() (driver.Tx, error) { return nil, readOnly() }
 
 // Prepare looks at the words only, not at the tables.
 func (c conn) Prepare(text string) (driver.Stmt, error) {
-	if _, err := parameters(text); err != nil {
-		return nil, err
-	}
-	return stmt{c, text}, nil
+	_, err := query.Parse(text)
+	return stmt{c, text}, err
 }
 
 // ExecContext implements driver.ExecerContext.
@@ -98,11 +96,8 @@ func (c conn) QueryContext(ctx context.Context, text string, args []driver.Named
 			q.Args = append(q.Args, a.Value)
 		}
 	}
-	n, err := parameters(text)
-	if err != nil {
-		return nil, err
-	}
-	if n < len(q.Args) {
+	list, err := query.Parse(text)
+	if n := numbered(reflect.ValueOf(list)); err == nil && n < len(q.Args) {
 		return nil, fmt.Errorf("%w query: %d values for %d parameters", store.ErrInvalid, len(q.Args), n)
 	}
 	var out *rows
@@ -133,15 +128,6 @@ func (c conn) QueryContext(ctx context.Context, text string, args []driver.Named
 		return nil, err
 	}
 	return out, nil
-}
-
-// parameters returns the number of parameters of a statement that are not named.
-func parameters(text string) (int, error) {
-	list, err := query.Parse(text)
-	if err == nil && len(list) != 1 {
-		err = fmt.Errorf("%w query: one statement is expected, not %d", store.ErrInvalid, len(list))
-	}
-	return numbered(reflect.ValueOf(list)), err
 }
 
 // numbered returns the highest number of a parameter in a part of a syntax tree.

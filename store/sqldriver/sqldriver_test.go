@@ -107,7 +107,7 @@ func TestPrepareNonsense(t *testing.T) {
 	if _, err := db.Prepare("SELEC 1"); !errors.As(err, &wrong) {
 		t.Error(err)
 	}
-	if _, err := db.Prepare("SELECT 1; SELECT 2"); !errors.Is(err, store.ErrInvalid) {
+	if _, err := db.Query("SELECT 1; SELECT 2"); !errors.Is(err, store.ErrInvalid) {
 		t.Error(err)
 	}
 	if _, err := db.Exec("DELETE FROM jobs WHERE user = :user", sql.Named("user", "ann")); !errors.Is(err,
