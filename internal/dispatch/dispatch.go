@@ -69,8 +69,8 @@ func (d *DB) earlier(tx *engine.Tx, job uint64, attempt int, epoch string) error
 	}
 	before, err := tx.Attempts().BeforeClaim(job, attempt)
 	if err == nil && before {
-		err = fmt.Errorf("%s has no claim of attempt %d.%d: it was not committed, or this is an older copy", d.Path, job,
-			attempt)
+		err = fmt.Errorf("%s has no claim of attempt %d.%d: it was not committed, or this is an older copy",
+			d.Path, job, attempt)
 	}
 	return err
 }

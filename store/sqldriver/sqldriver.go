@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"github.com/placectl/placectl/query"
-	"github.com/placectl/placectl/query/syntax"
 	"github.com/placectl/placectl/query/tables"
 	"github.com/placectl/placectl/query/values"
 	"github.com/placectl/placectl/store"
@@ -96,12 +95,8 @@ func (c conn) QueryContext(ctx context.Context, text string, args []driver.Named
 			q.Args = append(q.Args, a.Value)
 		}
 	}
-	list, err := query.Parse(text)
-	if n := numbered(reflect.ValueOf(list)); err == nil && n < len(q.Args) {
-		return nil, fmt.Errorf("%w query: %d values for %d parameters", store.ErrInvalid, len(q.Args), n)
-	}
 	var out *rows
-	err = c.db.ViewContext(ctx, func(tx *store.Tx) error {
+	err := c.db.ViewContext(ctx, func(tx *store.Tx) error {
 		is, err := tx.Query(ctx, q)
 		if err != nil {
 			return err
@@ -128,26 +123,6 @@ func (c conn) QueryContext(ctx context.Context, text string, args []driver.Named
 		return nil, err
 	}
 	return out, nil
-}
-
-// numbered returns the highest number of a parameter in a part of a syntax tree.
-func numbered(part reflect.Value) (most int) {
-	switch part.Kind() {
-	case reflect.Pointer, reflect.Interface:
-		if p, ok := reflect.TypeAssert[*syntax.Param](part); ok {
-			return p.Number
-		}
-		return numbered(part.Elem())
-	case reflect.Struct:
-		for i := range part.NumField() {
-			most = max(most, numbered(part.Field(i)))
-		}
-	case reflect.Slice:
-		for i := range part.Len() {
-			most = max(most, numbered(part.Index(i)))
-		}
-	}
-	return most
 }
 
 type stmt struct {
