@@ -89,8 +89,8 @@ func TestWorkIsOver(t *testing.T) {
 	}
 }
 
-// TestWorkAgain: Work that ends and begins again, while jobs begin, execute and end, neither loses nor repeats nor blames
-// any, and leaves nothing open.
+// TestWorkAgain: Work that ends and begins again, while jobs begin, execute and end, neither loses nor repeats nor
+// blames any, and leaves nothing open.
 func TestWorkAgain(t *testing.T) {
 	const jobs = 24
 	dir := newDatabase(t, jobs, "echo $PLACECTL_JOB >>out; sleep 0.2")

@@ -155,8 +155,8 @@ const (
 	networkEvery = 10 * time.Second
 )
 
-// Wakes uses the kernel's notifications, until ctx ends, if the kernel sees all changes of a file. Otherwise it polls its
-// state.
+// Wakes uses the kernel's notifications, until ctx ends, if the kernel sees all changes of a file. Otherwise it polls
+// its state.
 func Wakes(ctx context.Context, path string) keeper.Wakes {
 	switch dir := filepath.Dir(path); {
 	case engine.NetworkFileSystem(dir) != "":
