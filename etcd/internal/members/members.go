@@ -6,11 +6,13 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -106,15 +108,25 @@ func Start(binary, dir string, count int, more ...string) (*Cluster, error) {
 	return c, c.Wait()
 }
 
-// freePorts returns ports without a listener.
+// given has the ports that this process has given to members.
+var given sync.Map
+
+// freePorts returns ports without a listener, each only once. They are below those that the system gives to
+// connections, which would come and go between this look and the member's.
 func freePorts(count int) (ports []int, err error) {
-	for range count {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
+	for tries := 0; len(ports) < count; tries++ {
+		port := 10_000 + rand.IntN(20_000)
+		if _, known := given.LoadOrStore(port, true); known {
+			continue
+		}
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		switch {
+		case err == nil:
+			l.Close()
+			ports = append(ports, port)
+		case tries > 1000:
 			return nil, err
 		}
-		defer l.Close()
-		ports = append(ports, l.Addr().(*net.TCPAddr).Port)
 	}
 	return ports, nil
 }
@@ -140,12 +152,12 @@ func (c *Cluster) Start(i int) error {
 	return nil
 }
 
-// Wait returns when every member says that it is healthy.
+// Wait returns when every member says that it is healthy, and lives: another one may answer at its address.
 func (c *Cluster) Wait() error {
 	until := time.Now().Add(startWithin)
 	for i, host := range c.Hosts {
-		for !c.healthy(i, host) {
-			if time.Now().After(until) {
+		for !c.healthy(i, host) || c.list[i].hasEnded() {
+			if time.Now().After(until) || c.list[i].hasEnded() {
 				return errors.Join(fmt.Errorf("etcd at %s does not answer; its log is %s", host, c.list[i].log),
 					c.Close())
 			}
@@ -153,6 +165,15 @@ func (c *Cluster) Wait() error {
 		}
 	}
 	return nil
+}
+
+func (m *member) hasEnded() bool {
+	select {
+	case <-m.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // healthy asks a member whether it is healthy. One that wants TLS is healthy when it listens.
