@@ -141,13 +141,16 @@ func TestGaveUpAfter(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer l.release() //nolint:errcheck // the test is over
+	freed := make(chan struct{})
 	time.AfterFunc(100*time.Millisecond, func() {
 		tryByte(l.f, unlocked, lockReserved) //nolint:errcheck // the message tells
+		close(freed)
 	})
 	f.opt.LockTimeout = 300 * time.Millisecond
 	if err := change(f); err == nil || !strings.Contains(err.Error(), "gave up after 300ms") {
 		t.Error(err)
 	}
+	<-freed
 	if said := l.holders(lockArchive); !strings.Contains(said, "has just changed") {
 		t.Error(said)
 	}
