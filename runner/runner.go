@@ -233,8 +233,8 @@ func (r *Runner) Work(ctx context.Context) error {
 		return err
 	}
 	seat := &work.Seat{Place: work.PlaceOf(stateDir, r.path), Clock: time.Now, Note: r.note, Detail: r.detail}
-	inside, leave := context.WithCancel(ctx)
-	p, running := r.passes(ctx, inside)
+	ctx, leave := context.WithCancel(ctx)
+	p, running := r.passes(ctx, ctx)
 	defer running.Wait()
 	defer leave()
 	p.Idle = work.Forecasts(ctx, func() (*engine.DB, error) { return r.db, nil }, r.detail)
