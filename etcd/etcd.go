@@ -161,11 +161,10 @@ func (d *driver) once(ctx context.Context, ask call) error {
 	switch {
 	case err == nil:
 		return nil
+	case (errors.As(err, &strange) || refused(err)) && c != nil && d.leaveOut(ctx, c), strange != nil:
+		return fmt.Errorf("%w: %w", replica.ErrAway, err)
 	case refused(err):
 		return d.explain(err)
-	case errors.As(err, &strange):
-		d.leaveOut(ctx, c)
-		return fmt.Errorf("%w: %w", replica.ErrAway, err)
 	}
 	if wrong := d.way.wrong(); wrong != nil && !sent.Load() {
 		return wrong
@@ -249,10 +248,12 @@ func (d *driver) same(cluster uint64) error {
 	return nil
 }
 
-// leaveOut asks no more those members that say they are of another etcd than the one that has the log.
-func (d *driver) leaveOut(ctx context.Context, c *clientv3.Client) {
+// leaveOut asks no more those members that say they are of another etcd than the one that has the log, and reports
+// whether there is one. A refusal does not say whose it is: a stranger knows none of our leases.
+func (d *driver) leaveOut(ctx context.Context, c *clientv3.Client) bool {
 	var ours []string
-	for _, member := range c.Endpoints() {
+	list := c.Endpoints()
+	for _, member := range list {
 		r, err := c.Status(ctx, member)
 		if err == nil && d.same(r.Header.ClusterId) != nil {
 			if d.detail != nil {
@@ -262,7 +263,11 @@ func (d *driver) leaveOut(ctx context.Context, c *clientv3.Client) {
 		}
 		ours = append(ours, member)
 	}
+	if len(ours) == len(list) || len(ours) == 0 {
+		return false
+	}
 	c.SetEndpoints(ours...)
+	return true
 }
 
 // txn carries out a transaction once, in the etcd that has the log.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -18,13 +20,16 @@ import (
 // one returns a test's own member of the newest etcd.
 func one(t *testing.T) string {
 	t.Helper()
-	for name, binary := range members.Versions() {
-		if strings.HasPrefix(name, "3.4") {
-			continue
-		}
-		return startEtcd(t, binary, 1).Hosts[0]
+	return oneCluster(t).Hosts[0]
+}
+
+func oneCluster(t *testing.T) *members.Cluster {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
-	return ""
+	return startEtcd(t, self, 1)
 }
 
 // unused returns an address without a listener.
@@ -137,6 +142,68 @@ func TestStrangers(t *testing.T) {
 	}
 	if made, err := none.Keep(drivertest.Soon(t), replica.ID{1}, nil, &replica.Snapshot{}); err == nil || made {
 		t.Error("a database was made at one of two")
+	}
+}
+
+// TestStrangerRefuses: what a member of another etcd refuses, such as a lease that it does not know, is asked again
+// elsewhere, whichever member is asked first.
+func TestStrangerRefuses(t *testing.T) {
+	t.Parallel()
+	ours, theirs := one(t), one(t)
+	p, err := members.NewPipe(theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	at := drivertest.Make(t, connect(t, "db", ours))
+	long := append([]byte("\x01"), make([]byte, pieceBytes)...)
+	for range 8 { // members are asked in turn, from a random one on
+		p.Set(members.Blocked)
+		d := connect(t, "db", ours, p.Host)
+		if tail, err := d.After(drivertest.Soon(t), at, false); err != nil || tail.Head != at {
+			t.Fatal(tail, err)
+		}
+		p.Set(members.Open)
+		time.Sleep(100 * time.Millisecond) // until it is connected
+		at = drivertest.Put(t, d, at, long, nil)
+	}
+}
+
+// TestSlowStrangers: an answer that comes late counts as much as one that comes at once.
+func TestSlowStrangers(t *testing.T) {
+	t.Parallel()
+	ours, theirs := oneCluster(t), oneCluster(t)
+	hosts := append(slices.Clone(ours.Hosts), theirs.Hosts...)
+	at := drivertest.Make(t, connect(t, "db", ours.Hosts...))
+	hangs := func(c *members.Cluster, ask func()) {
+		t.Helper()
+		if err := c.Signal(0, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		answered := make(chan struct{})
+		go func() { ask(); close(answered) }()
+		select {
+		case <-answered:
+		case <-time.After(3 * time.Second):
+		}
+		if err := c.Signal(0, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		<-answered
+	}
+	hangs(ours, func() {
+		if tail, err := connect(t, "db", hosts...).After(drivertest.Soon(t), replica.Position{}, false); err != nil ||
+			tail.Head != at {
+			t.Error(tail, err)
+		}
+	})
+	for _, c := range []*members.Cluster{ours, theirs} {
+		hangs(c, func() {
+			made, err := connect(t, "none", hosts...).Keep(drivertest.Soon(t), replica.ID{1}, nil, &replica.Snapshot{})
+			if err == nil || made || !strings.Contains(err.Error(), "different etcds") {
+				t.Error(made, err)
+			}
+		})
 	}
 }
 

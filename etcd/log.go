@@ -13,6 +13,7 @@ import (
 	"go.etcd.io/etcd/api/v3/mvccpb"
 	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	"google.golang.org/grpc"
 )
 
 // How much is read at once. A replica is usually a little behind: the first page comes with everything else.
@@ -87,22 +88,28 @@ func (d *driver) ask(ctx context.Context, cmps []clientv3.Cmp, then, otherwise [
 }
 
 // elsewhere looks for the log at each member, because a member of another etcd may be in the list. The etcd that has
-// the log counts from then on.
+// the log counts from then on. A member whose disk is slow is waited for as long as a call may take: its silence is
+// no answer.
 func (d *driver) elsewhere(ctx context.Context) error {
-	none := make(map[uint64]string)
+	ctx, cancel := context.WithTimeout(ctx, giveUp)
+	defer cancel()
+	type answer struct {
+		member string
+		meta   *clientv3.TxnResponse // nil if none came
+	}
+	answers := make(chan answer, len(d.config.Endpoints))
 	for _, member := range d.config.Endpoints {
-		alone := &driver{keys: d.keys, config: d.config}
-		alone.config.Endpoints = []string{member}
-		attempt, cancel := context.WithTimeout(ctx, time.Second)
-		r, err := alone.ask(attempt, nil, d.state(nowhere)[:1], nil)
-		cancel()
-		_ = alone.Close()
-		switch {
-		case err == nil:
-			d.cluster.CompareAndSwap(0, r.Header.ClusterId)
+		go func() { answers <- answer{member, d.alone(ctx, member)} }()
+	}
+	none := make(map[uint64]string)
+	for range d.config.Endpoints {
+		switch a := <-answers; {
+		case a.meta == nil:
+		case value(part(a.meta, 0)) != nil:
+			d.cluster.CompareAndSwap(0, a.meta.Header.ClusterId)
 			return nil
-		case errors.Is(err, replica.ErrNoLog):
-			none[r.Header.ClusterId] = member
+		default:
+			none[a.meta.Header.ClusterId] = a.member
 		}
 	}
 	if len(none) > 1 {
@@ -110,6 +117,22 @@ func (d *driver) elsewhere(ctx context.Context) error {
 			strings.Join(slices.Sorted(maps.Values(none)), " and "), d.keys)
 	}
 	return replica.ErrNoLog
+}
+
+// alone reads meta from one member, and returns nil if it cannot be reached or does not answer.
+func (d *driver) alone(ctx context.Context, member string) (meta *clientv3.TxnResponse) {
+	it := &driver{keys: d.keys, config: d.config}
+	it.config.Endpoints = []string{member}
+	it.config.DialOptions = append(slices.Clone(d.config.DialOptions), grpc.WithContextDialer(it.way.dial))
+	defer it.Close()
+	for patience := askNext; ; patience = min(2*patience, giveUp) {
+		attempt, cancel := context.WithTimeout(ctx, patience)
+		err := it.once(attempt, it.txn(&meta, nil, d.state(nowhere)[:1], nil))
+		cancel()
+		if err == nil || refused(err) || it.way.last(nil) != nil || ctx.Err() != nil {
+			return meta
+		}
+	}
 }
 
 // look reads the state of the log, and the first page after a position.
