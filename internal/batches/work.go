@@ -2,6 +2,7 @@ package batches
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/placectl/placectl/internal/row"
 	"github.com/placectl/placectl/locality"
@@ -23,6 +24,9 @@ type File struct {
 // Next gives a host work. With locality.ErrIdle and ErrOver the grant lists what the host may
 // delete, and you must still commit the transaction.
 func (b *Batches) Next(name, host, user string, w locality.Want) (*Grant, error) {
+	if w.Jobs < 0 || w.Seconds < 0 || w.Lease < 0 {
+		return nil, fmt.Errorf("%w: a host cannot want less than nothing: %+v", row.ErrInvalid, w)
+	}
 	var out Grant
 	one, why := b.work(name, func(op *locality.Op, one *row.Batch) error {
 		h, err := b.meet(host, user)

@@ -263,6 +263,17 @@ func TestBatchMutants(t *testing.T) {
 	}
 }
 
+// TestBadWant: a host cannot want less than nothing.
+func TestBadWant(t *testing.T) {
+	db, _ := newDB(t)
+	for _, w := range []locality.Want{{Jobs: -1}, {Seconds: -1}, {Jobs: 1, Lease: -1}} {
+		err := db.Update(func(tx *Tx) error { _, err := tx.Batches().Next("b", "h", "", w); return err })
+		if !errors.Is(err, ErrInvalid) {
+			t.Errorf("%+v: %v", w, err)
+		}
+	}
+}
+
 // TestRemoveBatch leaves nothing of a batch and everything of the others.
 func TestRemoveBatch(t *testing.T) {
 	db, _ := newDB(t)

@@ -187,6 +187,7 @@ func TestPayloadRefused(t *testing.T) {
 			Payload: &Payload{Dir: "/", Env: []string{"A=" + strings.Repeat("x", MaxEnvironment-2)}}},
 		"is not NAME=VALUE":         {Payload: &Payload{Dir: "/", Env: []string{"A"}}},
 		"not an absolute path":      {Payload: &Payload{Dir: "here"}},
+		"no directory to run in":    {Payload: &Payload{}},
 		"%z in the pattern":         {Payload: &Payload{Dir: "/", Out: "a%z"}},
 		"ends in a %":               {Payload: &Payload{Dir: "/", Err: "%%%"}},
 		"umask 1000":                {Payload: &Payload{Dir: "/", Umask: 0o1000}},

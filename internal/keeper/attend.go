@@ -132,13 +132,11 @@ func (a *attendance) act() {
 
 // isLeft reports whether this process executes no more: the next keeper follows the attempt.
 func (a *attendance) isLeft() bool {
-	select {
-	case <-a.keeper.left:
-		a.alarm.Stop()
-		return true
-	default:
+	if a.keeper.left.Err() == nil {
 		return false
 	}
+	a.alarm.Stop()
+	return true
 }
 
 // see acts on news and on the clock. It returns the attempt's result once nothing of it is left.

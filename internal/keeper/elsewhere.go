@@ -112,15 +112,7 @@ const saidAfter = time.Second
 
 // emptyAll repeats emptied until it succeeds, or until the job has gone on without the attempt.
 func (a *attendance) emptyAll(until time.Duration) {
-	ctx, stop := context.WithCancel(context.Background())
-	defer stop()
-	go func() {
-		select {
-		case <-a.keeper.left:
-			stop()
-		case <-ctx.Done():
-		}
-	}()
+	ctx := a.keeper.left
 	says := func(why string) {
 		if err := a.DB.LeftOver(ctx, a.slot.Key, a.slot.nonce, "its command has ended; "+why); err != nil &&
 			!Settled(err) {

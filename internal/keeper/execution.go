@@ -42,7 +42,7 @@ func (a *attendance) handBack(until time.Duration) {
 	a.emptyAll(until)
 	select {
 	case a.ended <- a:
-	case <-a.keeper.left:
+	case <-a.keeper.left.Done():
 	}
 }
 

@@ -32,8 +32,9 @@ type keeper struct {
 	locks     []*os.File                   // the locks of those epochs
 	unsettled []func() error               // retries for attempts that could not be taken over
 	ended     chan *attendance
-	left      chan struct{} // closed when this process executes no more
-	acting    sync.RWMutex  // read-locked by goroutines that use slots
+	left      context.Context // over when this process executes no more
+	over      context.CancelFunc
+	acting    sync.RWMutex // read-locked by goroutines that use slots
 
 	untold    []*attendance // whose results the database has not accepted yet
 	doubtful  []Again       // claims with an unknown outcome
@@ -93,11 +94,12 @@ func (r *Runner) Keep(ctx context.Context, g gate.Gate, inherited *os.File) erro
 		if k.lock = k.state.inherits(inherited, keeperName(k.Host)); k.lock == nil {
 			k.lock, err = k.state.tryLock(keeperName(k.Host))
 		}
-		inherited, k.left = nil, make(chan struct{})
+		inherited = nil
 		if k.lock == nil {
 			k.state.close()
 			return err
 		}
+		k.left, k.over = context.WithCancel(context.Background())
 		k.at("locked")
 		noteKeeper(k.lock, self)
 		err := k.keep(ctx)

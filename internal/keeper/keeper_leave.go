@@ -54,7 +54,7 @@ func (k *keeper) idle() time.Duration {
 // leave releases the lock, and removes all slots except those that still have to be settled. What is about to begin
 // begins first, because its slot and journal are the next keeper's only then.
 func (k *keeper) leave() {
-	close(k.left) // what runs is the next keeper's
+	k.over() // what runs is the next keeper's
 	k.acting.Lock()
 	defer k.acting.Unlock()
 	for i, sl := range k.slots {

@@ -145,6 +145,9 @@ func (p *Payload) Check() error {
 	case env > MaxEnvironment:
 		return fmt.Errorf("%w: the environment has %d bytes; the maximum is %d: name what the job needs, as in "+
 			"--export PATH,SEED", row.ErrInvalid, env, MaxEnvironment)
+	case p.Dir == "":
+		return fmt.Errorf("%w: there is no directory to run in: it is not given, or the current one is gone",
+			row.ErrInvalid)
 	case !strings.HasPrefix(p.Dir, "/") || strings.IndexByte(p.Dir+p.Out+p.Err+p.Input, 0) >= 0:
 		return fmt.Errorf("%w: the directory %q is not an absolute path", row.ErrInvalid, p.Dir)
 	case p.Umask > 0o777:
