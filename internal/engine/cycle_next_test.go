@@ -34,6 +34,7 @@ func TestCycleNext(t *testing.T) {
 			})
 			return report
 		}
+		var last uint64
 		for range rapid.IntRange(1, 12).Draw(r, "submissions") {
 			s := Submission{Request: wholeNodes(rapid.IntRange(1, 3).Draw(r, "nodes"),
 				time.Duration(rapid.IntRange(1, 40).Draw(r, "walltime"))*time.Second)}
@@ -43,7 +44,16 @@ func TestCycleNext(t *testing.T) {
 			if rapid.IntRange(0, 3).Draw(r, "hurries") == 0 {
 				s.Deadline = kernel.Instant(clock.t + int64(rapid.IntRange(100, 150).Draw(r, "deadline")))
 			}
-			update(func(tx *Tx) error { _, err := tx.Jobs().Submit(s); return err })
+			if last != 0 && rapid.IntRange(0, 3).Draw(r, "follows") == 0 {
+				s.After = []Dependency{{When: AfterOK, Job: last}}
+			}
+			update(func(tx *Tx) error {
+				list, err := tx.Jobs().Submit(s)
+				if err == nil {
+					last = list[0].ID
+				}
+				return err
+			})
 		}
 		for range 200 {
 			next := cycle().Next

@@ -1,32 +1,37 @@
 package jobs
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/placectl/placectl/internal/kernel"
 	"github.com/placectl/placectl/internal/row"
 )
 
-// Named returns the live jobs with a name, by number. If there are none, it returns the job with
-// that name that ended last, with the other elements of its array. It reads every live job.
+// Named returns the live jobs with a name, by number. If there are none, it returns the job with that name that ended
+// last, and those that had not ended when it was submitted: what a script has submitted under one name goes on
+// together. It reads every live job.
 func (js Jobs) Named(name string) (list []*kernel.Job, err error) {
 	err = eachNamed(js.tx, name, func(j *row.Job) { list = append(list, kernel.JobOf(j)) }, row.JobHeld, row.JobQueued,
 		row.JobReserved, row.JobRunning)
 	if len(list) > 0 || err != nil {
 		return list, err
 	}
-	var last *row.Job
-	later := func(j *row.Job) {
-		if last == nil || j.End > last.End || j.End == last.End && j.ID > last.ID {
-			last = j
-		}
-	}
-	if err := eachNamed(js.tx, name, later, row.JobFinished, row.JobFailed, row.JobCancelled); last == nil ||
-		err != nil {
+	var ended []*row.Job
+	err = eachNamed(js.tx, name, func(j *row.Job) { ended = append(ended, j) }, row.JobFinished, row.JobFailed,
+		row.JobCancelled)
+	if len(ended) == 0 || err != nil {
 		return nil, err
 	}
-	if last.Array == 0 {
-		return []*kernel.Job{kernel.JobOf(last)}, nil
+	last := slices.MaxFunc(ended, func(a, b *row.Job) int {
+		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID))
+	})
+	for _, j := range ended {
+		if j.End >= last.Submit {
+			list = append(list, kernel.JobOf(j))
+		}
 	}
-	return JobsOf(js.tx).Array(last.Array)
+	return list, nil
 }
 
 // eachNamed calls fn for the jobs with a name that are in one of the given states.

@@ -161,6 +161,9 @@ func (p *pass) stays(j *row.Job) (bool, error) {
 		return false,
 			p.cancel(j, row.Because(row.CauseDeadline, "it cannot end by its deadline, "+kernel.Stamp(j.Deadline)))
 	}
+	if j.Deadline != 0 {
+		p.at(j.Deadline - j.Walltime + 1)
+	}
 	waitsFor, err := jobs.Ready(p.tx, j)
 	if errors.Is(err, kernel.ErrUnmet) {
 		return false, p.cancel(j, row.Because(row.CauseDependency, err.Error()))
@@ -183,9 +186,6 @@ func (p *pass) stays(j *row.Job) (bool, error) {
 	}
 	if j.Begin > p.tx.Now {
 		p.at(j.Begin)
-	}
-	if j.Deadline != 0 {
-		p.at(j.Deadline - j.Walltime + 1)
 	}
 	return j.Begin <= p.tx.Now || j.State == row.JobReserved || p.spec.Backfill == kernel.Conservative, nil
 }

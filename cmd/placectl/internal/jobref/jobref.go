@@ -1,6 +1,7 @@
 // Package jobref parses references to jobs: the number of a job or an array such as 12, or 12-15 for
 // several jobs. Jobs of array 12 are also 12[3], or 12[0-4,7] for several; 12[] is the array. A name
-// stands for the caller's live jobs and arrays with that name, or else for the one that ended last.
+// stands for the caller's live jobs and arrays with that name, or else for the one that ended last, with
+// those that had not ended when it was submitted.
 package jobref
 
 import (
@@ -217,14 +218,7 @@ func Words(lists ...string) (words []string) {
 // and not an array, a range or a name of several.
 func (n Names) Each(words []string, fn func(j *engine.Job, one bool) error) error {
 	seen := make(map[uint64]bool)
-	if i := slices.IndexFunc(words, func(w string) bool { return len(Words(w)) == 0 }); i >= 0 {
-		return malformed(words[i])
-	}
-	for _, word := range Words(words...) {
-		found, err := n.Targets(word)
-		if err != nil {
-			return err
-		}
+	return n.EachWord(words, func(found []Target) error {
 		one := len(found) == 1 && !found[0].Array
 		for _, t := range found {
 			err := n.each(t, func(j *engine.Job) error {
@@ -237,6 +231,23 @@ func (n Names) Each(words []string, fn func(j *engine.Job, one bool) error) erro
 			if err != nil {
 				return err
 			}
+		}
+		return nil
+	})
+}
+
+// EachWord calls fn with the jobs and arrays that each word names, alone or in a list.
+func (n Names) EachWord(words []string, fn func([]Target) error) error {
+	if i := slices.IndexFunc(words, func(w string) bool { return len(Words(w)) == 0 }); i >= 0 {
+		return malformed(words[i])
+	}
+	for _, word := range Words(words...) {
+		found, err := n.Targets(word)
+		if err == nil {
+			err = fn(found)
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

@@ -28,9 +28,10 @@ func When() *session.Verb {
 		May:      engine.Anybody,
 		Args:     []verbs.Arg{{Name: "SELECT", Kind: verbs.KindRequest}},
 		Description: "--job plays the queue forward: no more jobs come, and each runs as long as jobs like it did. A " +
-			"planned job starts no later than planned. The exit status is 3 if the start is unknown: the job is held " +
-			"or late, or waits for something of unknown end, such as nodes out of service. It is 4 if the job can " +
-			"never run.\n\nstart is the likely start: half of such jobs start sooner. 90 % of such jobs have started " +
+			"planned job starts no later than planned, unless one before it, which waited for its begin or for " +
+			"others, comes in between. The exit status is 3 if the start is unknown: the job is held or late, or " +
+			"waits for something of unknown end, such as nodes out of service. It is 4 if the job can never run.\n\n" +
+			"start is the likely start: half of such jobs start sooner. 90 % of such jobs have started " +
 			"by safe. asked is the start if all jobs run as long as they asked for. In JSON, record is how many of " +
 			"the last jobs started by their safe start: 28/30.",
 		Flags: append(append(request.Flags(), request.Size()...), request.OverLimits(),

@@ -23,8 +23,8 @@ func Retry() *session.Verb {
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Many: true}},
 		Description: "Each becomes a new job with the same request, command, script, directory and environment; " +
 			"retry_of names the old one. Jobs of an array form an array again, with the same indices. The new jobs " +
-			"keep no begin, no dependencies and no deadline that has passed. Limits apply as at submission. You sign " +
-			"what you retry: another user's job then waits for that user's placectl unhold.",
+			"keep no begin, no dependencies, no deadline that has passed and no throttle. Limits apply as at " +
+			"submission. You sign what you retry: another user's job then waits for that user's placectl unhold.",
 		Flags: append([]cli.Flag{
 			&cli.BoolFlag{Name: "failed", Usage: "only failed jobs without a waiting, running or finished retry"},
 			&cli.StringFlag{Name: "walltime", Aliases: []string{"t"}, Usage: "give them at most `D` (as before)"}},

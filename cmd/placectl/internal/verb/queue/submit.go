@@ -73,7 +73,7 @@ func Submit() *session.Verb {
 			&cli.StringFlag{Name: "each", Usage: "array with a job for each line of `FILE`, - for standard input; {} " +
 				"in the command is the line"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "start after `JOB` has started"},
-			&cli.StringSliceFlag{Name: "afterok", Usage: "start after `JOB` has ended with status 0"},
+			&cli.StringSliceFlag{Name: "afterok", Usage: "start after `JOB` has finished: with status 0, or released"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "aftercorr",
 				Usage: "start each job of the array after the one with its index in `ARRAY` has ended with status 0"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok",

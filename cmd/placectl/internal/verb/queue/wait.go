@@ -23,9 +23,10 @@ func Wait() *session.Verb {
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
 		Description: "Without JOB it waits for all your jobs that have not ended when it begins. Jobs that failed " +
 			"within the last hour count, too, unless this terminal or script has been told of it by wait, run or " +
-			"logs -f, or you cancelled or retried them. Inside a job it waits for the jobs that this job has " +
-			"submitted, but not for those that wait for this one.\n\nIt holds no lock while waiting. The exit status " +
-			"is 0 if all succeeded (or started). It is 1 if one failed, was cancelled, or ended without starting, " +
+			"logs -f, or you cancelled or retried them. A name means all of your jobs that have it when wait " +
+			"begins. Inside a job it waits for the jobs that this job has submitted, but not for those that wait for " +
+			"this one.\n\nIt holds no lock while waiting. The exit status is 0 if all succeeded, and with --for " +
+			"started if all have started. It is 1 if one failed, was cancelled, or ended without starting, " +
 			"and 3 if it timed out. -q prints nothing if all succeeded, else a line for each job that did not. " +
 			"Otherwise an array is one line.",
 		Flags: []cli.Flag{
@@ -60,7 +61,8 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 	words := c.Args().Slice()
 	if err := r.View(func(tx *engine.Tx) (err error) {
 		if len(words) > 0 {
-			return mayWaitFor(r, tx, words)
+			words, err = mayWaitFor(r, tx, words)
+			return err
 		}
 		words, err = untold(r, tx)
 		return err
@@ -76,6 +78,13 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 	}
 	if a.bad, err = judged(r, a.jobs, c.NArg() == 0); err != nil {
 		return err
+	}
+	if started { // how it went on does not matter, whether it had ended when this looked or not
+		for _, j := range a.jobs {
+			if !j.Start.IsZero() {
+				delete(a.bad, j.ID)
+			}
+		}
 	}
 	return a.print(r)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/placectl/placectl/cmd/placectl/internal/jobref"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/told"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
@@ -190,17 +191,25 @@ func countedFailures(tx *engine.Tx, jobs []*engine.Job) (func(*engine.Job) bool,
 	}, err
 }
 
-// mayWaitFor refuses, inside a job, to wait for that job or one that waits for it: neither ends before this command.
-func mayWaitFor(r *session.Run, tx *engine.Tx, words []string) error {
-	own, _ := r.Within()
-	if own == 0 {
+// mayWaitFor returns the numbers of the jobs and arrays that words name now: later a name may mean fewer. It refuses,
+// inside a job, to wait for that job or one that waits for it: neither ends before this command.
+func mayWaitFor(r *session.Run, tx *engine.Tx, words []string) (numbers []string, err error) {
+	names := r.SeveralNames(tx)
+	err = names.EachWord(words, func(found []jobref.Target) error {
+		for _, t := range found {
+			numbers = append(numbers, t.String())
+		}
 		return nil
+	})
+	own, _ := r.Within()
+	if own == 0 || err != nil {
+		return numbers, err
 	}
 	n, err := needsOf(tx, own)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return r.SeveralNames(tx).Each(words, func(j *engine.Job, _ bool) error {
+	return numbers, names.Each(numbers, func(j *engine.Job, _ bool) error {
 		if j.ID == own {
 			return usage.Errorf("job %d cannot wait for itself; without a number, wait means the jobs that it "+
 				"has submitted", own)
