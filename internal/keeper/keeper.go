@@ -101,7 +101,7 @@ func (r *Runner) Keep(ctx context.Context, g gate.Gate, inherited *os.File) erro
 		}
 		k.left, k.over = context.WithCancel(context.Background())
 		k.at("locked")
-		noteKeeper(k.lock, self)
+		noteKeeper(k.lock, self, k.Database)
 		err := k.keep(ctx)
 		removed := k.isRemoved() || k.outdated
 		k.leave()
