@@ -157,7 +157,7 @@ func (k *keeper) keep(ctx context.Context) error {
 			k.gather()
 		case <-rung:
 			if k.state.epoch.Remove(summonFile) == nil {
-				k.summon()
+				k.summonAll()
 			}
 			k.look(ctx, true)
 		case <-every.C:
@@ -225,12 +225,12 @@ func (k *keeper) refuseLater(key Key, why error) {
 	k.untold = append(k.untold, &attendance{keeper: k, slot: &slot{Key: key}, result: r})
 }
 
-// summon starts an attendant if none runs.
-func (k *keeper) summon() {
+// summon starts an attendant of a database if none runs.
+func (k *keeper) summon(database string) {
 	if k.Summon == nil {
 		return
 	}
-	if err := k.Summon(); err != nil {
+	if err := k.Summon(database); err != nil {
 		k.notef("there is no queue runner: %v", err)
 	}
 }

@@ -55,9 +55,9 @@ type Runner struct {
 	Started func(context.Context) error
 	// Idle is how long a keeper stays without anything to do. 0 means ten seconds.
 	Idle time.Duration
-	// Summon starts an attendant if none runs, in such a way that it outlives the job. It may be
-	// nil.
-	Summon func() error
+	// Summon starts an attendant of a database if none runs, in such a way that it outlives the job. It
+	// may be nil.
+	Summon func(database string) error
 	// Note reports details that appear nowhere else.
 	Note func(format string, args ...any)
 

@@ -1,6 +1,8 @@
 package keeper
 
 import (
+	"crypto/rand"
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,12 +12,13 @@ import (
 // Everything that a job starts ends with it. So a command inside a job that wants to leave an attendant
 // behind asks the job's keeper to start it.
 
-// summonFile is the file in the directory of the epoch that requests an attendant.
+// summonFile is the file in the directory of the epoch that requests attendants. Links beside it, whose names begin
+// with its name and a dot, lead to their databases.
 const summonFile = "summon"
 
-// AskForAttendant asks the keeper of the job around this process for an attendant. It returns false if
-// this process is not part of a job with a keeper.
-func AskForAttendant(getenv func(string) string) (asked bool, err error) {
+// AskForAttendant asks the keeper of the job around this process for an attendant of a database, which need not be
+// the job's. It returns false if this process is not part of a job with a keeper.
+func AskForAttendant(getenv func(string) string, database string) (asked bool, err error) {
 	if getenv(tokenName) == "" || getenv(ElsewhereName) == "" {
 		return false, nil
 	}
@@ -28,11 +31,10 @@ func AskForAttendant(getenv func(string) string) (asked bool, err error) {
 	if err != nil {
 		return false, nil //nolint:nilerr // as before
 	}
-	f, err := root.OpenFile(summonFile, os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
+	link := summonFile + "." + rand.Text()
+	if err := errors.Join(root.Symlink(database, link), root.WriteFile(summonFile, nil, 0o600)); err != nil {
 		return false, err
 	}
-	f.Close()
 	for _, e := range list {
 		if strings.HasPrefix(e.Name(), bellPrefix) {
 			exists, _ := ringBell(root, e.Name())
@@ -40,7 +42,18 @@ func AskForAttendant(getenv func(string) string) (asked bool, err error) {
 		}
 	}
 	if !asked { // no keeper runs: the next one leaves an attendant at its end
+		root.Remove(link)       //nolint:errcheck // the next keeper finds it
 		root.Remove(summonFile) //nolint:errcheck // the next keeper finds it
 	}
 	return asked, nil
+}
+
+// summonAll starts the attendants that commands have asked for.
+func (k *keeper) summonAll() {
+	links, _ := fs.Glob(k.state.epoch.FS(), summonFile+".*")
+	for _, link := range links {
+		if database, err := k.state.epoch.Readlink(link); err == nil && k.state.epoch.Remove(link) == nil {
+			k.summon(database)
+		}
+	}
 }

@@ -141,7 +141,7 @@ func (k *keeper) told(ctx context.Context, reported []*attendance, answer *Answe
 		k.since = time.Time{}
 	}
 	if settledAny && !answer.Cycled {
-		k.summon()
+		k.summon(k.Database)
 	}
 }
 

@@ -98,7 +98,7 @@ func (r *Run) Leave() {
 		if lock.IsSecond() && !r.IsFront {
 			r.Notef("the queue runner, process %d, is stopped: another one runs now", place.Read().PID)
 		}
-		return keeper.AskForAttendant(r.Getenv)
+		return keeper.AskForAttendant(r.Getenv, r.DatabasePath())
 	})
 	if err != nil {
 		r.Debugf("there is no queue runner: %v", err)
@@ -140,9 +140,11 @@ func (r *Run) StoppedKeeper(tx *engine.Tx) (why, help string, err error) {
 	return why, help, nil
 }
 
-// Summon wakes the attendant, or starts one if there is something to do. It is for processes that
+// Summon wakes the attendant of a database, or starts one if there is something to do. It is for processes that
 // report the ends of jobs.
-func (r *Run) Summon() error {
+func (r *Run) Summon(database string) error {
+	of := *r
+	r, of.DB = &of, database
 	if err := r.ViewOnce(func(tx *engine.Tx) error { return r.NoteLeaving(tx, true) }); err != nil || r.leaving == nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func listAttempts(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	if err = a.Write(r.Stdout); what == remote.AskReport {
-		if left := r.Summon(); left != nil {
+		if left := r.Summon(r.DB); left != nil {
 			r.Debugf("there is no queue runner: %v", left)
 		}
 	}

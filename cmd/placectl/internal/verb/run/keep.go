@@ -53,8 +53,7 @@ func keep(r *session.Run, c *cli.Context) error {
 		return err
 	}
 	if !r.OverSSH() {
-		own := *r
-		runner.Summon = own.Summon
+		runner.Summon = r.Summon
 	}
 	return runner.Keep(r.Ctx, g, lock)
 }
