@@ -5,7 +5,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -115,96 +114,6 @@ func TestHungMember(t *testing.T) {
 			}
 		}
 	})
-}
-
-// TestStrangers: a member of another etcd in the list changes no answer. If none has the log, the error says that
-// the list is wrong, and nothing is made.
-func TestStrangers(t *testing.T) {
-	t.Parallel()
-	ours, theirs := one(t), one(t)
-	at := drivertest.Make(t, connect(t, "db", ours))
-	long := append([]byte("\x01"), make([]byte, 3*pieceBytes)...)
-	for i := range 8 {
-		d := connect(t, "db", theirs, ours)
-		if tail, err := d.After(drivertest.Soon(t), replica.Position{}, false); err != nil || tail.Head != at {
-			t.Fatal(tail, err)
-		}
-		entry := []byte{1, byte(i)}
-		if i == 4 {
-			entry = long
-		}
-		at = drivertest.Put(t, d, at, entry, nil)
-	}
-	none := connect(t, "none", ours, theirs)
-	if _, err := none.After(drivertest.Soon(t), at, false); err == nil || errors.Is(err, replica.ErrNoLog) ||
-		!strings.Contains(err.Error(), "different etcds") {
-		t.Errorf("no database at either: %v", err)
-	}
-	if made, err := none.Keep(drivertest.Soon(t), replica.ID{1}, nil, &replica.Snapshot{}); err == nil || made {
-		t.Error("a database was made at one of two")
-	}
-}
-
-// TestStrangerRefuses: what a member of another etcd refuses, such as a lease that it does not know, is asked again
-// elsewhere, whichever member is asked first.
-func TestStrangerRefuses(t *testing.T) {
-	t.Parallel()
-	ours, theirs := one(t), one(t)
-	p, err := members.NewPipe(theirs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	at := drivertest.Make(t, connect(t, "db", ours))
-	long := append([]byte("\x01"), make([]byte, pieceBytes)...)
-	for range 8 { // members are asked in turn, from a random one on
-		p.Set(members.Blocked)
-		d := connect(t, "db", ours, p.Host)
-		if tail, err := d.After(drivertest.Soon(t), at, false); err != nil || tail.Head != at {
-			t.Fatal(tail, err)
-		}
-		p.Set(members.Open)
-		time.Sleep(100 * time.Millisecond) // until it is connected
-		at = drivertest.Put(t, d, at, long, nil)
-	}
-}
-
-// TestSlowStrangers: an answer that comes late counts as much as one that comes at once.
-func TestSlowStrangers(t *testing.T) {
-	t.Parallel()
-	ours, theirs := oneCluster(t), oneCluster(t)
-	hosts := append(slices.Clone(ours.Hosts), theirs.Hosts...)
-	at := drivertest.Make(t, connect(t, "db", ours.Hosts...))
-	hangs := func(c *members.Cluster, ask func()) {
-		t.Helper()
-		if err := c.Signal(0, syscall.SIGSTOP); err != nil {
-			t.Fatal(err)
-		}
-		answered := make(chan struct{})
-		go func() { ask(); close(answered) }()
-		select {
-		case <-answered:
-		case <-time.After(3 * time.Second):
-		}
-		if err := c.Signal(0, syscall.SIGCONT); err != nil {
-			t.Fatal(err)
-		}
-		<-answered
-	}
-	hangs(ours, func() {
-		if tail, err := connect(t, "db", hosts...).After(drivertest.Soon(t), replica.Position{}, false); err != nil ||
-			tail.Head != at {
-			t.Error(tail, err)
-		}
-	})
-	for _, c := range []*members.Cluster{ours, theirs} {
-		hangs(c, func() {
-			made, err := connect(t, "none", hosts...).Keep(drivertest.Soon(t), replica.ID{1}, nil, &replica.Snapshot{})
-			if err == nil || made || !strings.Contains(err.Error(), "different etcds") {
-				t.Error(made, err)
-			}
-		})
-	}
 }
 
 // TestNested: no log is made below or above another one.

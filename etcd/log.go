@@ -81,7 +81,15 @@ func (d *driver) ask(ctx context.Context, cmps []clientv3.Cmp, then, otherwise [
 		if len(d.config.Endpoints) == 1 || d.cluster.Load() != 0 {
 			return r, replica.ErrNoLog
 		}
-		if err := d.elsewhere(ctx); err != nil {
+		err := d.elsewhere(ctx)
+		if errors.Is(err, replica.ErrAway) { // the members that have it may come back
+			select {
+			case <-ctx.Done():
+			case <-time.After(askNext):
+				continue
+			}
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
@@ -89,7 +97,8 @@ func (d *driver) ask(ctx context.Context, cmps []clientv3.Cmp, then, otherwise [
 
 // elsewhere looks for the log at each member, because a member of another etcd may be in the list. The etcd that has
 // the log counts from then on. A member whose disk is slow is waited for as long as a call may take: its silence is
-// no answer.
+// no answer. Only if most of the list say so there is no log, because those that say nothing may be the ones that
+// have it.
 func (d *driver) elsewhere(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, giveUp)
 	defer cancel()
@@ -101,7 +110,7 @@ func (d *driver) elsewhere(ctx context.Context) error {
 	for _, member := range d.config.Endpoints {
 		go func() { answers <- answer{member, d.alone(ctx, member)} }()
 	}
-	none := make(map[uint64]string)
+	none, answered := make(map[uint64]string), 0
 	for range d.config.Endpoints {
 		switch a := <-answers; {
 		case a.meta == nil:
@@ -110,11 +119,15 @@ func (d *driver) elsewhere(ctx context.Context) error {
 			return nil
 		default:
 			none[a.meta.Header.ClusterId] = a.member
+			answered++
 		}
 	}
 	if len(none) > 1 {
 		return fmt.Errorf("%s are members of different etcds, and none has a database below %s: correct the list",
 			strings.Join(slices.Sorted(maps.Values(none)), " and "), d.keys)
+	}
+	if all := len(d.config.Endpoints); 2*answered <= all {
+		return fmt.Errorf("%w: %d of %d members answered, and have no database", replica.ErrAway, answered, all)
 	}
 	return replica.ErrNoLog
 }

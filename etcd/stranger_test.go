@@ -1,0 +1,156 @@
+package etcd
+
+import (
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/placectl/placectl/etcd/internal/members"
+	"github.com/placectl/placectl/internal/replica"
+	"github.com/placectl/placectl/internal/replica/drivertest"
+)
+
+// TestStrangers: a member of another etcd in the list changes no answer. If none has the log, the error says that
+// the list is wrong, and nothing is made.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	ours, theirs := one(t), one(t)
+	at := drivertest.Make(t, connect(t, "db", ours))
+	long := append([]byte("\x01"), make([]byte, 3*pieceBytes)...)
+	for i := range 8 {
+		d := connect(t, "db", theirs, ours)
+		if tail, err := d.After(drivertest.Soon(t), replica.Position{}, false); err != nil || tail.Head != at {
+			t.Fatal(tail, err)
+		}
+		entry := []byte{1, byte(i)}
+		if i == 4 {
+			entry = long
+		}
+		at = drivertest.Put(t, d, at, entry, nil)
+	}
+	none := connect(t, "none", ours, theirs)
+	if _, err := none.After(drivertest.Soon(t), at, false); err == nil || errors.Is(err, replica.ErrNoLog) ||
+		!strings.Contains(err.Error(), "different etcds") {
+		t.Errorf("no database at either: %v", err)
+	}
+	if made, err := none.Keep(drivertest.Soon(t), replica.ID{1}, nil, &replica.Snapshot{}); err == nil || made {
+		t.Error("a database was made at one of two")
+	}
+}
+
+// TestStrangerRefuses: what a member of another etcd refuses, such as a lease that it does not know, is asked again
+// elsewhere, whichever member is asked first.
+func TestStrangerRefuses(t *testing.T) {
+	t.Parallel()
+	ours, theirs := one(t), one(t)
+	p, err := members.NewPipe(theirs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	at := drivertest.Make(t, connect(t, "db", ours))
+	long := append([]byte("\x01"), make([]byte, pieceBytes)...)
+	for range 8 { // members are asked in turn, from a random one on
+		p.Set(members.Blocked)
+		d := connect(t, "db", ours, p.Host)
+		if tail, err := d.After(drivertest.Soon(t), at, false); err != nil || tail.Head != at {
+			t.Fatal(tail, err)
+		}
+		p.Set(members.Open)
+		time.Sleep(100 * time.Millisecond) // until it is connected
+		at = drivertest.Put(t, d, at, long, nil)
+	}
+}
+
+// TestSlowStrangers: an answer that comes late counts as much as one that comes at once.
+func TestSlowStrangers(t *testing.T) {
+	t.Parallel()
+	ours, theirs := oneCluster(t), oneCluster(t)
+	hosts := append(slices.Clone(ours.Hosts), theirs.Hosts...)
+	at := drivertest.Make(t, connect(t, "db", ours.Hosts...))
+	hangs := func(c *members.Cluster, ask func()) {
+		t.Helper()
+		if err := c.Signal(0, syscall.SIGSTOP); err != nil {
+			t.Fatal(err)
+		}
+		answered := make(chan struct{})
+		go func() { ask(); close(answered) }()
+		select {
+		case <-answered:
+		case <-time.After(3 * time.Second):
+		}
+		if err := c.Signal(0, syscall.SIGCONT); err != nil {
+			t.Fatal(err)
+		}
+		<-answered
+	}
+	hangs(ours, func() {
+		if tail, err := connect(t, "db", hosts...).After(drivertest.Soon(t), replica.Position{}, false); err != nil ||
+			tail.Head != at {
+			t.Error(tail, err)
+		}
+	})
+	for _, c := range []*members.Cluster{ours, theirs} {
+		hangs(c, func() {
+			made, err := connect(t, "none", hosts...).Keep(drivertest.Soon(t), replica.ID{1}, nil, &replica.Snapshot{})
+			if err == nil || made || !strings.Contains(err.Error(), "different etcds") {
+				t.Error(made, err)
+			}
+		})
+	}
+}
+
+// TestAwayBesideStranger: that a member of another etcd has no log does not mean that there is none, if the log's own
+// etcd is down or hangs. Nothing is made there, and who asks waits.
+func TestAwayBesideStranger(t *testing.T) {
+	t.Parallel()
+	ours, theirs := oneCluster(t), one(t)
+	hosts := []string{ours.Hosts[0], theirs}
+	at := drivertest.Make(t, connect(t, "db", ours.Hosts...))
+	away := func(err error) {
+		t.Helper()
+		if !errors.Is(err, replica.ErrAway) {
+			t.Error(err)
+		}
+	}
+	for _, how := range []syscall.Signal{syscall.SIGSTOP, syscall.SIGKILL} {
+		if err := ours.Signal(0, how); err != nil {
+			t.Fatal(err)
+		}
+		_, err := connect(t, "db", hosts...).After(within(t, time.Second), at, false)
+		away(err)
+		made, err := connect(t, "db", hosts...).Keep(within(t, time.Second), replica.ID{9}, nil, &replica.Snapshot{})
+		if away(err); made {
+			t.Error("a second database was made")
+		}
+	}
+	asked := make(chan error)
+	go func() { _, err := connect(t, "db", hosts...).After(drivertest.Soon(t), at, false); asked <- err }()
+	if err := errors.Join(ours.Start(0), <-asked); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestMakeWithoutOne: a log is made at once though one of three members is down.
+func TestMakeWithoutOne(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := startEtcd(t, self, 3)
+	if err := c.Signal(0, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	drivertest.Put(t, connect(t, "elected", c.Hosts[1:]...), drivertest.Make(t, connect(t, "elected", c.Hosts[1:]...)),
+		[]byte("\x01one"), nil)
+	began := time.Now()
+	drivertest.Make(t, connect(t, "db", c.Hosts...))
+	if took := time.Since(began); took > giveUp*4/5 { // it waits for giveUp, if at all
+		t.Errorf("that took %v", took)
+	}
+}
