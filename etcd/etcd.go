@@ -25,6 +25,8 @@ import (
 const (
 	askNext = 250 * time.Millisecond // after that the next member is asked
 	giveUp  = 10 * time.Second       // after that an attempt counts as lost
+	// tellWithin bounds the time in which members say of which etcd they are.
+	tellWithin = time.Second
 
 	defaultPort = "2379"
 )
@@ -153,15 +155,17 @@ type call func(ctx context.Context, c *clientv3.Client) error
 // once makes one attempt. Its error is ErrAway, ErrLost, or one that repeating does not mend.
 func (d *driver) once(ctx context.Context, ask call) error {
 	var sent atomic.Bool
+	var list []string
 	c, err := d.connect(ctx)
 	if err == nil {
+		list = c.Endpoints()
 		err = ask(context.WithValue(ctx, sentKey{}, &sent), c)
 	}
 	var strange *stranger
 	switch {
 	case err == nil:
 		return nil
-	case (errors.As(err, &strange) || refused(err)) && c != nil && d.leaveOut(ctx, c), strange != nil:
+	case (errors.As(err, &strange) || refused(err)) && c != nil && d.leaveOut(ctx, c, list), strange != nil:
 		return fmt.Errorf("%w: %w", replica.ErrAway, err)
 	case refused(err):
 		return d.explain(err)
@@ -248,23 +252,33 @@ func (d *driver) same(cluster uint64) error {
 	return nil
 }
 
-// leaveOut asks no more those members that say they are of another etcd than the one that has the log, and reports
-// whether there is one. A refusal does not say whose it is: a stranger knows none of our leases.
-func (d *driver) leaveOut(ctx context.Context, c *clientv3.Client) bool {
-	var ours []string
-	list := c.Endpoints()
-	for _, member := range list {
-		r, err := c.Status(ctx, member)
-		if err == nil && d.same(r.Header.ClusterId) != nil {
-			if d.detail != nil {
-				d.detail(fmt.Sprintf("%s: %v", member, d.same(r.Header.ClusterId)))
+// leaveOut asks no more those of a list of members that say they are of another etcd than the one that has the log,
+// and reports whether there is one, or another call has left one out since the list was read. A refusal does not say
+// whose it is: a stranger knows none of our leases. All are asked at once, and in time of their own: one that does
+// not answer now is not the one that has refused.
+func (d *driver) leaveOut(ctx context.Context, c *clientv3.Client, list []string) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
+	defer cancel()
+	strange := make([]error, len(list))
+	var asked sync.WaitGroup
+	for i, member := range list {
+		asked.Go(func() {
+			if r, err := c.Status(ctx, member); err == nil {
+				strange[i] = d.same(r.Header.ClusterId)
 			}
-			continue
+		})
+	}
+	asked.Wait()
+	var ours []string
+	for i, member := range list {
+		if strange[i] == nil {
+			ours = append(ours, member)
+		} else if d.detail != nil {
+			d.detail(fmt.Sprintf("%s: %v", member, strange[i]))
 		}
-		ours = append(ours, member)
 	}
 	if len(ours) == len(list) || len(ours) == 0 {
-		return false
+		return len(c.Endpoints()) < len(list)
 	}
 	c.SetEndpoints(ours...)
 	return true

@@ -2,6 +2,7 @@ package etcd
 
 import (
 	"errors"
+	"net"
 	"os"
 	"slices"
 	"strings"
@@ -42,27 +43,64 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
+// meet returns a connection to a log that knows whose it is, and then reaches the member of another etcd at p, too.
+func meet(t *testing.T, at replica.Position, p *members.Pipe, hosts ...string) *driver {
+	t.Helper()
+	p.Set(members.Blocked)
+	d := connect(t, "db", hosts...)
+	if tail, err := d.After(drivertest.Soon(t), at, false); err != nil || tail.Head != at {
+		t.Fatal(tail, err)
+	}
+	p.Set(members.Open)
+	time.Sleep(100 * time.Millisecond) // until it is connected
+	return d
+}
+
+func pipeTo(t *testing.T, host string) *members.Pipe {
+	t.Helper()
+	p, err := members.NewPipe(host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	return p
+}
+
+// silent returns an address that takes connections and never answers.
+func silent(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String()
+}
+
 // TestStrangerRefuses: what a member of another etcd refuses, such as a lease that it does not know, is asked again
 // elsewhere, whichever member is asked first.
 func TestStrangerRefuses(t *testing.T) {
 	t.Parallel()
-	ours, theirs := one(t), one(t)
-	p, err := members.NewPipe(theirs)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
+	ours, p := one(t), pipeTo(t, one(t))
 	at := drivertest.Make(t, connect(t, "db", ours))
 	long := append([]byte("\x01"), make([]byte, pieceBytes)...)
 	for range 8 { // members are asked in turn, from a random one on
-		p.Set(members.Blocked)
-		d := connect(t, "db", ours, p.Host)
-		if tail, err := d.After(drivertest.Soon(t), at, false); err != nil || tail.Head != at {
-			t.Fatal(tail, err)
+		at = drivertest.Put(t, meet(t, at, p, ours, p.Host), at, long, nil)
+	}
+}
+
+// TestLeaveOut: a call that a member of another etcd has refused is made again, even if a member of the list does not
+// answer, or another call has left out that member meanwhile.
+func TestLeaveOut(t *testing.T) {
+	t.Parallel()
+	ours, p := one(t), pipeTo(t, one(t))
+	d := meet(t, drivertest.Make(t, connect(t, "db", ours)), p, silent(t), p.Host, ours)
+	list := d.client.Endpoints()
+	for i := range 2 {
+		if !d.leaveOut(within(t, askNext), d.client, list) {
+			t.Errorf("call %d is not made again", i)
 		}
-		p.Set(members.Open)
-		time.Sleep(100 * time.Millisecond) // until it is connected
-		at = drivertest.Put(t, d, at, long, nil)
+		p.Set(members.Cut)
 	}
 }
 
