@@ -257,6 +257,9 @@ func (d *driver) same(cluster uint64) error {
 // whose it is: a stranger knows none of our leases. All are asked at once, and in time of their own: one that does
 // not answer now is not the one that has refused.
 func (d *driver) leaveOut(ctx context.Context, c *clientv3.Client, list []string) bool {
+	if len(list) == 1 || d.cluster.Load() == 0 && d.elsewhere(context.WithoutCancel(ctx)) != nil {
+		return false
+	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tellWithin)
 	defer cancel()
 	strange := make([]error, len(list))

@@ -132,6 +132,15 @@ func (d *driver) elsewhere(ctx context.Context) error {
 	return replica.ErrNoLog
 }
 
+// known finds the etcd that has the log, before anything is put that must not reach another one.
+func (d *driver) known(ctx context.Context) error {
+	if len(d.config.Endpoints) == 1 || d.cluster.Load() != 0 {
+		return nil
+	}
+	_, err := d.ask(ctx, nil, d.state(nowhere)[:1], nil)
+	return err
+}
+
 // alone reads meta from one member, and returns nil if it cannot be reached or does not answer.
 func (d *driver) alone(ctx context.Context, member string) (meta *clientv3.TxnResponse) {
 	it := &driver{keys: d.keys, config: d.config}
@@ -142,7 +151,8 @@ func (d *driver) alone(ctx context.Context, member string) (meta *clientv3.TxnRe
 		attempt, cancel := context.WithTimeout(ctx, patience)
 		err := it.once(attempt, it.txn(&meta, nil, d.state(nowhere)[:1], nil))
 		cancel()
-		if err == nil || refused(err) || it.way.last(nil) != nil || ctx.Err() != nil {
+		silent := errors.Is(err, replica.ErrAway) || errors.Is(err, replica.ErrLost)
+		if !silent || it.way.last(nil) != nil || ctx.Err() != nil {
 			return meta
 		}
 	}
@@ -260,6 +270,9 @@ func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, 
 	error) {
 	if len(entry) == 0 || entry[0] == inParts {
 		return nil, errors.New("an entry begins with its version")
+	}
+	if err := d.known(ctx); err != nil {
+		return nil, err
 	}
 	stored, parts, err := d.enterParts(ctx, at.N+1, entry)
 	if err != nil {

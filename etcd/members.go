@@ -25,11 +25,15 @@ const (
 
 // Members asks etcd how much it stores and may store, and the members what time it is, see replica.Driver.
 func (d *driver) Members(ctx context.Context) (m replica.Members, err error) {
+	if err := d.known(ctx); err != nil {
+		return m, err
+	}
 	asked := make(chan struct{})
 	go func() { m.Ahead, m.ClockKnown = d.clock(ctx); close(asked) }()
 	next := 0
 	err = d.read(ctx, func(ctx context.Context, c *clientv3.Client) error {
-		member := d.config.Endpoints[next%len(d.config.Endpoints)]
+		list := c.Endpoints()
+		member := list[next%len(list)]
 		next++
 		r, err := c.Status(ctx, member)
 		if err == nil {
@@ -39,6 +43,9 @@ func (d *driver) Members(ctx context.Context) (m replica.Members, err error) {
 			return err
 		}
 		alarms, err := c.AlarmList(ctx)
+		if err == nil {
+			err = d.same(alarms.Header.ClusterId)
+		}
 		if err != nil {
 			return err
 		}

@@ -104,6 +104,32 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
+// TestStrangerFirst: the first call of a process, if it puts something, finds out first which etcd has the log.
+func TestStrangerFirst(t *testing.T) {
+	t.Parallel()
+	ours, theirs := one(t), one(t)
+	at := drivertest.Make(t, connect(t, "db", ours))
+	other := connect(t, "db", theirs)
+	c, err := other.connect(drivertest.Soon(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	long := append([]byte("\x01"), make([]byte, pieceBytes)...)
+	for range 6 { // a random member is asked first
+		if turn, err := connect(t, "db", theirs, ours).Turn(drivertest.Soon(t)); err != nil {
+			t.Error(err)
+		} else {
+			at = drivertest.Put(t, connect(t, "db", theirs, ours), at, long, turn)
+		}
+		if m, err := connect(t, "db", theirs, ours).Members(drivertest.Soon(t)); err != nil || m.Stored < pieceBytes {
+			t.Errorf("not the log's own etcd: %+v, %v", m, err)
+		}
+	}
+	if r, err := c.Get(drivertest.Soon(t), "db"); err != nil || r.Header.Revision > 1 {
+		t.Error("something was put into another etcd:", r, err)
+	}
+}
+
 // TestSlowStrangers: an answer that comes late counts as much as one that comes at once.
 func TestSlowStrangers(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,9 @@ type turn struct {
 
 // Turn takes the last place in the line, and waits until it is the first.
 func (d *driver) Turn(ctx context.Context) (replica.Turn, error) {
+	if err := d.known(ctx); err != nil {
+		return nil, err
+	}
 	t := &turn{d: d, key: d.keys.line() + d.owner}
 	lease, err := d.grant(ctx, turnLease)
 	if err != nil {
