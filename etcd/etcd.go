@@ -255,7 +255,8 @@ func (d *driver) same(cluster uint64) error {
 // leaveOut asks no more those of a list of members that say they are of another etcd than the one that has the log,
 // and reports whether there is one, or another call has left one out since the list was read. A refusal does not say
 // whose it is: a stranger knows none of our leases. All are asked at once, and in time of their own: one that does
-// not answer now is not the one that has refused.
+// not answer now is not the one that has refused. With users, a stranger does not even say whose it is: one that refuses
+// is one if another is ours.
 func (d *driver) leaveOut(ctx context.Context, c *clientv3.Client, list []string) bool {
 	if len(list) == 1 || d.cluster.Load() == 0 && d.elsewhere(context.WithoutCancel(ctx)) != nil {
 		return false
@@ -264,10 +265,17 @@ func (d *driver) leaveOut(ctx context.Context, c *clientv3.Client, list []string
 	defer cancel()
 	strange := make([]error, len(list))
 	var asked sync.WaitGroup
+	var sure atomic.Bool // one is ours
 	for i, member := range list {
 		asked.Go(func() {
-			if r, err := c.Status(ctx, member); err == nil {
-				strange[i] = d.same(r.Header.ClusterId)
+			r, err := c.Status(ctx, member)
+			switch {
+			case err == nil:
+				if strange[i] = d.same(r.Header.ClusterId); strange[i] == nil {
+					sure.Store(true)
+				}
+			case refused(err):
+				strange[i] = fmt.Errorf("it refuses what another member of the list answers: take it off: %w", err)
 			}
 		})
 	}
@@ -280,7 +288,7 @@ func (d *driver) leaveOut(ctx context.Context, c *clientv3.Client, list []string
 			d.detail(fmt.Sprintf("%s: %v", member, strange[i]))
 		}
 	}
-	if len(ours) == len(list) || len(ours) == 0 {
+	if len(ours) == len(list) || !sure.Load() {
 		return len(c.Endpoints()) < len(list)
 	}
 	c.SetEndpoints(ours...)

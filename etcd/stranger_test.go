@@ -130,6 +130,43 @@ func TestStrangerFirst(t *testing.T) {
 	}
 }
 
+// TestStrangerWithUsers: a member of another etcd that refuses all without a user changes no answer.
+func TestStrangerWithUsers(t *testing.T) {
+	t.Parallel()
+	ours, theirs := one(t), one(t)
+	at := drivertest.Make(t, connect(t, "db", ours))
+	withUser(t, theirs)
+	for range 8 { // a random member is asked first
+		tail, err := connect(t, "db", theirs, ours).After(drivertest.Soon(t), replica.Position{}, false)
+		if err != nil || tail.Head != at {
+			t.Fatal(tail, err)
+		}
+	}
+}
+
+// withUser lets only root into an etcd, whose password is pass.
+func withUser(t *testing.T, host string) {
+	t.Helper()
+	c, err := connect(t, "root", host).connect(drivertest.Soon(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := drivertest.Soon(t)
+	_, err = c.UserAdd(ctx, "root", "pass")
+	if err == nil {
+		_, err = c.RoleAdd(ctx, "root")
+	}
+	if err == nil {
+		_, err = c.UserGrantRole(ctx, "root", "root")
+	}
+	if err == nil {
+		_, err = c.AuthEnable(ctx)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestSlowStrangers: an answer that comes late counts as much as one that comes at once.
 func TestSlowStrangers(t *testing.T) {
 	t.Parallel()
