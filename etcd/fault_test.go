@@ -286,3 +286,13 @@ func TestLateEnter(t *testing.T) {
 	}
 	drivertest.Put(t, other, at, []byte("\x01two"), nil)
 }
+
+// TestLeaseOver: a machine that was stopped until the lease of its turn had run out tries again.
+func TestLeaseOver(t *testing.T) {
+	t.Parallel()
+	d := connect(t, "over", one(t))
+	err := (&turn{d: d, key: d.keys.line()}).enter(drivertest.Soon(t), 1)
+	if !errors.Is(err, replica.ErrAway) {
+		t.Error(err)
+	}
+}

@@ -2,11 +2,13 @@ package etcd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	"github.com/placectl/placectl/internal/replica"
+	"go.etcd.io/etcd/api/v3/v3rpc/rpctypes"
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 )
@@ -70,7 +72,10 @@ func (t *turn) enter(ctx context.Context, lease clientv3.LeaseID) error {
 		sent++
 		return put(ctx, c)
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, rpctypes.ErrLeaseNotFound):
+		return errLeaseOver
+	case err != nil:
 		return err
 	}
 	t.came, t.doubled = part(r, 1).Kvs[0].CreateRevision, sent > 1
