@@ -225,3 +225,30 @@ func TestTLS(t *testing.T) {
 		}
 	}
 }
+
+// TestEndpoints: the port has a default, for IPv6, too.
+func TestEndpoints(t *testing.T) {
+	t.Parallel()
+	for member, want := range map[string]string{"a": "a:2379", "a:1": "a:1", "[::1]": "[::1]:2379", "[::1]:2": "[::1]:2"} {
+		if got := connect(t, "x", member).config.Endpoints[0]; got != "http://"+want {
+			t.Errorf("%s: %s", member, got)
+		}
+	}
+}
+
+// TestTooLarge: an entry that is too long for the members fails at once, and says what to change.
+func TestTooLarge(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := connect(t, "large", startEtcd(t, self, 1, "--max-request-bytes", "100000").Hosts[0])
+	at := drivertest.Make(t, d)
+	for _, size := range []int{200_000, pieceBytes, 2 * pieceBytes} {
+		_, err := d.Append(within(t, 10*time.Second), at, append([]byte{1}, make([]byte, size)...), nil)
+		if !errors.Is(err, replica.ErrFull) || !strings.Contains(err.Error(), "--max-request-bytes") {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+}

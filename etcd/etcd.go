@@ -20,6 +20,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/stats"
+	"google.golang.org/grpc/status"
 )
 
 const (
@@ -85,7 +86,7 @@ func open(c replica.Config, env func(string) string) (*driver, error) {
 	}
 	for _, m := range c.Members {
 		if _, _, err := net.SplitHostPort(m); err != nil {
-			m = net.JoinHostPort(m, defaultPort)
+			m = net.JoinHostPort(strings.Trim(m, "[]"), defaultPort)
 		}
 		d.config.Endpoints = append(d.config.Endpoints, scheme+m)
 	}
@@ -205,6 +206,9 @@ func (d *driver) patiently(ctx context.Context, patience time.Duration, ask call
 
 // refused reports whether etcd's answer is that the call was not, and will not be, carried out.
 func refused(err error) bool {
+	if tooLarge(err) {
+		return true
+	}
 	var e rpctypes.EtcdError
 	if !errors.As(err, &e) {
 		return false
@@ -219,13 +223,20 @@ func refused(err error) bool {
 	return false
 }
 
+// tooLarge reports whether a member takes no request of that length. Far beyond --max-request-bytes, the answer comes
+// from gRPC.
+func tooLarge(err error) bool {
+	return errors.Is(err, rpctypes.ErrRequestTooLarge) ||
+		status.Code(err) == codes.ResourceExhausted && strings.Contains(err.Error(), "larger than max")
+}
+
 // explain adds what to do about a refusal by etcd, if its own words do not say.
 func (d *driver) explain(err error) error {
 	switch {
 	case errors.Is(err, rpctypes.ErrNoSpace):
 		return fmt.Errorf("%w: etcd is out of space (alarm NOSPACE): nothing was changed; compact and defragment it, "+
 			"then etcdctl alarm disarm; or raise --quota-backend-bytes", replica.ErrFull)
-	case errors.Is(err, rpctypes.ErrRequestTooLarge), errors.Is(err, rpctypes.ErrTooManyOps):
+	case tooLarge(err), errors.Is(err, rpctypes.ErrTooManyOps):
 		return fmt.Errorf("%w: %v: the members run with a smaller --max-request-bytes or --max-txn-ops than etcd's own",
 			replica.ErrFull, err)
 	case errors.Is(err, rpctypes.ErrUserEmpty):
