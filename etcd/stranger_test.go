@@ -107,7 +107,11 @@ func TestLeaveOut(t *testing.T) {
 // TestStrangerFirst: the first call of a process, if it puts something, finds out first which etcd has the log.
 func TestStrangerFirst(t *testing.T) {
 	t.Parallel()
-	ours, theirs := one(t), one(t)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ours, theirs := one(t), startEtcd(t, self, 1, "--quota-backend-bytes", "50000000").Hosts[0]
 	at := drivertest.Make(t, connect(t, "db", ours))
 	other := connect(t, "db", theirs)
 	c, err := other.connect(drivertest.Soon(t))
@@ -121,7 +125,7 @@ func TestStrangerFirst(t *testing.T) {
 		} else {
 			at = drivertest.Put(t, connect(t, "db", theirs, ours), at, long, turn)
 		}
-		if m, err := connect(t, "db", theirs, ours).Members(drivertest.Soon(t)); err != nil || m.Stored < pieceBytes {
+		if m, err := connect(t, "db", theirs, ours).Members(drivertest.Soon(t)); err != nil || m.Quota != defaultQuota {
 			t.Errorf("not the log's own etcd: %+v, %v", m, err)
 		}
 	}
