@@ -252,3 +252,37 @@ func TestTooLarge(t *testing.T) {
 		}
 	}
 }
+
+// TestManyLogIn: processes that log in at once do not make each other's time run out, although etcd checks one
+// password after another.
+func TestManyLogIn(t *testing.T) {
+	t.Parallel()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	host := startEtcd(t, self, 1, "--bcrypt-cost", "12").Hosts[0]
+	at := drivertest.Make(t, connect(t, "db", host))
+	withUser(t, host)
+	path := filepath.Join(t.TempDir(), "auth")
+	if err := os.WriteFile(path, []byte("root:pass\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	for range 4 {
+		d := connectWith(t, replica.Config{Scheme: "etcd", Members: []string{host}, Prefix: "db"},
+			map[string]string{envAuth: path})
+		go func() {
+			_, err := d.Append(drivertest.Soon(t), at, []byte("\x01one"), nil)
+			if errors.Is(err, replica.ErrLost) { // a busy machine
+				err = nil
+			}
+			done <- err
+		}()
+	}
+	for range 4 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -26,6 +26,9 @@ import (
 const (
 	askNext = 250 * time.Millisecond // after that the next member is asked
 	giveUp  = 10 * time.Second       // after that an attempt counts as lost
+	// logIn is the least time for logging in, because checking a password is slow on purpose, and etcd goes on with
+	// one even if nobody waits for it any more.
+	logIn = 3 * time.Second
 	// tellWithin bounds the time in which members say of which etcd they are.
 	tellWithin = time.Second
 
@@ -107,7 +110,7 @@ func (d *driver) connect(ctx context.Context) (*clientv3.Client, error) {
 		return d.client, nil
 	}
 	c := d.config
-	c.DialTimeout = giveUp // bounds the first answer to a lease's keep-alive, too
+	c.DialTimeout = giveUp
 	if until, is := ctx.Deadline(); is && c.Username != "" {
 		c.DialTimeout = max(min(time.Until(until), giveUp), time.Millisecond)
 	}
@@ -118,6 +121,8 @@ func (d *driver) connect(ctx context.Context) (*clientv3.Client, error) {
 		}
 		return nil, err // it is not kept: the next call tries again
 	}
+	// The first answer to a keep-alive may take longer than logging in.
+	client.Lease = clientv3.NewLeaseFromLeaseClient(clientv3.RetryLeaseClient(client), client, giveUp)
 	d.client = client
 	return client, nil
 }
@@ -189,6 +194,9 @@ func (d *driver) slow(ctx context.Context, ask call) error { return d.patiently(
 
 func (d *driver) patiently(ctx context.Context, patience time.Duration, ask call) error {
 	for ; ; patience = min(2*patience, giveUp) {
+		if d.loggedOut() {
+			patience = max(patience, logIn)
+		}
 		attempt, cancel := context.WithTimeout(ctx, patience)
 		err := d.once(attempt, ask)
 		cancel()
@@ -202,6 +210,13 @@ func (d *driver) patiently(ctx context.Context, patience time.Duration, ask call
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+// loggedOut reports whether the next call has to log in first.
+func (d *driver) loggedOut() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.config.Username != "" && d.client == nil
 }
 
 // refused reports whether etcd's answer is that the call was not, and will not be, carried out.

@@ -132,8 +132,11 @@ func (d *driver) elsewhere(ctx context.Context) error {
 	return replica.ErrNoLog
 }
 
-// known finds the etcd that has the log, before anything is put that must not reach another one.
+// known logs in, and finds the etcd that has the log, before anything is put that must not reach another one.
 func (d *driver) known(ctx context.Context) error {
+	if err := d.read(ctx, func(context.Context, *clientv3.Client) error { return nil }); err != nil {
+		return err
+	}
 	if len(d.config.Endpoints) == 1 || d.cluster.Load() != 0 {
 		return nil
 	}
