@@ -229,7 +229,8 @@ func TestTLS(t *testing.T) {
 // TestEndpoints: the port has a default, for IPv6, too.
 func TestEndpoints(t *testing.T) {
 	t.Parallel()
-	for member, want := range map[string]string{"a": "a:2379", "a:1": "a:1", "[::1]": "[::1]:2379", "[::1]:2": "[::1]:2"} {
+	for member, want := range map[string]string{"a": "a:2379", "a:1": "a:1", "[::1]": "[::1]:2379",
+		"[::1]:2": "[::1]:2"} {
 		if got := connect(t, "x", member).config.Endpoints[0]; got != "http://"+want {
 			t.Errorf("%s: %s", member, got)
 		}

@@ -281,8 +281,8 @@ func (d *driver) same(cluster uint64) error {
 // leaveOut asks no more those of a list of members that say they are of another etcd than the one that has the log,
 // and reports whether there is one, or another call has left one out since the list was read. A refusal does not say
 // whose it is: a stranger knows none of our leases. All are asked at once, and in time of their own: one that does
-// not answer now is not the one that has refused. With users, a stranger does not even say whose it is: one that refuses
-// is one if another is ours.
+// not answer now is not the one that has refused. With users, a stranger does not even say whose it is: one that
+// refuses is one if another is ours.
 func (d *driver) leaveOut(ctx context.Context, c *clientv3.Client, list []string) bool {
 	if len(list) == 1 || d.cluster.Load() == 0 && d.elsewhere(context.WithoutCancel(ctx)) != nil {
 		return false
