@@ -27,9 +27,9 @@ const (
 	askNext = 250 * time.Millisecond // after that the next member is asked
 	giveUp  = 10 * time.Second       // after that an attempt counts as lost
 	// logIn is the least time for logging in, because checking a password is slow on purpose, and etcd goes on with
-	// one even if nobody waits for it any more.
+	// one even after the client has given up.
 	logIn = 3 * time.Second
-	// tellWithin bounds the time in which members say of which etcd they are.
+	// tellWithin bounds the time in which members say whose they are.
 	tellWithin = time.Second
 
 	defaultPort = "2379"

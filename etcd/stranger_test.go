@@ -210,7 +210,7 @@ func TestSlowStrangers(t *testing.T) {
 }
 
 // TestAwayBesideStranger: that a member of another etcd has no log does not mean that there is none, if the log's own
-// etcd is down or hangs. Nothing is made there, and who asks waits.
+// etcd is down or hangs. Nothing is made there, and the call waits.
 func TestAwayBesideStranger(t *testing.T) {
 	t.Parallel()
 	ours, theirs := oneCluster(t), one(t)
