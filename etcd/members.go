@@ -43,7 +43,7 @@ func (d *driver) Members(ctx context.Context) (m replica.Members, err error) {
 			return err
 		}
 		alarms, err := c.AlarmList(ctx)
-		if err == nil {
+		if err == nil && alarms.Header != nil { // 3.4 sends none
 			err = d.same(alarms.Header.ClusterId)
 		}
 		if err != nil {
