@@ -26,9 +26,9 @@ import (
 const (
 	askNext = 250 * time.Millisecond // after that the next member is asked
 	giveUp  = 10 * time.Second       // after that an attempt counts as lost
-	// logIn is the least time for logging in, because checking a password is slow on purpose, and etcd goes on with
+	// logInWithin is the least time for logging in, because checking a password is slow on purpose, and etcd goes on with
 	// one even after the client has given up.
-	logIn = 3 * time.Second
+	logInWithin = 3 * time.Second
 	// tellWithin bounds the time in which members say whose they are.
 	tellWithin = time.Second
 
@@ -195,7 +195,7 @@ func (d *driver) slow(ctx context.Context, ask call) error { return d.patiently(
 func (d *driver) patiently(ctx context.Context, patience time.Duration, ask call) error {
 	for ; ; patience = min(2*patience, giveUp) {
 		if d.loggedOut() {
-			patience = max(patience, logIn)
+			patience = max(patience, logInWithin)
 		}
 		attempt, cancel := context.WithTimeout(ctx, patience)
 		err := d.once(attempt, ask)

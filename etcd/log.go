@@ -132,11 +132,13 @@ func (d *driver) elsewhere(ctx context.Context) error {
 	return replica.ErrNoLog
 }
 
-// known logs in, and finds the etcd that has the log, before anything is put that must not reach another one.
+// logIn connects, and with a user gets a token, so that neither takes time from an attempt.
+func (d *driver) logIn(ctx context.Context) error {
+	return d.read(ctx, func(context.Context, *clientv3.Client) error { return nil })
+}
+
+// known finds the etcd that has the log, before anything is put that must not reach another one.
 func (d *driver) known(ctx context.Context) error {
-	if err := d.read(ctx, func(context.Context, *clientv3.Client) error { return nil }); err != nil {
-		return err
-	}
 	if len(d.config.Endpoints) == 1 || d.cluster.Load() != 0 {
 		return nil
 	}
@@ -274,7 +276,7 @@ func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, 
 	if len(entry) == 0 || entry[0] == inParts {
 		return nil, errors.New("an entry begins with its version")
 	}
-	if err := d.known(ctx); err != nil {
+	if err := d.logIn(ctx); err != nil {
 		return nil, err
 	}
 	stored, parts, err := d.enterParts(ctx, at.N+1, entry)
@@ -303,6 +305,7 @@ func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, 
 	case err != nil:
 		return nil, err
 	case r.Succeeded:
+		d.cluster.CompareAndSwap(0, r.Header.ClusterId)
 		if mine != nil {
 			mine.given()
 		}
@@ -312,6 +315,7 @@ func (d *driver) Append(ctx context.Context, at replica.Position, entry []byte, 
 	if value(part(r, 0)) == nil {
 		return nil, d.noLog(ctx)
 	}
+	d.cluster.CompareAndSwap(0, r.Header.ClusterId)
 	s, err := describe(r)
 	if err != nil {
 		return nil, err

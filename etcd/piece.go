@@ -43,6 +43,9 @@ func (d *driver) enterParts(ctx context.Context, n uint64, entry []byte) (stored
 		return nil, p, fmt.Errorf("%w: the change has %d MiB, and at most %d MiB fit: split it",
 			replica.ErrFull, s.parts, mostPieces)
 	}
+	if err := d.known(ctx); err != nil {
+		return nil, p, err
+	}
 	_, _ = rand.Read(s.id[:]) // it never fails
 	p, err = d.deposit(ctx, d.keys.parts(n, s.id), entry)
 	return s.encode(), p, err
