@@ -26,8 +26,8 @@ import (
 const (
 	askNext = 250 * time.Millisecond // after that the next member is asked
 	giveUp  = 10 * time.Second       // after that an attempt counts as lost
-	// logInWithin is the least time for logging in, because checking a password is slow on purpose, and etcd goes on with
-	// one even after the client has given up.
+	// logInWithin is the least time for logging in, because checking a password is slow on purpose, and etcd goes on
+	// with one even after the client has given up.
 	logInWithin = 3 * time.Second
 	// tellWithin bounds the time in which members say whose they are.
 	tellWithin = time.Second
