@@ -1,37 +1,35 @@
 package jobs
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/placectl/placectl/internal/kernel"
 	"github.com/placectl/placectl/internal/row"
 )
 
-// Named returns the live jobs with a name, by number. If there are none, it returns the job with that name that ended
-// last, and those that had not ended when it was submitted: what a script has submitted under one name goes on
-// together. It reads every live job.
-func (js Jobs) Named(name string) (list []*kernel.Job, err error) {
-	err = eachNamed(js.tx, name, func(j *row.Job) { list = append(list, kernel.JobOf(j)) }, row.JobHeld, row.JobQueued,
-		row.JobReserved, row.JobRunning)
-	if len(list) > 0 || err != nil {
+// Named returns the live jobs with a name, by number. If there are none, or past is true, it adds those ended ones that
+// had not ended when the last of all was submitted, because what a script submits under one name goes on together. A
+// job that retry has made anew is not among them. It reads every live job.
+func (js Jobs) Named(name string, past bool) (list []*kernel.Job, err error) {
+	var last *row.Job
+	again := make(map[uint64]bool)
+	see := func(j *row.Job) {
+		if again[j.RetryOf] = true; last == nil || j.ID > last.ID {
+			last = j
+		}
+	}
+	err = eachNamed(js.tx, name, func(j *row.Job) { see(j); list = append(list, kernel.JobOf(j)) }, row.JobHeld,
+		row.JobQueued, row.JobReserved, row.JobRunning)
+	if len(list) > 0 && !past || err != nil {
 		return list, err
 	}
 	var ended []*row.Job
-	err = eachNamed(js.tx, name, func(j *row.Job) { ended = append(ended, j) }, row.JobFinished, row.JobFailed,
+	err = eachNamed(js.tx, name, func(j *row.Job) { see(j); ended = append(ended, j) }, row.JobFinished, row.JobFailed,
 		row.JobCancelled)
-	if len(ended) == 0 || err != nil {
-		return nil, err
-	}
-	last := slices.MaxFunc(ended, func(a, b *row.Job) int {
-		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.ID, b.ID))
-	})
 	for _, j := range ended {
-		if j.End >= last.Submit {
+		if j.End >= last.Submit && !again[j.ID] {
 			list = append(list, kernel.JobOf(j))
 		}
 	}
-	return list, nil
+	return list, err
 }
 
 // eachNamed calls fn for the jobs with a name that are in one of the given states.

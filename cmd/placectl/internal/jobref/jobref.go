@@ -1,7 +1,7 @@
 // Package jobref parses references to jobs: the number of a job or an array such as 12, or 12-15 for
 // several jobs. Jobs of array 12 are also 12[3], or 12[0-4,7] for several; 12[] is the array. A name
-// stands for the caller's live jobs and arrays with that name, or else for the one that ended last, with
-// those that had not ended when it was submitted.
+// stands for the caller's live jobs and arrays with that name, or else for those that had not ended when
+// the last of them was submitted.
 package jobref
 
 import (
@@ -24,7 +24,7 @@ type Jobs interface {
 	Get(id uint64) (*engine.Job, error)
 	IsArray(number uint64) (bool, error)
 	Array(array uint64) ([]*engine.Job, error) // sorted by index
-	Named(name string) ([]*engine.Job, error)
+	Named(name string, past bool) ([]*engine.Job, error)
 }
 
 // Names finds what words name.
@@ -32,6 +32,7 @@ type Names struct {
 	In      Jobs
 	Self    string // the calling user
 	Several bool   // a name may stand for several live jobs of that user
+	Past    bool   // a name stands for ended jobs, too, if live ones have it
 
 	Own func(name string) ([]*engine.Job, error) // the jobs of this transaction with a name; nil for none
 }
@@ -104,7 +105,7 @@ func (n Names) named(name string) ([]*engine.Job, error) {
 			return own, err
 		}
 	}
-	return n.In.Named(name)
+	return n.In.Named(name, n.Past)
 }
 
 // Whole returns jobs by number, with an array instead of its jobs.

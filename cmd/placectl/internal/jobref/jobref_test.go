@@ -26,7 +26,7 @@ func (arrays) Array(array uint64) ([]*engine.Job, error) {
 
 // Named knows a job, several jobs with one name, of one user and of two, and the array, whose first job
 // has ended.
-func (arrays) Named(name string) ([]*engine.Job, error) {
+func (arrays) Named(name string, _ bool) ([]*engine.Job, error) {
 	return map[string][]*engine.Job{
 		"one":    {job(5, 0, 0, "ann")},
 		"two":    {job(9, 0, 0, "ann"), job(5, 0, 0, "ann")},

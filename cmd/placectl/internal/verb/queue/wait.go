@@ -23,12 +23,12 @@ func Wait() *session.Verb {
 		Args:     []verbs.Arg{{Name: "JOB", Kind: verbs.KindJob, Optional: true, Many: true}},
 		Description: "Without JOB it waits for all your jobs that have not ended when it begins. Jobs that failed " +
 			"within the last hour count, too, unless this terminal or script has been told of it by wait, run or " +
-			"logs -f, or you cancelled or retried them. A name means all of your jobs that have it when wait " +
-			"begins. Inside a job it waits for the jobs that this job has submitted, but not for those that wait for " +
-			"this one.\n\nIt holds no lock while waiting. The exit status is 0 if all succeeded, and with --for " +
-			"started if all have started. It is 1 if one failed, was cancelled, or ended without starting, " +
-			"and 3 if it timed out. -q prints nothing if all succeeded, else a line for each job that did not. " +
-			"Otherwise an array is one line.",
+			"logs -f, or you cancelled or retried them. A name means all of your jobs that had not ended when the " +
+			"last of that name was submitted. Inside a job it waits for the jobs that this job has submitted, but " +
+			"not for those that wait for this one.\n\nIt holds no lock while waiting. The exit status is 0 if all " +
+			"succeeded, and with --for started if all have started. It is 1 if one failed, was cancelled, or ended " +
+			"without starting, and 3 if it timed out. -q prints nothing if all succeeded, else a line for each job " +
+			"that did not. Otherwise an array is one line.",
 		Flags: []cli.Flag{
 			verbs.Choice(&cli.StringFlag{Name: "for", Value: "ended", Usage: "state to wait for, `WHAT`"}, "started",
 				"ended"),

@@ -195,6 +195,7 @@ func countedFailures(tx *engine.Tx, jobs []*engine.Job) (func(*engine.Job) bool,
 // inside a job, to wait for that job or one that waits for it: neither ends before this command.
 func mayWaitFor(r *session.Run, tx *engine.Tx, words []string) (numbers []string, err error) {
 	names := r.SeveralNames(tx)
+	names.Past = true // what has failed by now counts
 	err = names.EachWord(words, func(found []jobref.Target) error {
 		for _, t := range found {
 			numbers = append(numbers, t.String())
