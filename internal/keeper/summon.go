@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"crypto/rand"
-	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -32,7 +31,10 @@ func AskForAttendant(getenv func(string) string, database string) (asked bool, e
 		return false, nil //nolint:nilerr // as before
 	}
 	link := summonFile + "." + rand.Text()
-	if err := errors.Join(root.Symlink(database, link), root.WriteFile(summonFile, nil, 0o600)); err != nil {
+	if err := root.Symlink(database, link); err != nil {
+		return false, err
+	}
+	if err := root.WriteFile(summonFile, nil, 0o600); err != nil {
 		return false, err
 	}
 	for _, e := range list {
