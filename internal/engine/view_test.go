@@ -107,7 +107,7 @@ func calls(t *testing.T, db *DB) map[string]call {
 		"Jobs.Unhold": writes(uint64(3)), "Jobs.Requeue": writes(uint64(4), ""),
 		"Jobs.RequeueHeld": writes(uint64(4), ""), "Jobs.Retry": writes([]uint64{4}, Signer(nil)),
 		"Attempts.Signal": writes(uint64(4), 10), "Attempts.Signalled": writes(uint64(4), 1, Nonce{1}, 1),
-		"Jobs.Named": reads("NAME"), "Attempts.Unreached": writes(uint64(4), 1, "no route"),
+		"Jobs.Named": reads("NAME", true), "Attempts.Unreached": writes(uint64(4), 1, "no route"),
 		"Attempts.LeftOver": writes(uint64(4), 1, Nonce{1}, "processes are left"), "Jobs.Release": writes(uint64(4)),
 		"Jobs.Extend": writes(uint64(4), 7000*time.Second),
 		"Cycle.Run":   writes(CycleSpec{}), "Nodes.Names": reads([]uint32{1, 2}),
