@@ -75,7 +75,7 @@ func Submit() *session.Verb {
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "after", Usage: "start after `JOB` has started"},
 			&cli.StringSliceFlag{Name: "afterok", Usage: "start after `JOB` has finished: with status 0, or released"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "aftercorr",
-				Usage: "start each job of the array after the one with its index in `ARRAY` has ended with status 0"},
+				Usage: "start each job of the array after the one with its index in `ARRAY` has finished"},
 			&cli.StringSliceFlag{Category: request.ItsTurn, Name: "afternotok",
 				Usage: "start after `JOB` has failed or was cancelled"},
 			&cli.BoolFlag{Category: request.ItsTurn, Name: "singleton",

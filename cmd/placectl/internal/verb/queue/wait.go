@@ -61,7 +61,7 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 	words := c.Args().Slice()
 	if err := r.View(func(tx *engine.Tx) (err error) {
 		if len(words) > 0 {
-			words, err = mayWaitFor(r, tx, words)
+			words, err = awaitedNumbers(r, tx, words)
 			return err
 		}
 		words, err = untold(r, tx)

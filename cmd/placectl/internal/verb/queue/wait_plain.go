@@ -191,9 +191,9 @@ func countedFailures(tx *engine.Tx, jobs []*engine.Job) (func(*engine.Job) bool,
 	}, err
 }
 
-// mayWaitFor returns the numbers of the jobs and arrays that words name now: later a name may mean fewer. It refuses,
-// inside a job, to wait for that job or one that waits for it: neither ends before this command.
-func mayWaitFor(r *session.Run, tx *engine.Tx, words []string) (numbers []string, err error) {
+// awaitedNumbers returns the numbers of the jobs and arrays that words name now: later a name may mean fewer. Inside a
+// job it refuses to wait for that job or one that waits for it: neither ends before this command.
+func awaitedNumbers(r *session.Run, tx *engine.Tx, words []string) (numbers []string, err error) {
 	names := r.SeveralNames(tx)
 	names.Past = true // what has failed by now counts
 	err = names.EachWord(words, func(found []jobref.Target) error {
