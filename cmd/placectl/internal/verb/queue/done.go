@@ -1,8 +1,6 @@
 package queue
 
 import (
-	"strconv"
-
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/usage"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -48,25 +46,13 @@ func Done() *session.Verb {
 				}
 				return changeEach(r, tx, jobs, func(tx *engine.Tx, id uint64) (*engine.Job, error) {
 					f := f
-					if f.Job = id; f.Attempt == 0 {
-						f.Attempt = ownAttempt(r, id)
+					if own, attempt := r.Within(); own == id && f.Attempt == 0 {
+						f.Attempt = attempt
 					}
+					f.Job = id
 					return tx.Attempts().Finish(f)
 				})
 			})
 		},
 	}
-}
-
-// ownAttempt returns the number of the job's attempt that this process is part of, 0 if it is
-// part of none.
-func ownAttempt(r *session.Run, id uint64) int {
-	if r.Getenv("PLACECTL_JOB") != strconv.FormatUint(id, 10) {
-		return 0
-	}
-	n, err := strconv.Atoi(r.Getenv("PLACECTL_ATTEMPT"))
-	if err != nil {
-		return 0
-	}
-	return n
 }

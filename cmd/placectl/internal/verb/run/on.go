@@ -88,13 +88,10 @@ func on(r *session.Run, c *cli.Context) error {
 	if r.Dash < 0 {
 		words = []string{"sh", "-c", strings.Join(words, " ")}
 	}
-	job := r.Getenv("PLACECTL_JOB")
 	var k keeper.Key
-	var err error
-	if k.Job, err = strconv.ParseUint(job, 10, 64); err != nil {
-		return usage.Errorf("it works only inside a job, where PLACECTL_JOB is set")
+	if k.Job, k.Number = r.Within(); k.Job == 0 {
+		return usage.Errorf("it works only inside a job of this database, where PLACECTL_JOB is set")
 	}
-	k.Number, _ = strconv.Atoi(r.Getenv("PLACECTL_ATTEMPT"))
 	p, err := placeOn(r, k, node)
 	if err != nil {
 		return err
