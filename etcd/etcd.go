@@ -168,10 +168,12 @@ func (d *driver) once(ctx context.Context, ask call) error {
 		err = ask(context.WithValue(ctx, sentKey{}, &sent), c)
 	}
 	var strange *stranger
+	isStrange := errors.As(err, &strange)
+	isOut := c != nil && (isStrange || refused(err)) && d.leaveOut(ctx, c, list)
 	switch {
 	case err == nil:
 		return nil
-	case (errors.As(err, &strange) || refused(err)) && c != nil && d.leaveOut(ctx, c, list), strange != nil:
+	case isStrange || isOut:
 		return fmt.Errorf("%w: %w", replica.ErrAway, err)
 	case refused(err):
 		return d.explain(err)

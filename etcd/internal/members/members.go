@@ -18,6 +18,7 @@ import (
 
 	"go.etcd.io/etcd/api/v3/version"
 	"go.etcd.io/etcd/server/v3/etcdmain"
+	"golang.org/x/sys/unix"
 )
 
 // become is the environment variable with which a program is a member.
@@ -194,14 +195,18 @@ func (c *Cluster) healthy(i int, host string) bool {
 	return err == nil && strings.Contains(line, " 200 ")
 }
 
-// Signal sends a signal to a member: SIGSTOP makes it hang, SIGCONT continues it, SIGKILL kills it.
+// Signal sends a signal to a member: SIGSTOP makes it hang, SIGCONT continues it, SIGKILL kills it. On return it hangs,
+// or is dead: its threads may go on for a while otherwise, until the one that takes the signal has its turn.
 func (c *Cluster) Signal(i int, s syscall.Signal) error {
 	m := c.list[i]
 	if m.running == nil {
 		return nil
 	}
 	err := m.running.Process.Signal(s)
-	if s == syscall.SIGKILL {
+	switch {
+	case err == nil && s == syscall.SIGSTOP:
+		return unix.Waitid(unix.P_PID, m.running.Process.Pid, nil, unix.WSTOPPED, nil)
+	case s == syscall.SIGKILL:
 		<-m.ended
 		m.running = nil
 	}
