@@ -6,8 +6,8 @@ import (
 )
 
 // Named returns the live jobs with a name, by number. If there are none, or past is true, it adds those ended ones that
-// had not ended when the last of all was submitted, because what a script submits under one name goes on together. A
-// job that retry has made anew is not among them. It reads every live job.
+// had not ended when the last of all was submitted, because what a script submits under one name goes on together, with
+// the rest of their arrays. A job that retry has made anew is not among them. It reads every live job.
 func (js Jobs) Named(name string, past bool) (list []*kernel.Job, err error) {
 	var last *row.Job
 	again := make(map[uint64]bool)
@@ -24,8 +24,17 @@ func (js Jobs) Named(name string, past bool) (list []*kernel.Job, err error) {
 	var ended []*row.Job
 	err = eachNamed(js.tx, name, func(j *row.Job) { see(j); ended = append(ended, j) }, row.JobFinished, row.JobFailed,
 		row.JobCancelled)
+	arrays := make(map[uint64]bool)
+	for _, j := range list {
+		arrays[j.Array] = j.Array != 0
+	}
 	for _, j := range ended {
-		if j.End >= last.Submit && !again[j.ID] {
+		if j.End >= last.Submit {
+			arrays[j.Array] = j.Array != 0
+		}
+	}
+	for _, j := range ended {
+		if (j.End >= last.Submit || arrays[j.Array]) && !again[j.ID] {
 			list = append(list, kernel.JobOf(j))
 		}
 	}

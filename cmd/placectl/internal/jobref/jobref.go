@@ -1,7 +1,7 @@
 // Package jobref parses references to jobs: the number of a job or an array such as 12, or 12-15 for
 // several jobs. Jobs of array 12 are also 12[3], or 12[0-4,7] for several; 12[] is the array. A name
 // stands for the caller's live jobs and arrays with that name, or else for those that had not ended when
-// the last of them was submitted.
+// the last of them was submitted. Of an array of which some jobs have another name it stands for the others.
 package jobref
 
 import (
@@ -92,10 +92,39 @@ func (n Names) titled(word, name string) ([]Target, error) {
 	if len(mine) > 0 {
 		jobs = mine
 	}
-	if found := Whole(jobs); len(found) == 1 || len(mine) > 0 && n.Several {
-		return found, nil
+	found, err := n.whole(jobs)
+	if err != nil || len(found) == 1 || len(mine) > 0 && n.Several {
+		return found, err
 	}
-	return nil, ambiguous(name, Whole(jobs))
+	return nil, ambiguous(name, found)
+}
+
+// whole returns jobs of one name by number, with an array instead of its jobs if all of it has the name, and with Past
+// is given.
+func (n Names) whole(jobs []*engine.Job) (found []Target, err error) {
+	given := make(map[uint64]bool, len(jobs))
+	for _, j := range jobs {
+		given[j.ID] = true
+	}
+	for _, t := range Whole(jobs) {
+		var all []*engine.Job
+		if t.Array {
+			if all, err = n.In.Array(t.Number); err != nil {
+				return nil, err
+			}
+		}
+		other := func(j *engine.Job) bool { return j.Name != jobs[0].Name || n.Past && !given[j.ID] }
+		if !slices.ContainsFunc(all, other) {
+			found = append(found, t)
+			continue
+		}
+		for _, j := range all {
+			if given[j.ID] {
+				found = append(found, Target{Number: j.ID})
+			}
+		}
+	}
+	return found, nil
 }
 
 // named returns the jobs with a name: those of this transaction before all others.
