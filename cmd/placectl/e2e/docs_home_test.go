@@ -120,7 +120,7 @@ func (h *home) run(script string) {
 }
 
 func (h *home) try(script string) error {
-	ctx, cancel := context.WithTimeout(h.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(h.t.Context(), 3*time.Minute) // on a busy machine
 	defer cancel()
 	cmd, said := h.command(ctx, "set -eu\n"+script, "PLACECTL_DB="+filepath.Join(h.dir, "cluster.db"))
 	if err := cmd.Run(); err != nil {

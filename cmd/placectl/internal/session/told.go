@@ -1,7 +1,7 @@
 package session
 
 import (
-	"path/filepath"
+	"os"
 	"strconv"
 	"time"
 
@@ -20,14 +20,15 @@ func (r *Run) Within() (job uint64, attempt int) {
 	return job, attempt
 }
 
-// isItsDatabase reports whether the database is the one that the environment names, or it names none.
+// isItsDatabase reports whether the database is the one that the environment names, by whatever path, or it names none.
 func (r *Run) isItsDatabase() bool {
 	named := r.Getenv("PLACECTL_DB")
 	if named == "" || named == r.DB {
 		return true
 	}
-	path, err := filepath.Abs(named)
-	return err == nil && path == r.DatabasePath()
+	its, err := os.Stat(named)
+	ours, failed := os.Stat(r.DB)
+	return err == nil && failed == nil && os.SameFile(its, ours)
 }
 
 // Book returns what this attempt of a job, or else this session, has been told. It fails without a state directory.

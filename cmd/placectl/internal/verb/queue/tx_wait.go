@@ -37,7 +37,7 @@ func awaitMade(r *session.Run, timeout time.Duration, limited bool) error {
 		return err
 	}
 	if form := r.Audience(); !form.Table && (a.err() == nil || !form.Document) {
-		r.Told(a.jobs...) // the transaction's answer is the whole of it
+		a.tell(r) // the transaction's answer is the whole of it
 		return a.err()
 	}
 	err = a.print(r)

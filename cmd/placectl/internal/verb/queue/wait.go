@@ -79,7 +79,7 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 	if a.bad, err = judged(r, a.jobs, c.NArg() == 0); err != nil {
 		return err
 	}
-	if started { // how it went on does not matter, whether it had ended when this looked or not
+	if a.begun = started; started { // how it went on does not matter, whether it had ended when this looked or not
 		for _, j := range a.jobs {
 			if !j.Start.IsZero() {
 				delete(a.bad, j.ID)
@@ -91,9 +91,10 @@ func waitVerb(r *session.Run, c *cli.Context) error {
 
 // awaited are jobs that were waited for.
 type awaited struct {
-	jobs []*engine.Job
-	late error // says which had not got there at the deadline, nil if all had
-	bad  badly
+	jobs  []*engine.Job
+	late  error // says which had not got there at the deadline, nil if all had
+	bad   badly
+	begun bool // it was their start that was waited for
 }
 
 // await waits until jobs have started or ended, or the deadline. A zero deadline is none.
@@ -181,8 +182,18 @@ func (a *awaited) err() error {
 	return a.bad.err(a.jobs)
 }
 
+// tell keeps that this session knows how the jobs have ended, if that is what the exit status says.
+func (a *awaited) tell(r *session.Run) {
+	if a.late != nil {
+		return
+	}
+	r.Told(slices.DeleteFunc(slices.Clone(a.jobs), func(j *engine.Job) bool {
+		return j.State.Live() || a.begun && !a.bad[j.ID]
+	})...)
+}
+
 // print prints how the jobs are, and fails with err.
 func (a *awaited) print(r *session.Run) error {
-	r.Told(slices.DeleteFunc(slices.Clone(a.jobs), func(j *engine.Job) bool { return j.State.Live() })...)
+	a.tell(r)
 	return r.Failing("jobs", a.err(), func() error { return printWaited(r, a.jobs, a.bad) })
 }

@@ -179,9 +179,12 @@ func countedFailures(tx *engine.Tx, jobs []*engine.Job) (func(*engine.Job) bool,
 	}
 	uid := uint32(os.Getuid())
 	err = tx.EachEvent(after, func(e *engine.Event) (bool, error) {
-		// then comes what its keeper reports
-		if _, known := mine[e.Job]; e.Reason.Cause == engine.CauseRequest && !known {
-			mine[e.Job] = e.By != nil && *e.By == uid
+		_, ending := mine[e.Job]
+		switch {
+		case e.Event == "ending", e.New == engine.JobCancelled.String() && !ending: // else its keeper reports the end
+			mine[e.Job] = e.Reason.Cause == engine.CauseRequest && e.By != nil && *e.By == uid
+		case e.New != engine.JobRunning.String() && e.New != engine.JobCancelled.String():
+			delete(mine, e.Job)
 		}
 		return true, nil
 	})
