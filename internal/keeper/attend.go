@@ -333,7 +333,7 @@ func (a *attendance) due(ctx context.Context) {
 	}
 	a.ask(ctx)
 	switch now = bootClock(); {
-	case a.stopped != engine.OutcomeNone || now < a.next():
+	case a.killAt != 0 || now < a.next():
 	case now >= a.begun.End:
 		a.stop(engine.OutcomeWalltime, "its walltime was over")
 	default:
@@ -367,9 +367,14 @@ func (a *attendance) ask(ctx context.Context) {
 	a.hearHeld(ctx, *h)
 }
 
-// stop tells the command to terminate. After the grace, remaining processes are killed.
+// stop tells the command to terminate. After the grace, remaining processes are killed. If the command has ended and
+// its warden has yet to say so, as after this process or the warden was stopped, its own end counts.
 func (a *attendance) stop(why engine.Outcome, text string) {
-	if a.stopped != engine.OutcomeNone || a.over {
+	if a.killAt != 0 || a.over {
+		return
+	}
+	if !Lives(a.pid, a.born) {
+		a.dismiss()
 		return
 	}
 	a.stopped, a.why = why, text

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"strings"
@@ -97,6 +98,47 @@ func TestOutcomes(t *testing.T) {
 				t.Errorf("left: slots %v, processes %v", left, ours)
 			}
 		})
+	}
+}
+
+// TestEndedWhileStopped: a command has ended while its keeper or its warden was stopped, and was to be stopped itself,
+// for its walltime or on request. Its own end counts, and what it has left is ended all the same.
+func TestEndedWhileStopped(t *testing.T) {
+	for _, who := range []string{"keeper", "warden"} {
+		for _, why := range []string{"walltime", "request"} {
+			t.Run(who+", "+why, func(t *testing.T) {
+				t.Parallel()
+				s := newSite(t)
+				k := s.job(`sleep 100 & echo $$ $PPID >"$LEDGER"; until test -e "$LEDGER.go"; do sleep 0.01; done`,
+					func(o *Order) { o.Walltime, o.Payload.Ending.Grace = 2*time.Second, 100*time.Millisecond })
+				keeper := s.start(nil, "keep")
+				s.until("begun", func() bool { return strings.HasSuffix(s.file("ledger"), "\n") })
+				var command, stopped int
+				fmt.Sscan(s.file("ledger"), &command, &stopped)
+				if who == "keeper" {
+					stopped = keeper.Pid
+				}
+				syscall.Kill(stopped, syscall.SIGSTOP)
+				s.until("stopped", func() bool { _, is := Look(stopped, 0); return is })
+				if err := os.WriteFile(s.dir+"/ledger.go", nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+				s.until("ended", func() bool { return !Lives(command, 0) })
+				if why == "request" {
+					s.change(func(st *fakeState) { st.Jobs[k.Job].Attempts[0].Ending = true })
+				}
+				time.Sleep(2500 * time.Millisecond) // it looks every 20 ms, and the walltime is over
+				syscall.Kill(stopped, syscall.SIGCONT)
+				keeper.wait()
+				if r := s.attempt(k).Result; r.Outcome != engine.OutcomeExited || r.Exit != 0 || r.Why != "" ||
+					r.Use.Leftover != 1 {
+					t.Errorf("result %+v, want exit 0 and one process left over; notes:\n%s", r, s.file("notes"))
+				}
+				if ours := s.ours(); len(ours) > 0 {
+					t.Errorf("left: processes %v", ours)
+				}
+			})
+		}
 	}
 }
 
