@@ -135,8 +135,8 @@ func (tx *Tx) Requeue(id uint64, reason string, held bool) (*Job, error) {
 	return tx.job(tx.tx.Jobs().Requeue(id, reason))
 }
 
-// Finish ends a running job whose command has exited with a status: with 0 it has finished, else failed. Each user may
-// finish that user's jobs; those that a process has claimed end by attempts.End.
+// Finish ends a running job whose command has exited with a status from 0 to 255: with 0 it has finished, else failed.
+// Each user may finish that user's jobs; those that a process has claimed end by attempts.End.
 func (tx *Tx) Finish(id uint64, status int, reason string) (*Job, error) {
 	return tx.job(tx.tx.Jobs().Finish(id, status, reason))
 }

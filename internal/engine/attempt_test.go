@@ -430,3 +430,38 @@ func TestOutcomesInARow(t *testing.T) {
 		}
 	}
 }
+
+// TestNoExitStatus: an end with a status that no process can have is refused, and the job goes on. Those who pass on
+// 256 would exit with 0.
+func TestNoExitStatus(t *testing.T) {
+	t.Parallel()
+	db, _ := newDB(t)
+	addNodes(t, db, "n", 1, 2)
+	nonce := Nonce{1}
+	mustUpdate(t, db, func(tx *Tx) error {
+		_, err1 := tx.Jobs().Submit(Submission{Request: placer.Request{Select: "1:ncpus=1", Walltime: time.Hour},
+			Command: []string{"true"}})
+		_, err2 := tx.Cycle().Run(CycleSpec{Silent: true})
+		_, err3 := tx.Attempts().Claim(Claim{Job: 1, Attempt: 1, By: BySupervisor, Nonce: nonce,
+			Process: Process{Host: "n0", PID: 3}})
+		return errors.Join(err1, err2, err3)
+	})
+	for _, status := range []int{-256, -1, 256, 512} {
+		for name, end := range map[string]func(*Tx) (*Job, error){
+			"finish": func(tx *Tx) (*Job, error) {
+				return tx.Attempts().Finish(Finished{Job: 1, Status: status, Force: true})
+			},
+			"report": func(tx *Tx) (*Job, error) {
+				return tx.Attempts().Report(Result{Job: 1, Attempt: 1, Nonce: nonce, Outcome: OutcomeExited, Exit: status})
+			},
+		} {
+			if err := db.Update(func(tx *Tx) error { _, err := end(tx); return err }); !errors.Is(err, ErrInvalid) {
+				t.Fatalf("%s with status %d: %v, want it to be invalid", name, status, err)
+			}
+		}
+	}
+	mustUpdate(t, db, func(tx *Tx) error {
+		_, err := tx.Attempts().Finish(Finished{Job: 1, Status: 255, Force: true})
+		return err
+	})
+}

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -54,7 +55,7 @@ type Finished struct {
 // Finish ends a running job as Jobs.Finish does. It fails with a Conflict if the job is at
 // another attempt, or if a supervisor executes it, because the supervisor will report the end.
 func (as Attempts) Finish(f Finished) (*kernel.Job, error) {
-	if err := kernel.CheckText("reason", f.Reason); err != nil {
+	if err := cmp.Or(kernel.CheckText("reason", f.Reason), checkStatus(f.Status)); err != nil {
 		return nil, err
 	}
 	j, err := forChange(as.tx, f.Job, "done", row.JobRunning)

@@ -64,6 +64,9 @@ func (as Attempts) Report(r Result) (*kernel.Job, error) {
 	if r.Outcome < row.OutcomeExited || r.Outcome > row.OutcomeStopped || r.Nonce == (row.Nonce{}) {
 		return nil, fmt.Errorf("%w: a result needs an outcome and a nonce", row.ErrInvalid)
 	}
+	if err := checkStatus(r.Exit); err != nil {
+		return nil, err
+	}
 	j, err := as.tx.Job(r.Job)
 	if err != nil {
 		return nil, err
@@ -80,6 +83,14 @@ func (as Attempts) Report(r Result) (*kernel.Job, error) {
 		err = as.tx.Spoil(HostsOf(as.tx).alive(a.Host, j))
 	}
 	return reported, err
+}
+
+// checkStatus refuses an exit status that no process can have. Who passes it on would exit with another, perhaps 0.
+func checkStatus(n int) error {
+	if n < 0 || n > 255 {
+		return fmt.Errorf("%w: %d is not an exit status from 0 to 255", row.ErrInvalid, n)
+	}
+	return nil
 }
 
 // report is Report for a job, without a check of the reporter.

@@ -109,7 +109,7 @@ type Result struct {
 	Attempt      int
 	Nonce        Nonce
 	Outcome      Outcome
-	Exit, Signal int
+	Exit, Signal int // Exit is from 0 to 255
 	Why          string
 	Blame        Blame // for Refused
 	Use          Use

@@ -27,10 +27,7 @@ func Done() *session.Verb {
 		Run: func(r *session.Run, c *cli.Context) error {
 			f := engine.Finished{Attempt: c.Int("attempt"), Status: c.Int("status"), Reason: c.String("reason"),
 				Force: c.Bool("force")}
-			switch {
-			case f.Status < 0 || f.Status > 255:
-				return usage.Errorf("--status %d is not an exit status from 0 to 255", f.Status)
-			case c.IsSet("attempt") && f.Attempt < 1:
+			if c.IsSet("attempt") && f.Attempt < 1 {
 				return usage.Errorf("--attempt %d: attempts are numbered from 1", f.Attempt)
 			}
 			return r.Update(c, func(tx *engine.Tx) error {
