@@ -36,6 +36,12 @@ func scancel(c *fronts.Call) error {
 	if err != nil {
 		return fronts.Failf(1, "scancel: error: %v", err)
 	}
+	for _, r := range refs {
+		if strings.Contains(r.text, ".") {
+			return fronts.Failf(1, "scancel: error: %s: no step is cancelled alone here; end its srun, or cancel %d",
+				fronts.Word(r.text), r.id)
+		}
+	}
 	if set.Has("name") {
 		set["jobname"] = set["name"]
 	}
