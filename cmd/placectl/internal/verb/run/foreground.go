@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -223,13 +224,30 @@ func (f *Foreground) RunJob(job *engine.Job, program string, argv, env []string,
 	}
 	f.Begun = true
 	f.Told(job)
-	if ended != nil { // the command's status counts
+	if ended != nil {
 		f.Notef("the end of job %d was not recorded: %v", job.ID, ended)
 	}
-	if status != 0 {
+	switch {
+	case status != 0:
 		return exit.Status(status)
+	case ended != nil && !errors.Is(ended, engine.ErrConflict): // the next cycle on this host records it
+		return nil
 	}
-	return nil
+	return f.unfinished(job.ID)
+}
+
+// unfinished says how a job has ended whose command exited with 0, unless it has finished: its walltime was over, or
+// another process had ended it.
+func (f *Foreground) unfinished(id uint64) error {
+	var j *engine.Job
+	err := f.View(func(tx *engine.Tx) (err error) {
+		j, err = tx.Jobs().Get(id)
+		return err
+	})
+	if err != nil || j.State == engine.JobFinished {
+		return nil //nolint:nilerr // the command's status counts
+	}
+	return fmt.Errorf("job %d %s", id, strings.TrimSuffix(j.State.Is()+": "+j.Why(), ": "))
 }
 
 // overTime is the exit status of a command that was ended because its walltime was over, as of timeout(1).
@@ -266,7 +284,7 @@ func (f *Foreground) endJob(job *engine.Job, status int, stopped engine.Outcome,
 	}
 	err := f.lock.Tell(f.Ctx, result)
 	if errors.Is(err, engine.ErrConflict) {
-		f.Notef("%v", err) // cancelled, say: the command's status counts
+		f.Notef("%v", err) // cancelled, say
 		return nil
 	}
 	return err

@@ -34,9 +34,9 @@ func Run() *session.Verb {
 			"the status is\n" +
 			"100 plus the usual one. At the end of the walltime the command gets SIGTERM, and SIGKILL 30 s " +
 			"later; the\n" +
-			"status is then 124. So it is stopped if another verb ends the job. If run and its command are " +
-			"killed, the next\n" +
-			"cycle on this host ends the job.",
+			"status is then 124. So it is stopped if another verb ends the job: then the status is 1 rather " +
+			"than 0. If run and\n" +
+			"its command are killed, the next cycle on this host ends the job.",
 		Flags: append(append(request.Flags(), request.Size()...), request.Bind(), request.OverLimits(),
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"},
 				Usage: "priority `P` while it waits; higher runs first (0)"},
