@@ -304,10 +304,12 @@ func changeEach(r *session.Run, tx *engine.Tx, jobs []*engine.Job, change func(*
 		if err != nil {
 			return err
 		}
-		if j.Ending && !was.Ending {
+		changed = append(changed, j)
+	}
+	for i, j := range changed { // nothing was done unless all are changed
+		if j.Ending && !jobs[i].Ending {
 			r.Notef("job %d is ending: it keeps its nodes until its processes have ended", j.ID)
 		}
-		changed = append(changed, j)
 	}
 	return printChanged(r, tx, changed)
 }
