@@ -452,7 +452,8 @@ func TestNoExitStatus(t *testing.T) {
 				return tx.Attempts().Finish(Finished{Job: 1, Status: status, Force: true})
 			},
 			"report": func(tx *Tx) (*Job, error) {
-				return tx.Attempts().Report(Result{Job: 1, Attempt: 1, Nonce: nonce, Outcome: OutcomeExited, Exit: status})
+				return tx.Attempts().Report(Result{Job: 1, Attempt: 1, Nonce: nonce, Outcome: OutcomeExited,
+					Exit: status})
 			},
 		} {
 			if err := db.Update(func(tx *Tx) error { _, err := end(tx); return err }); !errors.Is(err, ErrInvalid) {

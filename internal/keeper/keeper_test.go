@@ -101,8 +101,8 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// TestEndedWhileStopped: a command has ended while its keeper or its warden was stopped, and was to be stopped itself,
-// for its walltime or on request. Its own end counts, and what it has left is ended all the same.
+// TestEndedWhileStopped: a command ended while its keeper or its warden was stopped, until after its walltime or a
+// request to end it. Its own end counts, and what it has left is ended all the same.
 func TestEndedWhileStopped(t *testing.T) {
 	for _, who := range []string{"keeper", "warden"} {
 		for _, why := range []string{"walltime", "request"} {

@@ -1,7 +1,7 @@
 // Package jobref parses references to jobs: the number of a job or an array such as 12, or 12-15 for
 // several jobs. Jobs of array 12 are also 12[3], or 12[0-4,7] for several; 12[] is the array. A name
 // stands for the caller's live jobs and arrays with that name, or else for those that had not ended when
-// the last of them was submitted. Of an array of which some jobs have another name it stands for the others.
+// the last of them was submitted. If the jobs of an array have several names, each stands for its own.
 package jobref
 
 import (

@@ -244,10 +244,13 @@ func (f *Foreground) unfinished(id uint64) error {
 		j, err = tx.Jobs().Get(id)
 		return err
 	})
-	if err != nil || j.State == engine.JobFinished {
-		return nil //nolint:nilerr // the command's status counts
+	switch {
+	case errors.Is(err, engine.ErrNotFound): // it is forgotten already
+		return nil
+	case err == nil && j.State != engine.JobFinished:
+		return fmt.Errorf("job %d %s", id, strings.TrimSuffix(j.State.Is()+": "+j.Why(), ": "))
 	}
-	return fmt.Errorf("job %d %s", id, strings.TrimSuffix(j.State.Is()+": "+j.Why(), ": "))
+	return err
 }
 
 // overTime is the exit status of a command that was ended because its walltime was over, as of timeout(1).
