@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 
 	"github.com/placectl/placectl/internal/row"
 )
@@ -73,6 +74,8 @@ func realPath(path string) (string, error) {
 // Standing says whether a file is the one that its database knows itself to be.
 type Standing struct {
 	Copy string // why the file executes nothing, "" if it is the database itself
+	// Made says that it is another file than the row describes, and so a copy whatever else comes about.
+	Made bool
 	// Number tells what the database has executed as this file from what copies of it have.
 	Number [16]byte
 	moved  bool // the file has another path than the row says
@@ -97,9 +100,9 @@ func (r *Recorder) Standing() (Standing, error) {
 	if err != nil {
 		return Standing{}, err
 	}
-	s := Standing{Number: known.Number, moved: here.path != known.Path}
+	s := Standing{Number: known.Number, Made: here.lasts && !here.is(known), moved: here.path != known.Path}
 	switch {
-	case !here.lasts && s.moved, here.lasts && !here.is(known):
+	case !here.lasts && s.moved, s.Made:
 		s.Copy = "it is a copy of " + known.Path
 	case !s.moved:
 	default:
@@ -149,7 +152,7 @@ func identityAt(path string) (id *row.Identity, err error) {
 }
 
 func peekIdentity(path string) (*row.Identity, error) {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // it may be a pipe
 	if err != nil {
 		return nil, err
 	}

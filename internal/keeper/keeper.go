@@ -30,6 +30,7 @@ type keeper struct {
 	adopted   map[engine.Nonce]*attendance // those of running that this process has not claimed yet
 	others    []*state                     // earlier epochs with adopted attempts
 	locks     []*os.File                   // the locks of those epochs
+	beside    bool                         // another file of this database executes attempts, or may
 	unsettled []func() error               // retries for attempts that could not be taken over
 	ended     chan *attendance
 	left      context.Context // over when this process executes no more

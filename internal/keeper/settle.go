@@ -29,6 +29,7 @@ func (k *keeper) settleAll() error {
 		s := &state{k.state.top, epoch, k.state.top.Name() + "/" + name}
 		lock, err := s.tryLock(keeperName(k.Host))
 		if lock == nil { // another keeper still executes its attempts
+			k.beside = true
 			epoch.Close()
 			failed = append(failed, err)
 			continue
@@ -68,6 +69,7 @@ func (k *keeper) takeOver(s *state, name string) error {
 	goesOn, err := a.settle()
 	switch {
 	case errors.Is(err, errLeave):
+		k.beside = true
 		sl.broken = true // not usable for other attempts
 		k.own(sl)
 		return nil
@@ -266,9 +268,10 @@ func killLeft(group *cgroup, n engine.Nonce) (killed int, err error) {
 // killFor is how long killLeft tries.
 const killFor = 2 * time.Second
 
-// settleLost settles an attempt that was claimed here but has no slot.
+// settleLost settles an attempt that was claimed here but has no slot. Beside a file of which this one is a copy the
+// attempt may be that one's, which goes on.
 func (k *keeper) settleLost(h Held) error {
-	if lifeOf(h.Process, k.self) != dead {
+	if k.beside || lifeOf(h.Process, k.self) != dead {
 		return nil
 	}
 	result := h.result(h.Nonce, engine.OutcomeLost)

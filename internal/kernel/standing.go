@@ -77,10 +77,10 @@ func (tx *Tx) standsAs() (s standing, err error) {
 func (tx *Tx) Executed() { tx.executed = true }
 
 // Parted makes a file for good the copy that it is, before it changes: its number would soon be as
-// high as the one by which it is recognised.
+// high as the one by which it is recognised, also when it is copied over the database.
 func (tx *Tx) Parted() error {
 	s, err := tx.standsAs()
-	if err != nil || !s.older {
+	if err != nil || !s.older && !s.Made {
 		return err
 	}
 	return tx.File.Unsettle()

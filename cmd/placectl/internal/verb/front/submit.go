@@ -178,11 +178,14 @@ func (h *typed) Allocate(s fronts.Submission, told func(*fronts.Job), env func(*
 	defer own.End()
 	var job *engine.Job
 	err = h.cl.Update(func(ch fronts.Change) error {
+		tx := ch.(*change).Tx
+		if err := engine.Executing(tx); err != nil {
+			return err
+		}
 		jobs, err := ch.Submit(s)
 		if err != nil {
 			return &fronts.Refusal{View: ch, Err: err}
 		}
-		tx := ch.(*change).Tx
 		if job, err = tx.Jobs().Get(jobs[0].ID); err != nil {
 			return err
 		}
