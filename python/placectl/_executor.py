@@ -1,6 +1,7 @@
 """concurrent.futures over jobs.
 
-A task is a file N.in in a folder that this program and the jobs share, and its result N.out beside it.
+A task is a file N.in in a folder that this program and the jobs share. The result of each attempt is a file
+JOB.ATTEMPT.out beside it.
 Tasks that are submitted within a few milliseconds are one batch: its lines and its key are written
 into the folder, then it is committed by one `tx`. Whoever takes up the folder of a program that was
 killed commits the batches again with their keys, which changes nothing if they had been committed.
@@ -14,6 +15,7 @@ import concurrent.futures as futures
 import json
 import os
 import pickle
+import re
 import shutil
 import sys
 import threading
@@ -38,7 +40,8 @@ def _finish() -> None:
 threading._register_atexit(_finish)  # type: ignore[attr-defined] # before the threads are stopped, as these do
 
 GATHER = 0.005  # seconds for which tasks are gathered into a batch
-ENDED = ("finished", "failed", "cancelled")
+FORGOTTEN = "ended"  # the state of a job that the database has no more
+ENDED = ("finished", "failed", "cancelled", FORGOTTEN)
 TASK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_task.py")
 
 
@@ -156,9 +159,6 @@ class PlacectlExecutor(futures.Executor):
                 tasks = [JobFuture(ex, n) for n in range(numbers[0], numbers[0] + numbers[1])]
                 ex.futures.update({t._number: t for t in tasks})
                 ex._adopt(one, tasks)
-                for task in tasks:  # its job may be forgotten by now
-                    if os.path.exists(os.path.join(ex.folder, f"{task._number}.out")):
-                        ex._heard({"job": task._job.id, "new": "finished"})
         ex._number = max([int(n.split(".")[0]) for n in os.listdir(ex.folder) if n.endswith(".in")], default=0)
         ex._ask()
         ex._start()
@@ -349,9 +349,19 @@ class PlacectlExecutor(futures.Executor):
         with self._change:
             jobs = list(self._live)
         for at in range(0, len(jobs), 500):
-            some = ",".join(map(str, jobs[at:at + 500]))
-            for row in self.db.query(f"SELECT job, state FROM jobs WHERE job IN ({some})"):
-                self._heard({"job": row["job"], "new": row["state"]})
+            some = jobs[at:at + 500]
+            # A job that was cancelled while it waited to be tried again has no start.
+            rows = self.db.query("SELECT job, state AS new, CASE WHEN start IS NOT NULL THEN attempt END AS attempt "
+                                 f"FROM jobs WHERE job IN ({','.join(map(str, some))})")
+            known = {row["job"]: row for row in rows}
+            written = self._written() if len(known) < len(some) else {}
+            for job in some:
+                self._heard(known.get(job) or {"job": job, "new": FORGOTTEN, "attempt": written.get(job)})
+
+    def _written(self) -> Dict[int, int]:
+        """Returns the last attempt of each job that has left a result."""
+        found = [re.fullmatch(r"(\d+)\.(\d+)\.out", name) for name in os.listdir(self.folder)]
+        return dict(sorted((int(f[1]), int(f[2])) for f in found if f))
 
     def _heard(self, event: Dict[str, Any]) -> None:
         job, state = event["job"], event["new"]
@@ -368,15 +378,17 @@ class PlacectlExecutor(futures.Executor):
                     task.set_running_or_notify_cancel()
                 return
             del self._live[job]
-        self._settle(task, state)
+        self._settle(task, state, event["attempt"])
         with self._change:
             self._change.notify_all()
 
-    def _settle(self, task: JobFuture, state: str) -> None:
+    def _settle(self, task: JobFuture, state: str, attempt: Optional[int]) -> None:
+        """Ends a future by the result of the attempt that ended its job. None did if the job ended while it waited."""
         if task.done():
             return
         try:
-            with open(os.path.join(self.folder, f"{task._number}.out"), "rb") as f:
+            name = f"{task._job.id}.{attempt}.out"  # type: ignore[union-attr]
+            with open(os.path.join(self.folder, name), "rb") as f:
                 ok, value, trace = pickle.load(f)
         except FileNotFoundError:
             if state == "cancelled" and not task.running():
@@ -395,7 +407,8 @@ class PlacectlExecutor(futures.Executor):
         task.set_exception(value)
 
     def _without_result(self, task: JobFuture, state: str) -> BaseException:
-        exit_status, log, cause, reason = None, "", None, None
+        exit_status, log, cause = None, "", None
+        reason = "the database has forgotten it" if state == FORGOTTEN else None
         try:
             shown = task._job.show()  # type: ignore[union-attr]
             exit_status, cause, reason = shown["exit"], shown["reason_code"], shown["reason"]

@@ -42,6 +42,7 @@ def import_main(description):
 
 
 def run(folder, number):
+    out = os.path.join(folder, "{PLACECTL_JOB}.{PLACECTL_ATTEMPT}.out".format_map(os.environ))
     here = os.getcwd()  # as submitted; the import goes to the program's
     sys.path[:] = [p for p in sys.path if os.path.abspath(p or ".") != os.path.dirname(os.path.abspath(__file__))]
     try:
@@ -51,10 +52,9 @@ def run(folder, number):
         ok, body = True, pack(True, function(*args, **kwargs), None)
     except BaseException as e:
         ok, body = False, pack(False, e, traceback.format_exc())
-    new = os.path.join(folder, f"{number}.out.{os.getpid()}")
-    with open(new, "wb") as f:
+    with open(f"{out}.new", "wb") as f:
         f.write(body)
-    os.replace(new, os.path.join(folder, f"{number}.out"))
+    os.replace(f"{out}.new", out)
     return 0 if ok else 1
 
 

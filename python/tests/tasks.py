@@ -1,5 +1,6 @@
 """Functions that tests submit."""
 import os
+import signal
 import threading
 import time
 
@@ -40,6 +41,17 @@ def unpicklable():
 def leave(status):
     print("before the end", flush=True)
     os._exit(status)
+
+
+def fail_then(call, *args):
+    """Fails in the first attempt, and calls in those after it."""
+    if os.environ["PLACECTL_ATTEMPT"] == "1":
+        raise ValueError("first attempt")
+    return call(*args)
+
+
+def kill_self():
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def sleep(seconds):

@@ -451,6 +451,55 @@ class TestAttach(Case):
             self.attach()
 
 
+class TestAttempts(Case):
+    """A future has the outcome of the attempt that ended its job."""
+
+    def executor(self, **given):
+        return self.ends(placectl.PlacectlExecutor(self.db, keep=True, walltime="1m", **given))
+
+    def attach(self, ex):
+        return self.ends(placectl.PlacectlExecutor.attach(ex.folder, self.db)).futures
+
+    def ends(self, ex):
+        self.addCleanup(ex.shutdown)
+        self.addCleanup(self.db.call, "cancel", all=True)
+        return ex
+
+    def await_retry(self, future):
+        while (future.job.state, future.job.show()["attempt"]) != ("queued", 1):
+            time.sleep(0.1)
+
+    def test_killed(self):
+        with self.assertRaises(placectl.JobFailed) as failed:
+            self.executor(retries=1, retry_wait=1).submit(tasks.fail_then, tasks.kill_self).result(60)
+        self.assertEqual(failed.exception.exit, 128 + signal.SIGKILL)
+
+    def test_attach(self):
+        ex = self.executor(retries=1, retry_wait="1h")
+        good, cancelled = [ex.submit(tasks.fail_then, tasks.square, 3) for _ in range(2)]
+        for future in (good, cancelled):
+            self.await_retry(future)
+        attached = self.attach(ex)
+        self.assertFalse(any(f.done() for f in attached.values()))
+        self.db.change("alter", good.job.id, begin="now")
+        cancelled.kill()
+        for future in (good, attached[1]):
+            self.assertEqual(future.result(60), 9)
+        self.assertIsInstance(cancelled.exception(60), placectl.JobFailed)
+        for future in (attached[2], self.attach(ex)[2]):
+            with self.assertRaises(concurrent.futures.CancelledError):
+                future.result(60)
+
+    def test_forgotten(self):
+        """A job without a result that the database has forgotten."""
+        ex = self.executor()
+        self.assertIsInstance(ex.submit(tasks.leave, 7).exception(60), placectl.JobFailed)
+        time.sleep(1.1)  # so that it has ended before now
+        self.db.call("archive", before="now", to=os.path.join(self.folder, "old.jsonl"))
+        with self.assertRaisesRegex(placectl.JobFailed, "forgotten"):
+            self.attach(ex)[1].result(10)
+
+
 class TestSource(unittest.TestCase):
     def test_syntax_of_3_9(self):
         for path in [*HERE.parent.glob("placectl/*.py"), *HERE.glob("*.py")]:
