@@ -26,7 +26,7 @@ from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tupl
 
 from . import _main
 from ._database import Database, Job, flags, shell_line
-from ._errors import Conflict, JobFailed, Never, PlacectlError, RemoteTraceback, UnknownOutcome
+from ._errors import Conflict, JobFailed, Never, NotFound, PlacectlError, RemoteTraceback, UnknownOutcome
 
 _open: "weakref.WeakSet[PlacectlExecutor]" = weakref.WeakSet()  # executors that are not shut down
 
@@ -295,23 +295,22 @@ class PlacectlExecutor(futures.Executor):
                 task.set_exception(error)
 
     def _adopt(self, made: Dict[str, Any], tasks: List[JobFuture]) -> None:
-        """Takes note of the jobs of tasks."""
-        never = made["reason"] if made["reason_code"] == "never" else None
+        """Takes note of the jobs of tasks, and cancels those that can never run."""
         early = []
-        with self._change:
-            for i, task in enumerate(tasks):
-                job = made["job"] + i
-                task._job = Job(self.db, job)
-                if never is None:
-                    self._live[job] = task
-                    if job in self._early:
-                        early.append(self._early.pop(job))
-        for task in tasks:
+        for i, task in enumerate(tasks):
+            task._job = Job(self.db, made["job"] + i)
             task._submitted.set()
-        if never is not None:
-            for task in tasks:
-                task._job.cancel()  # type: ignore[union-attr]
-                task.set_exception(Never(never, 4, "never"))
+            if made["reason_code"] == "never":
+                try:
+                    task._job.cancel(waiting=True)
+                    task.set_exception(Never(made["reason"], 4, "never"))
+                    continue
+                except (Conflict, NotFound):
+                    pass  # it was made long ago, and has been cancelled or has run: its state is asked for
+            with self._change:
+                self._live[task._job.id] = task
+                if task._job.id in self._early:
+                    early.append(self._early.pop(task._job.id))
         for event in early:
             self._heard(event)
 

@@ -490,6 +490,15 @@ class TestAttempts(Case):
             with self.assertRaises(concurrent.futures.CancelledError):
                 future.result(60)
 
+    def test_never(self):
+        """A task that can never run, and was cancelled, does not keep the others from being taken up."""
+        ex = self.executor()
+        never = ex.options(select="1:ncpus=99").submit(tasks.square, 1)
+        self.assertIsInstance(never.exception(60), placectl.Never)
+        self.assertEqual(ex.submit(tasks.square, 3).result(60), 9)
+        attached = self.attach(ex)
+        self.assertEqual((attached[1].cancelled(), attached[2].result(60)), (True, 9))
+
     def test_forgotten(self):
         """A job without a result that the database has forgotten."""
         ex = self.executor()
