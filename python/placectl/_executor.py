@@ -14,9 +14,9 @@ from __future__ import annotations
 import concurrent.futures as futures
 import json
 import os
+import pathlib
 import pickle
 import re
-import shutil
 import sys
 import threading
 import time
@@ -42,6 +42,7 @@ threading._register_atexit(_finish)  # type: ignore[attr-defined] # before the t
 GATHER = 0.005  # seconds for which tasks are gathered into a batch
 FORGOTTEN = "ended"  # the state of a job that the database has no more
 ENDED = ("finished", "failed", "cancelled", FORGOTTEN)
+OURS = re.compile(r"\d+\.(in|batch|log)(\.\d+\.new)?|\d+\.\d+\.out(\.new)?")  # files of tasks, beside main
 TASK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_task.py")
 
 
@@ -91,11 +92,12 @@ class PlacectlExecutor(futures.Executor):
 
     request has flags of submit for each task: select="1:ngpus=1", walltime="10m". The folder of the tasks
     lies beside the database, is for you alone (unpickling executes what it reads), and is removed by
-    shutdown, unless keep is true. A database behind a URL needs a folder that the nodes share.
+    shutdown, unless keep is true or it holds other files. A database behind a URL needs a folder that the nodes
+    share. Conflict if the folder holds the tasks of another executor.
     """
 
-    def __init__(self, db: Union[Database, str, "os.PathLike[str]", None] = None, *, folder: Optional[str] = None, keep: bool = False,
-                 **request: Any):
+    def __init__(self, db: Union[Database, str, "os.PathLike[str]", None] = None, *, folder: Optional[str] = None,
+                 keep: bool = False, _attached: bool = False, **request: Any):
         _main.refuse_in_import()
         _refuse_own(request)
         self.db = db if isinstance(db, Database) else Database(db)
@@ -117,9 +119,22 @@ class PlacectlExecutor(futures.Executor):
         self._follower: Any = None
         # The events of before are of no interest, if the folder is new.
         self._since: int = max([e["id"] for e in self.db.call("events", last=1)], default=0)
-        self._write("main", pickle.dumps(_main.description()))
+        self._take(_attached)
         _open.add(self)
         self._threads = [threading.Thread(target=run, daemon=True) for run in (self._commit_batches, self._follow)]
+
+    def _take(self, attached: bool) -> None:
+        """Writes main, which marks a folder as one of tasks. Of several executors that begin at once one succeeds."""
+        main = pickle.dumps(_main.description())
+        if attached:
+            self._write("main", main)
+            return
+        try:
+            with open(os.path.join(self.folder, "main"), "xb") as f:
+                f.write(main)
+        except FileExistsError:
+            raise Conflict(f"{self.folder} holds the tasks of another executor: take them up with "
+                           "PlacectlExecutor.attach, or name another folder", 7, "conflict") from None
 
     def _refuse_forgotten(self, name: str) -> None:
         """Refuses a batch that is so old that its key, if it was committed, may be forgotten: it would be executed again."""
@@ -144,9 +159,9 @@ class PlacectlExecutor(futures.Executor):
         """Takes up the folder of a program that was killed: futures has its tasks, by number from 1."""
         if db is None:
             db = os.path.dirname(os.path.abspath(folder))[:-len(".tasks")]
-        ex = cls(db, folder=folder, keep=True, **given)
-        names = [n for n in os.listdir(ex.folder) if n.endswith(".batch")]
-        for name in sorted(names, key=lambda n: int(n.split(".")[0])):
+        ex = cls(db, folder=folder, keep=True, _attached=True, **given)
+        names = sorted(filter(OURS.fullmatch, os.listdir(ex.folder)), key=lambda n: int(n.split(".")[0]))
+        for name in (n for n in names if n.endswith(".batch")):
             with open(os.path.join(ex.folder, name), encoding="utf-8") as f:
                 kept = json.load(f)
             made = kept.get("made")
@@ -159,7 +174,7 @@ class PlacectlExecutor(futures.Executor):
                 tasks = [JobFuture(ex, n) for n in range(numbers[0], numbers[0] + numbers[1])]
                 ex.futures.update({t._number: t for t in tasks})
                 ex._adopt(one, tasks)
-        ex._number = max([int(n.split(".")[0]) for n in os.listdir(ex.folder) if n.endswith(".in")], default=0)
+        ex._number = max([int(n.split(".")[0]) for n in names if n.endswith(".in")], default=0)
         ex._ask()
         ex._start()
         return ex
@@ -189,7 +204,7 @@ class PlacectlExecutor(futures.Executor):
         with self._change:
             while self._queue or self._committing or self._live:
                 self._change.wait(0.2)
-            self._stopped = True
+            first, self._stopped = not self._stopped, True
             self._change.notify_all()
             if self._follower is not None:
                 self._follower.kill()
@@ -197,12 +212,20 @@ class PlacectlExecutor(futures.Executor):
         for thread in self._threads:
             if thread.ident is not None and thread is not threading.current_thread():
                 thread.join(5)
-        if not self.keep:
-            shutil.rmtree(self.folder, ignore_errors=True)
-            try:
-                os.rmdir(os.path.dirname(self.folder))
-            except OSError:
-                pass  # other executors have their folders there
+        if first and not self.keep:  # afterwards the folder may be another executor's
+            self._remove()
+
+    def _remove(self) -> None:
+        """Removes the files of tasks, main last: until then no other executor begins here."""
+        beside = self.db.path + ".tasks"
+        try:
+            for name in [*filter(OURS.fullmatch, os.listdir(self.folder)), "main"]:
+                pathlib.Path(self.folder, name).unlink(missing_ok=True)
+            os.rmdir(self.folder)
+            if os.path.dirname(self.folder) == beside:
+                os.rmdir(beside)
+        except OSError:
+            pass  # it has other files, or other executors have their folders there
 
     # Tasks.
 

@@ -451,6 +451,58 @@ class TestAttach(Case):
             self.attach()
 
 
+    def test_others(self):
+        """What is no file of a task is left alone."""
+        for name in ("data.in", "data.batch"):
+            pathlib.Path(self.folder_of_tasks, name).touch()
+        self.assertEqual(self.attach(), list(range(5)))
+
+
+class TestFolder(Case):
+    def executor(self, **given):
+        return placectl.PlacectlExecutor(self.db, folder=os.path.join(self.folder, "fold"), walltime="1m", **given)
+
+    def test_used_again(self):
+        """No executor takes the results of one before it for its own."""
+        with self.executor(keep=True) as ex:
+            self.assertEqual(ex.submit(tasks.square, 3).result(60), 9)
+        with self.assertRaisesRegex(placectl.Conflict, "attach"):
+            self.executor()
+        self.assertEqual(placectl.PlacectlExecutor.attach(ex.folder, self.db).futures[1].result(60), 9)
+
+    def test_two_at_once(self):
+        found = []
+
+        def begin():
+            try:
+                found.append(self.executor())
+            except placectl.Conflict:
+                pass
+        threads = [threading.Thread(target=begin) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(len(found), 1)
+        found[0].shutdown()
+
+    def test_removed(self):
+        """An executor that has removed its tasks leaves the folder to the next one, and other files as they are."""
+        ex = self.executor()
+        other = pathlib.Path(ex.folder, "1.out")
+        other.write_text("of another program")
+        self.assertEqual(ex.submit(tasks.square, 3).result(60), 9)
+        ex.shutdown()
+        self.assertEqual(os.listdir(ex.folder), [other.name])
+        with self.executor() as second:
+            ex.shutdown()  # once more: it has no tasks there
+            with self.assertRaises(placectl.JobFailed):
+                second.submit(tasks.kill_self).result(60)
+        other.unlink()
+        self.executor().shutdown()
+        self.assertFalse(os.path.exists(ex.folder))
+
+
 class TestAttempts(Case):
     """A future has the outcome of the attempt that ended its job."""
 
