@@ -278,7 +278,7 @@ class TestExecutor(Case):
 class TestRequests(Case):
     def test_options(self):
         """What options ask for is carried out, or refused."""
-        with placectl.PlacectlExecutor(self.db, walltime="1m", mem="10m") as ex:
+        with placectl.PlacectlExecutor(self.db, walltime="1m", mem="100m") as ex:
             there = tempfile.mkdtemp(dir=self.folder)
             self.assertEqual(ex.options(chdir=there).submit(os.getcwd).result(60), there)
             self.assertEqual(ex.submit(os.getcwd).result(60), os.getcwd())
