@@ -122,15 +122,20 @@ func (tx *Tx) Adopt(noHold bool) (held []uint64, err error) {
 	return held, tx.k.Spoil(err)
 }
 
-// holdUncertain holds the jobs that may have run without the database knowing.
+// holdUncertain holds the jobs that may have run without the database knowing. One that is being executed goes on; with
+// its reason it is held if its attempt turns out to be lost.
 func holdUncertain(tx *Tx) (held []uint64, err error) {
 	err = tx.k.EachJob(func(j *row.Job) error {
-		if !j.Queued || j.State == JobRunning && !j.ToLaunch() {
+		s := jobs.Step{To: JobHeld, Reason: row.Because(row.CauseRestored, ReasonRestored), Leaving: jobs.NeverTold}
+		switch {
+		case !j.Queued:
 			return nil
+		case j.State == JobRunning && !j.ToLaunch():
+			s.To = JobRunning
+		default:
+			held = append(held, j.ID)
 		}
-		held = append(held, j.ID)
-		return jobs.MachineOf(tx.k).Do(j, jobs.Step{To: JobHeld, Reason: row.Because(row.CauseRestored, ReasonRestored),
-			Leaving: jobs.NeverTold})
+		return jobs.MachineOf(tx.k).Do(j, s)
 	}, JobQueued, JobReserved, JobRunning)
 	if err != nil {
 		return nil, fmt.Errorf("holding what may have run since: %w", err)

@@ -91,7 +91,7 @@ func TestRestoreHolds(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"told": "running ", "waits by itself": "held restored", "held by hand": "held ",
+	want := map[string]string{"told": "running restored", "waits by itself": "held restored", "held by hand": "held ",
 		"placed":                       "running ",
 		"planned, begins by the clock": "held restored"}
 	if diff := cmp.Diff(want, states); diff != "" {

@@ -389,6 +389,8 @@ func lost(tx *kernel.Tx, j *row.Job, r Result) error {
 	switch {
 	case j.NoRequeue || j.Attended:
 		s.To = row.JobFailed
+	case j.Reason.Cause == row.CauseRestored: // it may have run to its end since
+		s.To, s.Reason = row.JobHeld, j.Reason
 	case j.Lost >= maxLost && j.Queued:
 		s.To, s.Reason.Text = row.JobHeld, fmt.Sprintf("%d attempts in a row were lost, the last one: %s", j.Lost,
 			r.Why)

@@ -268,8 +268,8 @@ func killLeft(group *cgroup, n engine.Nonce) (killed int, err error) {
 // killFor is how long killLeft tries.
 const killFor = 2 * time.Second
 
-// settleLost settles an attempt that was claimed here but has no slot. Beside a file of which this one is a copy the
-// attempt may be that one's, which goes on.
+// settleLost settles an attempt that was claimed here but has no slot. Beside another file of this database the
+// attempt may be that file's, which goes on.
 func (k *keeper) settleLost(h Held) error {
 	if k.beside || lifeOf(h.Process, k.self) != dead {
 		return nil
