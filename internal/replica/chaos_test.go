@@ -72,6 +72,12 @@ func TestChaos(t *testing.T) {
 	var mu sync.Mutex
 	acknowledged, unknown, refused := make(map[string]bool), make(map[string]bool), make(map[string]bool)
 	end := time.Now().Add(*chaosFor)
+	goesOn := func() bool { // on a busy machine for longer, until it has shown something
+		mu.Lock()
+		defer mu.Unlock()
+		left := time.Until(end)
+		return left > 0 || len(acknowledged) < 20 && left > -time.Minute
+	}
 	var wg sync.WaitGroup
 	var ways []*rough
 	var reps []*Replica
@@ -83,7 +89,7 @@ func TestChaos(t *testing.T) {
 		rep := machine(t, killer, func(o *Options) { o.LockTimeout = 300 * time.Millisecond })
 		reps = append(reps, rep)
 		wg.Go(func() {
-			for n := 0; time.Now().Before(end); n++ {
+			for n := 0; goesOn(); n++ {
 				key := fmt.Sprintf("m%d.%d", i, n)
 				switch rng.IntN(12) {
 				case 0:

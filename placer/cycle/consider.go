@@ -176,6 +176,7 @@ func (p *Pass) take(j *Job, a *placer.Ask, plan *placer.Plan) error {
 		return err
 	}
 	j.Start, j.Planned, j.Delayed = plan.Start, plan.Start > p.now, false
+	p.began = p.began || p.reordered && p.spec.Relaxed && !j.Planned
 	return nil
 }
 

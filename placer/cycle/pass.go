@@ -27,6 +27,7 @@ type Pass struct {
 	vacated   *roaring.Bitmap          // nodes that plans have left since
 	room      *roaring.Bitmap          // where those were, until it is clear whether that job gets a plan
 	reordered bool                     // jobs are taken out of order
+	began     bool                     // one of those has started: see claimInOrder
 	turn      *Job                     // the current job, if it may start now
 	waits     *Job                     // the first job in order that might have started now and did not
 	last      []*Job                   // jobs beyond a soft limit: their turn comes last
@@ -88,9 +89,14 @@ func (p *Pass) Run(queue []*Job) (unreached int, anew bool, err error) {
 }
 
 // Begin starts the jobs that Run has decided to start and has held. If anew is true, a start has
-// given other jobs a turn, perhaps before plans of jobs after them, and the host calls Run again.
+// given other jobs a turn, perhaps before plans of jobs after them, or other jobs are due to have
+// claims since, and the host calls Run again.
 func (p *Pass) Begin() (anew bool, err error) {
 	anew = slices.ContainsFunc(p.overtaken, func(j *Job) bool { return j.Planned || j.Start != p.now })
+	if p.began && len(p.claimed) > 0 {
+		anew = true
+		p.freed.count(nil) // what other claims may leave
+	}
 	held := p.held
 	p.held = nil
 	for _, j := range held {
@@ -113,6 +119,7 @@ const mostRounds = 1000
 func (p *Pass) begin(queue []*Job) {
 	p.rounds++
 	p.queue, p.planned, p.last, p.unreached, p.overtaken, p.reordered, p.anew = queue, 0, nil, nil, nil, false, false
+	p.began = false
 	p.bounds, p.waits, p.stood = nil, nil, p.stood[:0]
 	p.vacated.Clear()
 	clear(p.keeps)

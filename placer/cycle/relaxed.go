@@ -57,7 +57,8 @@ func (p *Pass) latest(j *Job, a *placer.Ask, earliest *placer.Plan) (*placer.Pla
 }
 
 // claimInOrder gives jobs that wait for a limit their claims in the order of the queue, before they go
-// shortest first. A job behind one that its limits would let start has to wait for that one's turn.
+// shortest first. A job behind one that its limits would let start has to wait for that one's turn. If
+// one of those starts, others may wait for a limit, and the queue is gone through again for their claims.
 func (p *Pass) claimInOrder(rest []*Job) error {
 	open := make(map[*limits.Counter]bool) // of jobs that wait for no limit
 	for _, j := range rest {
