@@ -145,7 +145,7 @@ func onOneHost(defs *index.Defs, chunks []Chunk) Chunk {
 	for _, c := range chunks {
 		for _, w := range c.Wants {
 			def, _ := defs.Get(w.Res)
-			if !def.Consumable && !def.Directive && !asks(whole.Wants, w) {
+			if !def.Consumable && !def.Directive && !slices.Contains(whole.Wants, w) {
 				whole.Wants = append(whole.Wants, w)
 			}
 		}
@@ -166,15 +166,6 @@ func (m *mapping) packable() error {
 
 // severalPacked reports whether the request was several chunks before they were packed into one.
 func (m *mapping) severalPacked() bool { return Spec{Chunks: m.packed}.NumChunks() > 1 }
-
-func asks(wants []Want, w Want) bool {
-	for _, have := range wants {
-		if have == w {
-			return true
-		}
-	}
-	return false
-}
 
 // unpack splits a packed request's chunk into the original ones again, and adds the nodes taken
 // along.

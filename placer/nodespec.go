@@ -1,6 +1,7 @@
 package placer
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/placectl/placectl/index"
@@ -164,10 +165,8 @@ func (p *reader) nodeWord(part *nodePart, at int, word string, first bool) error
 	switch {
 	case ok && def.Type == index.Boolean:
 		yes := Want{Res: def.ID, Value: index.Value{Num: 1}}
-		for _, w := range part.wants {
-			if w == yes { // the same property twice is one property
-				return nil
-			}
+		if slices.Contains(part.wants, yes) { // the same property twice is one property
+			return nil
 		}
 		var err error
 		part.wants, err = p.add(part.wants, 0, def, yes.Value, at)

@@ -3,6 +3,7 @@ package directives
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,9 +86,7 @@ func (r *reader) slurmGRES(v string) error {
 	if r.slurm.gres == nil {
 		r.slurm.gres = make(map[string]devices)
 	}
-	for name, d := range said {
-		r.slurm.gres[name] = d
-	}
+	maps.Copy(r.slurm.gres, said)
 	return nil
 }
 

@@ -104,12 +104,8 @@ func (p Process) variables() map[string]string {
 // ofJob reports whether a variable describes a job to itself. A job that submits another does not pass
 // such variables on.
 func ofJob(name string) bool {
-	for _, prefix := range []string{"PLACECTL_", "PBS_", "SLURM_"} {
-		if strings.HasPrefix(name, prefix) {
-			return true
-		}
-	}
-	return false
+	prefixes := []string{"PLACECTL_", "PBS_", "SLURM_"}
+	return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 }
 
 // isSecret reports whether a variable is likely to be secret.

@@ -1,6 +1,7 @@
 package slurm
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -102,10 +103,5 @@ func numbers(refs []ref) []uint64 {
 
 // named reports whether any of the references names a job.
 func named(refs []ref, j *fronts.Job) bool {
-	for _, r := range refs {
-		if r.names(j) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(refs, func(r ref) bool { return r.names(j) })
 }

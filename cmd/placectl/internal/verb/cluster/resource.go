@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"slices"
+
 	"github.com/placectl/placectl/cmd/placectl/internal/output"
 	"github.com/placectl/placectl/cmd/placectl/internal/session"
 	"github.com/placectl/placectl/cmd/placectl/internal/verbs"
@@ -88,10 +90,5 @@ func inSignature(defs *index.Defs, set *engine.Settings, def index.Def) bool {
 	if len(set.Signature) == 0 {
 		return defs.MaySign(def)
 	}
-	for _, name := range set.Signature {
-		if name == def.Name {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(set.Signature, def.Name)
 }
