@@ -133,7 +133,8 @@ func (d *DB) Signalled(_ context.Context, k keeper.Key, n engine.Nonce, sent int
 
 func heldOf(tx *engine.Tx, j *engine.Job, a *engine.Attempt) *keeper.Held {
 	return &keeper.Held{Key: keeper.Key{Job: a.Job, Number: a.Number}, Nonce: a.Nonce, Process: a.Process,
-		Ending: a.State == engine.AttemptEnding, Left: j.End.Sub(tx.Now()), Signals: a.Signals, Sent: a.Sent}
+		Ending: a.State == engine.AttemptEnding, Why: j.Why(), Left: j.End.Sub(tx.Now()),
+		Signals: a.Signals, Sent: a.Sent}
 }
 
 // Beat records a heartbeat of the process that executes a user's attempts.

@@ -101,6 +101,7 @@ type Held struct {
 	Nonce   engine.Nonce
 	Process engine.Process
 	Ending  bool          // it must be stopped
+	Why     string        // as Job.Why
 	Left    time.Duration // time until its end
 	Signals []int         // signals to send to its processes
 	Sent    int           // how many signals they got before those

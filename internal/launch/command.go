@@ -20,7 +20,7 @@ type Command struct {
 	Terminal bool          // Ctrl-C at the terminal interrupts both processes: do not send it twice
 	Ends     func() bool   // asked each second whether the command must end
 	Grace    time.Duration // how long it may take to end after SIGTERM
-	Began    func(pid int) // called once the command runs; may be nil
+	Began    func(pid int) // called once the command runs
 
 	Signal func(pid int, sig syscall.Signal) // ends the command and what it has started
 }
@@ -43,9 +43,7 @@ func (c *Command) Run(database string, n *Notice) (status int, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, &Error{c.Words[0], err}
 	}
-	if c.Began != nil {
-		c.Began(cmd.Process.Pid)
-	}
+	c.Began(cmd.Process.Pid)
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	return c.attend(cmd.Process, signals, ended)

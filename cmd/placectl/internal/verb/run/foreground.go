@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/signal"
 	"slices"
 	"strings"
@@ -151,21 +150,25 @@ func (f *Foreground) AwaitTurn(c *cli.Context, job *engine.Job, patience time.Du
 
 // withdraw takes the job out of the queue.
 func withdraw(r *session.Run, c *cli.Context, job *engine.Job) error {
-	return r.Update(c, func(tx *engine.Tx) error {
+	err := r.Update(c, func(tx *engine.Tx) error {
 		_, err := tx.Jobs().Cancel(job.ID, "run was stopped before its turn came")
-		if errors.Is(err, engine.ErrConflict) {
-			return nil // another process has done it
-		}
 		return err
 	})
+	if errors.Is(err, engine.ErrConflict) {
+		return nil // another process has done it
+	}
+	return err
 }
 
 // RunJob runs the command of a job that holds its nodes, with env added to its environment, and
 // then gives the nodes back.
 func (f *Foreground) RunJob(job *engine.Job, program string, argv, env []string, nodeFiles ...string) error {
 	var told []launch.Notice
+	var w *watched
 	err := f.View(func(tx *engine.Tx) (err error) {
-		told, err = noticesOf(tx, &engine.CycleReport{Launch: []*engine.Job{job}})
+		if w, err = f.watch(tx, job); err == nil {
+			told, err = noticesOf(tx, &engine.CycleReport{Launch: []*engine.Job{job}})
+		}
 		return err
 	})
 	if err != nil {
@@ -178,47 +181,20 @@ func (f *Foreground) RunJob(job *engine.Job, program string, argv, env []string,
 	command := launch.Command{Program: program, Words: argv, In: f.Stdin, Out: f.Answers.Writer, Err: f.Stderr,
 		Terminal: f.StderrTTY,
 		Grace:    engine.DefaultGrace,
-		Signal:   func(pid int, sig syscall.Signal) { keeper.OwnFile().SignalTree(pid, int(sig)) }}
-	var seen session.FileStamp
-	began := 0
-	stopped := engine.OutcomeNone
-	var end time.Time // of the walltime, by our clock; extend moves it
-	command.Ends = func() bool {
-		if now := f.FileStamp(); now != seen {
-			seen = now
-			if f.lock != nil {
-				if err := f.sendSignals(job, began); err != nil {
-					f.Notef("signals: %v", err)
-				}
-			}
-			ended, left := f.timeLeft(job.ID)
-			if end = time.Now().Add(left); ended {
-				stopped = engine.OutcomeStopped
-			}
-		}
-		if stopped == engine.OutcomeNone && !time.Now().Before(end) {
-			f.Notef("the walltime of job %d is over: its command is told to terminate", job.ID)
-			stopped = engine.OutcomeWalltime
-		}
-		return stopped != engine.OutcomeNone
-	}
+		Signal:   func(pid int, sig syscall.Signal) { keeper.OwnFile().SignalTree(pid, int(sig)) },
+		Began:    w.began,
+		Ends:     w.ends}
 	if f.lock != nil {
 		ctx, stop := context.WithCancel(f.Ctx)
 		defer stop()
 		own := *f.Run // a copy, for use beside the run
 		go keepBeat(&own, ctx)
-		command.Began = func(pid int) {
-			began = pid
-			if err := f.lock.Began(pid); err != nil {
-				f.Notef("the command's process was not recorded: %v", err)
-			}
-		}
 	}
 	status, err := command.Run(f.DatabasePath(), &told[0])
-	if stopped == engine.OutcomeWalltime && !f.IsFront {
+	if w.stopped == engine.OutcomeWalltime && !f.IsFront {
 		status = overTime
 	}
-	ended := f.endJob(job, status, stopped, err)
+	ended := f.endJob(job, status, w.stopped, err)
 	if err != nil {
 		return errors.Join(err, ended)
 	}
@@ -277,8 +253,15 @@ func (f *Foreground) endJob(job *engine.Job, status int, stopped engine.Outcome,
 	if failed != nil {
 		status, reason = exit.NoProgram, failed.Error()
 	}
-	if f.lock == nil {
-		return finishJob(f.Run, job.ID, status, reason)
+	if f.lock == nil { // no attendant watches it
+		db, err := f.Open()
+		if err != nil {
+			return err
+		}
+		return f.Write(db, true, func(tx *engine.Tx) error {
+			_, err := tx.Jobs().Finish(job.ID, status, reason)
+			return err
+		})
 	}
 	result := &engine.Result{Job: job.ID, Attempt: job.Attempt, Nonce: f.lock.As.Nonce, Outcome: engine.OutcomeExited,
 		Exit: status, Why: reason}
@@ -291,62 +274,6 @@ func (f *Foreground) endJob(job *engine.Job, status int, stopped engine.Outcome,
 		return nil
 	}
 	return err
-}
-
-// finishJob records the exit status of a command that no attendant watches.
-func finishJob(r *session.Run, id uint64, status int, reason string) error {
-	db, err := r.Open()
-	if err != nil {
-		return err
-	}
-	return r.Write(db, true, func(tx *engine.Tx) error {
-		_, err := tx.Jobs().Finish(id, status, reason)
-		return err
-	})
-}
-
-// timeLeft reports whether a job no longer runs, and how much of its walltime is left. While that is unknown, no one
-// has ended the job and there is time.
-func (f *Foreground) timeLeft(id uint64) (ended bool, left time.Duration) {
-	var why string
-	left = time.Hour
-	err := f.View(func(tx *engine.Tx) error {
-		j, err := tx.Jobs().Get(id)
-		if err == nil {
-			left = j.End.Sub(tx.Now())
-		}
-		switch {
-		case err == nil && j.State != engine.JobRunning:
-			why = "is " + j.State.String()
-		case err == nil && j.Ending:
-			why = "is " + j.Why()
-		}
-		return err
-	})
-	if err != nil {
-		f.Debugf("%v", err)
-	}
-	if why != "" {
-		f.Notef("job %d %s: its command is told to terminate", id, why)
-	}
-	return why != "", left
-}
-
-// sendSignals sends the command's processes the signals that the database holds for them.
-func (f *Foreground) sendSignals(job *engine.Job, command int) error {
-	d := f.Dispatched("", os.Getuid())
-	var a *engine.Attempt
-	err := f.View(func(tx *engine.Tx) (err error) {
-		a, err = tx.Attempts().Get(job.ID, job.Attempt)
-		return err
-	})
-	if err != nil || len(a.Signals) == 0 || a.Nonce != f.lock.As.Nonce {
-		return err
-	}
-	for _, sig := range a.Signals {
-		keeper.OwnFile().SignalTree(command, sig)
-	}
-	return d.Signalled(f.Ctx, keeper.Key{Job: job.ID, Number: job.Attempt}, a.Nonce, a.Sent+len(a.Signals))
 }
 
 // Attends records that this process waits for a job, or executes it.
