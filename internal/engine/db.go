@@ -31,8 +31,8 @@ type DB struct {
 }
 
 // Open returns a handle on an existing database and checks that it is one. A database whose name is
-// a URL is kept in a log: see IsLog. If another database gets the name later, the handle's transactions fail with
-// ErrConflict. Open fails with ErrNotFound, ErrNotOurs, ErrUnsafe, ErrNewer,
+// a URL is kept in a log: see IsLog. While another database has the name, the handle's transactions fail with
+// ErrNoDatabase. Open fails with ErrNotFound, ErrNotOurs, ErrUnsafe, ErrNewer,
 // ErrDamaged or ErrLocked.
 func Open(path string, opt *Options) (*DB, error) {
 	if opt == nil {

@@ -54,8 +54,8 @@ func TestOpenedStays(t *testing.T) {
 	}
 	for what, err := range map[string]error{"a change": db.Update(func(*Tx) error { return nil }),
 		"a read": db.View(func(*Tx) error { return nil })} {
-		if !errors.Is(err, ErrConflict) || !strings.Contains(err.Error(), "a.db is another database now") {
-			t.Errorf("%s in another database: %v, want a conflict", what, err)
+		if !errors.Is(err, ErrNoDatabase) || !strings.Contains(err.Error(), "a.db is another database now") {
+			t.Errorf("%s in another database: %v, want none", what, err)
 		}
 	}
 }

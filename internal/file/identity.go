@@ -28,7 +28,7 @@ func (f *File) same(r *Recorder) error {
 	if err != nil || id.ID == f.id {
 		return nil // damage is for those who look for it
 	}
-	return fmt.Errorf("%s is another database now, not the one that was opened%w", f.path, Wordless(row.ErrConflict))
+	return fmt.Errorf("%s is another database now, not the one that was opened%w", f.path, Wordless(ErrNoDatabase))
 }
 
 // identify draws the id and the epoch of a file that has none. Its owner is the user of this

@@ -2,6 +2,7 @@ package fronts
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -172,12 +173,7 @@ func SetOf(given []Given) Set {
 
 // Has reports whether one of the options was given.
 func (s Set) Has(names ...string) bool {
-	for _, n := range names {
-		if _, ok := s[n]; ok {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(n string) bool { _, ok := s[n]; return ok })
 }
 
 // Word makes a name one word, for columns separated by blanks: blanks and characters that are not

@@ -62,7 +62,7 @@ func (r *Run) Open() (*engine.DB, error) {
 
 // OpenNamed opens a database. All callers share one handle on it, which CloseAll closes.
 func (r *Run) OpenNamed(name string) (*engine.DB, error) {
-	return r.handles.open(name, func() (*engine.DB, error) { return engine.Open(name, r.StoreOptions()) })
+	return r.handles.open(name, r.waits(), func() (*engine.DB, error) { return engine.Open(name, r.StoreOptions()) })
 }
 
 // CloseAll closes what was opened. A cycle takes a snapshot of a log when one is due, other verbs only when it is long
@@ -253,11 +253,15 @@ func Commit(db *engine.DB, keep bool, fn func(*engine.Tx) error) error {
 
 // dropped is the error of a transaction. After one, its handle is not used again.
 func (r *Run) dropped(db *engine.DB, err error) error {
-	if err != nil {
+	if err != nil && !r.waits() {
 		r.handles.drop(db)
 	}
 	return err
 }
+
+// waits reports whether the verb waits for jobs. It is about one database from its first transaction to its last,
+// whatever has the name meanwhile.
+func (r *Run) waits() bool { return r.Verb != nil && r.Verb.Waits }
 
 // Distrusts says why programs named in a database are not run, "" if they may be. Anyone who can
 // write a database file could make its readers run anything.

@@ -40,15 +40,16 @@ func (r *Run) LogMoves() <-chan struct{} {
 	return h.changed
 }
 
-// open returns the handle on a database. It connects if there is none, and if another file has got the name.
-func (h *handles) open(name string, connect func() (*engine.DB, error)) (*engine.DB, error) {
+// open returns the handle on a database. It connects if there is none, and, unless kept is set, if another file has
+// got the name.
+func (h *handles) open(name string, kept bool, connect func() (*engine.DB, error)) (*engine.DB, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	var of fs.FileInfo
 	if !engine.IsLog(name) {
 		of, _ = os.Stat(name) // if it fails, connecting says why
 	}
-	if is, ok := h.held[name]; ok && (is.of == nil || of != nil && os.SameFile(is.of, of)) {
+	if is, ok := h.held[name]; ok && (kept || is.of == nil || of != nil && os.SameFile(is.of, of)) {
 		return is.db, nil
 	}
 	db, err := connect()

@@ -40,6 +40,7 @@ type Verb[R any] struct {
 	Thinks      bool   // its transactions may take long: readers of a file go on meanwhile
 	Unkeyed     bool   // it writes, but takes no --key: it cannot be repeated
 	Stays       string // why it leaves no attendant behind though it writes; "": it does leave one
+	Waits       bool   // it waits for jobs, which are of one database
 	Revives     bool   // it only reads, but starts an attendant if none runs
 	Verbs       []*Verb[R]
 

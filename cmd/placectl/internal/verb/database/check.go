@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -180,12 +181,8 @@ func checkInChild(r *session.Run) ([]string, error) {
 // endedByContent reports whether what a Go program said at its end means that it followed damaged pages. Otherwise
 // memory or files ran out, or the process was killed: that says nothing of the file.
 func endedByContent(complaint []byte) bool {
-	for _, sign := range []string{"fatal error: fault", "unexpected fault address", "[signal SIG", "stack exceeds"} {
-		if bytes.Contains(complaint, []byte(sign)) {
-			return true
-		}
-	}
-	return false
+	signs := []string{"fatal error: fault", "unexpected fault address", "[signal SIG", "stack exceeds"}
+	return slices.ContainsFunc(signs, func(sign string) bool { return bytes.Contains(complaint, []byte(sign)) })
 }
 
 // readFindings reads what a checking child printed.

@@ -78,6 +78,7 @@ func frontVerb(f *fronts.System, example string) *session.Verb {
 		Unkeyed: true,
 		Alone:   true,
 		Revives: true,
+		Waits:   true,
 		Example: example,
 		Run:     func(r *session.Run, c *cli.Context) error { return runFront(r, f, c.Args().Slice()) },
 	}

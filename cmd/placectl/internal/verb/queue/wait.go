@@ -36,6 +36,7 @@ func Wait() *session.Verb {
 		},
 		Access:  verbs.Reads,
 		Revives: true,
+		Waits:   true,
 		Alone:   true,
 		Statuses: map[int]string{exit.OK: "all succeeded, or started", exit.Failed: "one failed",
 			exit.NotNow: "timed out"},

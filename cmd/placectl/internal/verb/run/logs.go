@@ -48,6 +48,7 @@ func Logs() *session.Verb {
 		},
 		Access:   verbs.Reads,
 		Revives:  true,
+		Waits:    true,
 		Alone:    true,
 		Statuses: map[int]string{exit.NotNow: "not started yet"},
 		Example:  "placectl logs 12\nplacectl logs -f '40[3]' --tail 20",

@@ -45,6 +45,7 @@ func Run() *session.Verb {
 		Unkeyed:  true,
 		Alone:    true,
 		Passes:   true,
+		Waits:    true,
 		Statuses: map[int]string{exit.NotNow: "its turn did not come", exit.Never: "can never run"},
 		Example: "placectl run 2:ncpus=4 -t 1h -- sh -c 'mpirun --hostfile $PLACECTL_NODEFILE ./solve'\n" +
 			"placectl run 1:ngpus=1 --wait 10m -- make test",
