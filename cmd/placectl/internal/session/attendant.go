@@ -89,16 +89,24 @@ func (r *Run) Leave() {
 	if l == nil {
 		return
 	}
-	r.left, r.leftAt = l, r.Env.Clock()
+	r.leaving, r.left, r.leftAt = nil, l, r.Env.Clock()
 	place := r.AttendPlace(l.stateDir)
 	if l.ring {
 		place.KeepAgent(r.Getenv("SSH_AUTH_SOCK"))
 	}
-	err := r.leave(place, func(lock *attend.Lock) (asked bool, err error) {
+	start, now := r.starter(l), r.Env.Clock()
+	err := place.Leave(l.ring, now, keeper.Look, func(lock *attend.Lock) error {
 		if lock.IsSecond() && !r.IsFront {
 			r.Notef("the queue runner, process %d, is stopped: another one runs now", place.Read().PID)
 		}
-		return keeper.AskForAttendant(r.Getenv, r.DatabasePath())
+		if r.Getenv(keeper.ElsewhereName) == "" {
+			return start(lock)
+		}
+		lock.Close() // the keeper of the job around this process needs it for the one that it starts
+		if asked, err := keeper.AskForAttendant(r.Getenv, r.DatabasePath()); asked || err != nil {
+			return err
+		}
+		return place.Leave(l.ring, now, keeper.Look, start)
 	})
 	if err != nil {
 		r.Debugf("there is no queue runner: %v", err)
@@ -128,16 +136,11 @@ func stoppedKeeper(stateDir, kept string) (why, help string) {
 // StoppedKeeper says which process executes this user's jobs on this host if it is stopped, and what helps. Both are ""
 // if it is not.
 func (r *Run) StoppedKeeper(tx *engine.Tx) (why, help string, err error) {
-	settings, err := tx.Config().Settings()
-	if err != nil {
-		return "", "", err
+	is, err := work.SiteOf(tx)
+	if err == nil {
+		why, help = stoppedKeeper(is.StateDir, keeper.KeptIn(is.ID, is.Epoch))
 	}
-	is, err := tx.Identity()
-	if err != nil {
-		return "", "", err
-	}
-	why, help = stoppedKeeper(settings.StateDir, keptIn(is))
-	return why, help, nil
+	return why, help, err
 }
 
 // Summon wakes the attendant of a database, or starts one if there is something to do. It is for processes that
@@ -148,25 +151,20 @@ func (r *Run) Summon(database string) error {
 	if err := r.ViewOnce(func(tx *engine.Tx) error { return r.NoteLeaving(tx, true) }); err != nil || r.leaving == nil {
 		return err
 	}
-	return r.leave(r.AttendPlace(r.leaving.stateDir), func(*attend.Lock) (bool, error) { return false, nil })
+	l := r.leaving
+	return r.AttendPlace(l.stateDir).Leave(l.ring, r.Env.Clock(), keeper.Look, r.starter(l))
 }
 
-// leave takes the steps of package attend. If no attendant runs and ask asks no other process for one,
-// leave starts it.
-func (r *Run) leave(place attend.Place, ask func(*attend.Lock) (asked bool, err error)) error {
-	l := r.leaving
-	r.leaving = nil
-	return place.Leave(l.ring, r.Env.Clock(), keeper.Look, func(lock *attend.Lock) error {
-		if asked, err := ask(lock); asked || err != nil {
-			return err
-		}
+// starter starts an attendant, which holds the lock from then on.
+func (r *Run) starter(l *leaving) func(*attend.Lock) error {
+	return func(lock *attend.Lock) error {
 		words := []string{"placectl", "--db", r.DatabasePath(), "attend", "--quiet"}
 		pid, err := launch.Detach(words, r.attendantEnviron(l.path), lock.File)
 		if err != nil {
 			return err
 		}
 		return lock.Hold(pid, 0, r.Env.Clock()) // the attendant notes itself later
-	})
+	}
 }
 
 // leaveAgain restarts the attendant that this command has left behind if it has ended. It looks
