@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/placectl/placectl/internal/jobs"
@@ -57,19 +58,14 @@ func (sh Shares) Set(s *fairshare.Settings) error {
 }
 
 func sameLoads(a, b []fairshare.ClassLoad) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	loads := make(map[string]int, len(a))
-	for _, c := range a {
-		loads[c.Class] = c.Load
-	}
-	for _, c := range b {
-		if load, ok := loads[c.Class]; !ok || load != c.Load {
-			return false
+	byClass := func(list []fairshare.ClassLoad) map[string]int {
+		loads := make(map[string]int, len(list))
+		for _, c := range list {
+			loads[c.Class] = c.Load
 		}
+		return loads
 	}
-	return true
+	return maps.Equal(byClass(a), byClass(b))
 }
 
 // SetTimer stores a timer for the next cycle. If it has not changed, nothing is written.

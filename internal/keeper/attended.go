@@ -65,6 +65,9 @@ func (r *Runner) Attend(nonce engine.Nonce) (*Attending, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := (attended{Database: r.Database}).write(fd); err != nil {
+		return nil, errors.Join(err, unix.Close(fd))
+	}
 	return &Attending{As: engine.Attendant{Nonce: nonce, UID: uint32(os.Geteuid()), Process: self}, runner: r, fd: fd,
 		path: s.path + "/" + name}, nil
 }
@@ -73,9 +76,10 @@ func attendName(nonce engine.Nonce) string { return "run-" + nonce.String() }
 
 // attended is one line of an attendant's file, or all of them merged.
 type attended struct {
-	Command *engine.Process `json:"command,omitempty"`
-	Result  *engine.Result  `json:"result,omitempty"`
-	Told    bool            `json:"told,omitempty"` // to terminate, after its attendant was killed
+	Database string          `json:"database,omitempty"` // its path
+	Command  *engine.Process `json:"command,omitempty"`
+	Result   *engine.Result  `json:"result,omitempty"`
+	Told     bool            `json:"told,omitempty"` // to terminate, after its attendant was killed
 }
 
 func (line attended) write(fd int) error {
@@ -144,7 +148,7 @@ type left struct {
 
 // leftBy finds what an attendant has left behind. It returns nil while the attendant lives. It also
 // returns nil if this process cannot tell: on another host, for another user, in another process
-// namespace.
+// namespace, or if the database is a copy of the one that the attendant has.
 func (r *Runner) leftBy(a *engine.Attendant) *left {
 	self, err := Self(r.Host)
 	if err != nil || a.Host != self.Host || int(a.UID) != os.Geteuid() || lifeOf(a.Process, self) != dead {
@@ -165,6 +169,9 @@ func (r *Runner) leftBy(a *engine.Attendant) *left {
 		l.path, l.locked = path, unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB) != nil
 		// the last line may be incomplete
 		for lines := json.NewDecoder(f); bytejson.Decode(lines, &l.attended) == nil; {
+		}
+		if r.ofAnother(l.Database) {
+			return nil
 		}
 	}
 	if a.Boot == self.Boot {

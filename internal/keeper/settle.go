@@ -135,7 +135,7 @@ func (a *attendance) settle() (goesOn bool, err error) {
 	if j == nil || err != nil {
 		return false, err
 	}
-	if a.ofAnother(&j.intent) {
+	if a.ofAnother(j.Database) {
 		return false, errLeave
 	}
 	a.begun = j.begun
@@ -229,18 +229,15 @@ func (a *attendance) settleDead() error {
 // rebooted is the reason why an attempt is lost if its host was restarted.
 const rebooted = "the host was started anew"
 
-// ofAnother reports whether a journal belongs to another database: its path leads to a different file
-// with our id, because one of the two is a copy of the other. A moved file is no other database.
-func (r *Runner) ofAnother(j *intent) bool {
-	if j.Database == r.Database {
-		return false
-	}
+// ofAnother reports whether what names the path of its database belongs to another one: the path leads to a different
+// file with our id, because one of the two is a copy of the other. A moved file is no other database.
+func (r *Runner) ofAnother(path string) bool {
 	ours, ok := statFile(r.Database)
-	theirs, there := statFile(j.Database)
+	theirs, there := statFile(path)
 	if !ok || !there || ours.Dev == theirs.Dev && ours.Ino == theirs.Ino {
 		return false
 	}
-	return r.IdentityOf(j.Database) == r.ID
+	return r.IdentityOf(path) == r.ID
 }
 
 // killLeft kills the processes that a command has left behind, and counts them.

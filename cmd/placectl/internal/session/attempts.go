@@ -124,7 +124,7 @@ func (r *Run) EndAttended(tx *engine.Tx) (others bool, err error) {
 	if why, err := tx.Copy(); err != nil || why != "" {
 		return false, err
 	}
-	site := keeper.Site{Host: host, Program: keeper.OwnFile()}
+	site := keeper.Site{Host: host, Database: r.DatabasePath(), IdentityOf: r.identityOf, Program: keeper.OwnFile()}
 	is, err := work.SiteOf(tx)
 	if err != nil || is.ID == "" {
 		return false, err

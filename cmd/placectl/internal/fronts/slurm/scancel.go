@@ -38,8 +38,9 @@ func scancel(c *fronts.Call) error {
 	}
 	for _, r := range refs {
 		if strings.Contains(r.text, ".") {
-			return fronts.Failf(1, "scancel: error: %s: no step is cancelled alone here; end its srun, or cancel %d",
-				fronts.Word(r.text), r.id)
+			job, _, _ := strings.Cut(r.text, ".")
+			return fronts.Failf(1, "scancel: error: %s: no step is cancelled alone here; end its srun, or cancel %s",
+				fronts.Word(r.text), fronts.Word(job))
 		}
 	}
 	if set.Has("name") {

@@ -36,7 +36,7 @@ func Events() *session.Verb {
 			&cli.IntFlag{Name: "last", Usage: "only the last `N` events"},
 			&cli.BoolFlag{Name: "follow", Aliases: []string{"f"}, Usage: "wait for more events, until interrupted"},
 		},
-		Access:   verbs.Reads,
+		Access: verbs.Reads, Waits: true,
 		Statuses: map[int]string{exit.Conflict: "events after --since were dropped"},
 		Example:  "placectl events --last 20\nplacectl events --since 1200 --follow -o jsonl",
 		Run:      events,

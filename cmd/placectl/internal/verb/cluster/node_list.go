@@ -75,12 +75,8 @@ func (f *nodeFilter) takes(n *index.Node) bool {
 	if f.byQueue && n.Queue != f.queue {
 		return false
 	}
-	for _, w := range f.features {
-		if !slices.Contains(n.Features, w) {
-			return false
-		}
-	}
-	return true
+	lacks := func(w string) bool { return !slices.Contains(n.Features, w) }
+	return !slices.ContainsFunc(f.features, lacks)
 }
 
 func nodeList(r *session.Run, c *cli.Context) error {

@@ -73,12 +73,11 @@ func frontVerb(f *fronts.System, example string) *session.Verb {
 			f.Name + ". placectl install-frontends makes links with these names, which do the same. " +
 			"PLACECTL_DB names\n" +
 			"the database, or a line db = FILE in ~/.config/placectl.conf or /etc/placectl.conf does.",
-		Access:  verbs.Writes,
+		Access: verbs.Writes, Waits: true,
 		Raw:     true,
 		Unkeyed: true,
 		Alone:   true,
 		Revives: true,
-		Waits:   true,
 		Example: example,
 		Run:     func(r *session.Run, c *cli.Context) error { return runFront(r, f, c.Args().Slice()) },
 	}

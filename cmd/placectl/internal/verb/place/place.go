@@ -36,10 +36,10 @@ func Place() *session.Verb {
 			&cli.StringFlag{Name: "wait", Usage: "keep trying for up to `D` until it fits now"},
 			&cli.BoolFlag{Name: "explain", Usage: "show how it was placed, and why"}),
 		Exclusive: []string{"at or-reserve wait"},
-		Access:    verbs.Writes,
-		Asks:      true,
-		Brief:     true,
-		Statuses:  map[int]string{exit.NotNow: "does not fit now", exit.Never: "can never fit"},
+		Access:    verbs.Writes, Waits: true,
+		Asks:     true,
+		Brief:    true,
+		Statuses: map[int]string{exit.NotNow: "does not fit now", exit.Never: "can never fit"},
 		Example: "placectl place 2:ncpus=4 --place scatter:excl -t 1h\n" +
 			"placectl place 2:ncpus=4 --place scatter:excl --or-reserve\n" +
 			"job=$(placectl place -l 1:ncpus=1 --place excl --wait 10m -o id)",

@@ -35,7 +35,7 @@ func Signal() *session.Verb {
 			"reached.",
 		Flags: []cli.Flag{&cli.StringFlag{Name: "timeout", Value: "10s",
 			Usage: "wait up to `D` for delivery; 0 does not wait"}},
-		Access:  verbs.Writes,
+		Access: verbs.Writes, Waits: true,
 		Brief:   true,
 		Example: "placectl signal 12 USR1\nplacectl signal 12 40 STOP\nplacectl signal 12 CONT",
 		Run:     signal,

@@ -34,9 +34,8 @@ func Wait() *session.Verb {
 				"ended"),
 			&cli.StringFlag{Name: "timeout", Aliases: []string{"wait"}, Usage: "timeout `D`"},
 		},
-		Access:  verbs.Reads,
+		Access: verbs.Reads, Waits: true,
 		Revives: true,
-		Waits:   true,
 		Alone:   true,
 		Statuses: map[int]string{exit.OK: "all succeeded, or started", exit.Failed: "one failed",
 			exit.NotNow: "timed out"},
@@ -160,6 +159,7 @@ func reached(j *engine.Job, started bool) bool {
 func waitedFor(r *session.Run, words []string, started bool, stuck *obstacle) (jobs []*engine.Job, next time.Time,
 	err error) {
 	err = r.View(func(tx *engine.Tx) error {
+		jobs, next = nil, time.Time{}
 		err := r.SeveralNames(tx).Each(words, func(j *engine.Job, _ bool) error {
 			jobs = append(jobs, j)
 			if started && j.State == engine.JobReserved && (next.IsZero() || j.Start.Before(next)) {

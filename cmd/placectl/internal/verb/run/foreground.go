@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -206,6 +207,8 @@ func (f *Foreground) RunJob(job *engine.Job, program string, argv, env []string,
 	switch {
 	case status != 0:
 		return exit.Status(status)
+	case w.stopped != engine.OutcomeNone && ended != nil:
+		return fmt.Errorf("the command of job %d was told to terminate", job.ID)
 	case ended != nil && !errors.Is(ended, engine.ErrConflict): // the next cycle on this host records it
 		return nil
 	}
@@ -254,6 +257,9 @@ func (f *Foreground) endJob(job *engine.Job, status int, stopped engine.Outcome,
 		status, reason = exit.NoProgram, failed.Error()
 	}
 	if f.lock == nil { // no attendant watches it
+		if stopped != engine.OutcomeNone {
+			status = cmp.Or(status, 1)
+		}
 		db, err := f.Open()
 		if err != nil {
 			return err

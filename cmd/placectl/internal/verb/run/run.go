@@ -41,11 +41,10 @@ func Run() *session.Verb {
 			&cli.Int64Flag{Name: "priority", Aliases: []string{"p"},
 				Usage: "priority `P` while it waits; higher runs first (0)"},
 			&cli.StringFlag{Name: "wait", Usage: "give up if its turn has not come after `D`"}),
-		Access:   verbs.Writes,
+		Access: verbs.Writes, Waits: true,
 		Unkeyed:  true,
 		Alone:    true,
 		Passes:   true,
-		Waits:    true,
 		Statuses: map[int]string{exit.NotNow: "its turn did not come", exit.Never: "can never run"},
 		Example: "placectl run 2:ncpus=4 -t 1h -- sh -c 'mpirun --hostfile $PLACECTL_NODEFILE ./solve'\n" +
 			"placectl run 1:ngpus=1 --wait 10m -- make test",
