@@ -167,7 +167,7 @@ func namesTry(t *testing.T, template, job, line string) []string {
 	db := filepath.Join(dir, filepath.Base(template))
 	status, said := namesRun(t, db, job, line)
 	_, jobs := namesRun(t, db, "",
-		"query -o csv 'SELECT job, state, walltime, comment, retry_of FROM jobs ORDER BY job'")
+		"query -q -o csv 'SELECT job, state, walltime, comment, retry_of FROM jobs ORDER BY job'")
 	return []string{fmt.Sprint(status), said, jobs}
 }
 
