@@ -82,3 +82,46 @@ func TestCycleNext(t *testing.T) {
 		}
 	})
 }
+
+// TestPromiseLeavesRoom: a job whose deadline left it no plan beside a promise gets one in the cycle in which the
+// promised job starts, and not in a second one.
+func TestPromiseLeavesRoom(t *testing.T) {
+	t.Parallel()
+	db, clock := newDB(t)
+	addNodes(t, db, "n", 3, 2)
+	began := clock.t
+	cycle := func(at int64) (did *CycleReport) {
+		clock.t = began + at
+		if err := db.Update(func(tx *Tx) (err error) {
+			did, err = tx.Cycle().Run(CycleSpec{Backfill: Relaxed})
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+		return did
+	}
+	for _, j := range []struct{ nodes, walltime, begin, deadline int64 }{{2, 4, 12, 0}, {3, 36, 2, 0}, {1, 39, 15, 144},
+		{3, 37, 18, 0}, {3, 33, 9, 0}, {2, 6, 0, 0}} {
+		s := Submission{Request: wholeNodes(int(j.nodes), time.Duration(j.walltime)*time.Second),
+			Begin: kernel.Instant(began + j.begin)}
+		if j.deadline > 0 {
+			s.Deadline = kernel.Instant(began + j.deadline)
+		}
+		if err := db.Update(func(tx *Tx) error { _, err := tx.Jobs().Submit(s); return err }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Update(func(tx *Tx) error { return tx.Config().Set("overdue", "finish") }); err != nil {
+		t.Fatal(err)
+	}
+	planned := false
+	for _, at := range []int64{0, 5, 6, 9, 12, 15, 18, 43, 48} {
+		planned = len(cycle(at).Planned) == 1
+		if again := cycle(at); len(again.Started)+len(again.Planned) > 0 {
+			t.Errorf("at %d a second cycle does something: %+v", at, again)
+		}
+	}
+	if !planned {
+		t.Error("the last cycle plans no job")
+	}
+}

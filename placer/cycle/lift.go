@@ -133,9 +133,9 @@ func (p *Pass) comeFirst(before *Job, room *roaring.Bitmap) error {
 	return err
 }
 
-// stays notes that a job still waits after its turn. Plans behind it may have been in its way.
+// stays notes that a job still waits after its turn. Plans behind it may have been in its way, as promises are.
 func (p *Pass) stays(j *Job) {
-	if len(p.standing) > 0 && (j.Planned || j.Start != p.now) {
+	if (len(p.standing) > 0 || p.spec.Relaxed) && (j.Planned || j.Start != p.now) {
 		p.stood = append(p.stood, j)
 	}
 }
@@ -161,8 +161,8 @@ func (p *Pass) letAhead(j *Job) error {
 }
 
 // lookAgain starts planned jobs that had their turn in room that plans have left since. Otherwise a job
-// behind them would take it, or they would start in the next pass. If a job without a plan fits there, the
-// queue is gone through again.
+// behind them would take it, or they would start in the next pass. If a job without a plan fits there, or may have
+// a plan there that keeps its deadline, the queue is gone through again.
 func (p *Pass) lookAgain() error {
 	for !p.vacated.IsEmpty() && !p.anew {
 		room := p.vacated
@@ -170,7 +170,7 @@ func (p *Pass) lookAgain() error {
 		err := p.revisit(room, p.stood, func(j *Job, k *kind) error {
 			if !j.Planned {
 				fits, err := p.fitsNow(j)
-				p.anew = p.anew || fits && p.rounds < mostRounds
+				p.anew = p.anew || (fits || j.Deadline != 0) && p.rounds < mostRounds
 				return err
 			}
 			mayStart, err := p.host.MayStart(j)
