@@ -307,3 +307,4 @@ SELECT name FROM n WHERE name IN (SELECT upper(name) FROM n) ORDER BY 1
 SELECT name FROM n WHERE tag NOT IN (SELECT upper(tag) FROM n) ORDER BY 1
 SELECT printf('%5s|%-5s|%!5s|%-!5s|%5.2s|%!5.2s|%3c|%5q', 'äö', 'äö', 'äö', 'äö', 'äöü', 'äöü', 'ä', 'ö')
 SELECT -(-0x7fffffffffffffff), -0xffffffffffffffff, 0x8000000000000000, +0x8000000000000000, ~0x8000000000000000
+SELECT strftime('%Y|%F|%G', '0001-02-26', '-100 years'), strftime('%Y|%F', '0001-02-26', '-4000 years'), date('0001-02-26', '-100 years'), datetime('0001-02-26 21:13:07Z', '-4000 years'), time('0001-02-26 21:13', '-100 years')

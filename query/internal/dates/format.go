@@ -32,7 +32,7 @@ func Format(format string, t Instant) (string, bool) {
 		case 'f':
 			fmt.Fprintf(&b, "%02d.%03d", second, c.millis%1000)
 		case 'F':
-			fmt.Fprintf(&b, "%s-%02d-%02d", yearText(c.year), c.month, c.day)
+			fmt.Fprintf(&b, "%04d-%02d-%02d", c.year, c.month, c.day)
 		case 'g':
 			fmt.Fprintf(&b, "%02d", iso%100)
 		case 'G':
@@ -81,7 +81,7 @@ func Format(format string, t Instant) (string, bool) {
 		case 'W':
 			fmt.Fprintf(&b, "%02d", (yearDay+7-(weekday+6)%7)/7)
 		case 'Y':
-			b.WriteString(yearText(c.year))
+			fmt.Fprintf(&b, "%04d", c.year)
 		case '%':
 			b.WriteByte('%')
 		default:
@@ -89,11 +89,4 @@ func Format(format string, t Instant) (string, bool) {
 		}
 	}
 	return b.String(), true
-}
-
-func yearText(year int) string {
-	if year < 0 {
-		return fmt.Sprintf("-%04d", -year)
-	}
-	return fmt.Sprintf("%04d", year)
 }

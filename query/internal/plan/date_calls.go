@@ -47,6 +47,9 @@ func (s *scope) dateFunction(x *syntax.Call, seconds bool) func(*functions.Budge
 			return e.Fail(&fault.Error{Text: s.c.text, Offset: x.Pos(),
 				Msg: fmt.Sprintf("strftime does not know all of %s", values.Quote(format))})
 		}
+		if show != "" && strings.HasPrefix(text, "-") && text[4] == '-' { // years before 0 have four digits here
+			text = "-0" + text[1:]
+		}
 		return e.Text(text)
 	}
 }
